@@ -1,0 +1,128 @@
+"""What a container stores, and what shall become of it: the types everyone shares.
+
+A `Stored` model is what any container reads and any container writes. Tensors are
+handles: the core moves them about, and only the container that gave them out can
+turn a handle into bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from unnest.findings import Finding
+
+Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+JsonObject: TypeAlias = Mapping[str, Json]
+
+Contents: TypeAlias = Literal["model", "weights", "architecture"]
+Scope: TypeAlias = Literal["whole", "head", "embedded"]
+Confidence: TypeAlias = Literal["proven", "likely"]
+Verdict: TypeAlias = Literal["clean", "parallel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A stored array that stays where it is.
+
+    `name` is what the file calls it (`dense_1/kernel:0`), `dtype` NumPy's spelling
+    (`<f4`), `ref` the place where its container finds the bytes (an HDF5 path, a
+    bundle key). To the core `ref` is only an identity.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    ref: str
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The weights of one layer of the outermost model, in the order they are stored in."""
+
+    name: str
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A model as a container holds it; what is not stored is None or empty.
+
+    `architecture` is `{"class_name": ..., "config": ...}` with whatever else the writer
+    put beside the two; `training` is Keras's training_config (or compile_config);
+    `groups` are in file order and hold one entry per layer, weightless ones included;
+    `optimizer` is the flat optimizer state in file order, None where there is none.
+    """
+
+    contents: Contents
+    architecture: JsonObject | None = None
+    training: JsonObject | None = None
+    groups: tuple[Group, ...] = ()
+    optimizer: tuple[Tensor, ...] | None = None
+    keras_version: str | None = None
+    backend: str | None = None
+
+    @property
+    def parameters(self) -> int:
+        """Number of elements in all layer weights."""
+        return sum(t.size for g in self.groups for t in g.tensors)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """One wrapper that was found: slices, towers and merges around a template."""
+
+    name: str
+    template: str
+    towers: int | None
+    scope: Scope
+    merge: tuple[str, ...]
+    depth: int
+    confidence: Confidence
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The innermost template model, as a report shows it."""
+
+    class_name: str
+    inputs: int | None
+    outputs: int | None
+    layers: int | None
+    parameters: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing can be written without doubt: one line, and what to do."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `fix` will do to one model; a dry run prints it.
+
+    `result` is the clean model (None where the model is clean already, or refused).
+    Every tensor of the input is in `result` or in `dropped`.
+    """
+
+    verdict: Verdict
+    wrappers: tuple[Wrapper, ...] = ()
+    template: Template | None = None
+    optimizer: str | None = None
+    findings: tuple[Finding, ...] = ()
+    result: Stored | None = None
+    refusal: Refusal | None = None
+    dropped: tuple[Tensor, ...] = field(default=())

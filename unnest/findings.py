@@ -1,0 +1,63 @@
+"""Every finding code, with its sentence and hint. A finding is a value; it renders itself.
+
+Each code has a section in docs/findings.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["info", "warning", "error"]
+
+
+class Code(Enum):
+    """code = (severity, sentence, hint). Sentences are formatted with the finding's keywords."""
+
+    TOWERS = (
+        "error",
+        "{name} wraps {template} in {towers} towers",
+        "unnest fix writes the template model alone",
+    )
+    WEIGHTLESS_LEFT_OUT = (
+        "info",
+        "layers without weights are not listed: without an architecture their names are unknown",
+        "pass --architecture MODEL.json to list them too",
+    )
+    NEEDS_ARCHITECTURE = (
+        "warning",
+        "the weights alone do not tell whether this is a parallel model",
+        "pass --architecture MODEL.json",
+    )
+    OPTIMIZER_DROPPED = (
+        "warning",
+        "the optimizer state could not be carried over: {why}",
+        "training resumes with a fresh optimizer",
+    )
+    STAYS_NESTED = (
+        "warning",
+        "{template} stays a nested model: {why}",
+        "the model predicts the same; only its layers are one level deeper",
+    )
+
+    @property
+    def severity(self) -> Severity:
+        severity: Severity = self.value[0]
+        return severity
+
+    def __call__(self, **facts: object) -> Finding:
+        """The finding for these facts."""
+        _, sentence, hint = self.value
+        code = self.name.lower().replace("_", "-")
+        return Finding(code, self.severity, sentence.format(**facts), hint.format(**facts))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One coded observation."""
+
+    code: str
+    severity: Severity
+    message: str
+    hint: str
