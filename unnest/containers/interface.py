@@ -1,0 +1,96 @@
+"""What a container is to the rest of the program: a way to read a path, and a way to write one.
+
+A `Source` is one model on disk, opened once, so that what was checked is what is copied.
+Its `stored` is all that the core sees. A `Container` opens sources and writes stored
+models: `write` fills a path that `unnest.write` has just made and will publish or remove,
+`verify` opens the result again and compares it with what was meant to be written.
+
+A new container is a module in this folder and a line in `detect.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import ClassVar, Literal, TypeAlias
+
+from unnest.core.model import Stored, Tensor
+from unnest.errors import Failed
+from unnest.findings import Finding
+
+ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
+Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
+
+#: Called with the number of bytes just written or compared.
+Progress: TypeAlias = Callable[[int], None]
+
+#: Bytes moved at a time where tensors pass through memory at all.
+BLOCK = 1 << 20
+
+
+class Source(ABC):
+    """One model on disk, open for reading until it is closed."""
+
+    container: ClassVar[ContainerName]
+
+    def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
+        self.path = path
+        self.stored = stored
+        #: What the container itself noticed: things in the file that no model accounts for.
+        self.findings = findings
+
+    @abstractmethod
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Container(ABC):
+    """One file format: how it is read, written and read back."""
+
+    name: ClassVar[ContainerName]
+    #: The suffix of a default output; empty for folders.
+    suffix: ClassVar[str]
+
+    @abstractmethod
+    def open(self, path: str) -> Source:
+        """Read everything but the tensors' bytes. Raises Unreadable."""
+
+    @abstractmethod
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """Fill `path` with `model`, whose tensors are `source`'s. Raises Refused or Failed.
+
+        The same model and source give the same bytes, whatever the path, the clock or the machine.
+        """
+
+    @abstractmethod
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Read `path` back and name what was compared. Raises Failed where anything differs."""
+
+
+def same_model(model: Stored, found: Stored, path: str) -> None:
+    """Everything but the bytes is as it was meant to be, or Failed names what is not."""
+    for what in ("contents", "architecture", "training", "keras_version", "backend"):
+        if getattr(model, what) != getattr(found, what):
+            raise Failed("read-back", f"{path}: the {what} reads back differently; the disk may be failing")
+    if [_outline(g.tensors) for g in model.groups] != [_outline(g.tensors) for g in found.groups] or [
+        g.name for g in model.groups
+    ] != [g.name for g in found.groups]:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    if _outline(model.optimizer) != _outline(found.optimizer):
+        raise Failed("read-back", f"{path}: the optimizer state reads back differently; the disk may be failing")
+
+
+def _outline(tensors: tuple[Tensor, ...] | None) -> list[tuple[str, tuple[int, ...], str]] | None:
+    return None if tensors is None else [(t.name, t.shape, t.dtype) for t in tensors]
