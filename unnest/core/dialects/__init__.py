@@ -1,0 +1,13 @@
+"""Keras JSON <-> graph. Nothing outside this folder knows how an architecture is spelled."""
+
+from unnest.core.dialects.models import (
+    NotAGraph,
+    children,
+    functional,
+    is_model,
+    model_name,
+    read,
+    replace_children,
+)
+
+__all__ = ["NotAGraph", "children", "functional", "is_model", "model_name", "read", "replace_children"]

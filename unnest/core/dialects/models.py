@@ -1,0 +1,227 @@
+"""Functional and Sequential models as graphs, in every dialect, and graphs as models again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.dialects import nodes
+from unnest.core.graph import Call, Graph, Layer, Ref
+from unnest.core.model import Json, JsonObject
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a nested model sits in a layer's entry: the keys and indices that lead to it."""
+
+
+class NotAGraph(ValueError):
+    """The JSON claims to be a model but does not add up; the message says where."""
+
+
+def is_model(entry: Json) -> bool:
+    """Whether this is a serialized model with its layers in it, by its structure."""
+    return isinstance(entry, Mapping) and "class_name" in entry and _entries(entry) is not None
+
+
+def model_name(model: JsonObject) -> str:
+    """The model's own name; an old Sequential's is only known to the layer entry around it."""
+    config = model.get("config")
+    name = config.get("name") if isinstance(config, Mapping) else None
+    name = name if isinstance(name, str) else model.get("name")
+    return name if isinstance(name, str) else str(model.get("class_name", "model"))
+
+
+def _entries(model: JsonObject) -> Sequence[Json] | None:
+    config = model.get("config")
+    layers = config.get("layers") if isinstance(config, Mapping) else config
+    if not isinstance(layers, Sequence) or isinstance(layers, str):
+        return None
+    if not layers and not isinstance(config, Mapping):
+        return None
+    return layers if all(isinstance(e, Mapping) and "class_name" in e for e in layers) else None
+
+
+def read(model: JsonObject) -> Graph:
+    """The graph of a serialized model, one level deep.
+
+    Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
+    """
+    entries = _entries(model)
+    if entries is None:
+        raise NotAGraph(f"{model.get('class_name')!s} holds no list of layers")
+    objects = [e for e in entries if isinstance(e, Mapping)]
+    config = model["config"]
+    if isinstance(config, Mapping) and "output_layers" in config:
+        return _read_functional(model, config, objects)
+    return _read_sequential(model, objects)
+
+
+def _layer_name(entry: JsonObject) -> str:
+    config = entry.get("config")
+    inner = config.get("name") if isinstance(config, Mapping) else None
+    name = entry.get("name", inner)
+    if not isinstance(name, str):
+        raise NotAGraph(f"a layer of class {entry.get('class_name')!s} has no name")
+    return name
+
+
+def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    named: dict[str, JsonObject] = {}
+    for entry in entries:
+        name = _layer_name(entry)
+        if name in named:
+            raise NotAGraph(f"two layers are called {name!r}")
+        named[name] = entry
+    return named
+
+
+def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
+    named = _named(entries)
+    stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
+    raw = {name: [nodes.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
+    ends = [nodes.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
+    numbers: dict[str, set[int]] = {name: set() for name in named}
+    for reference in (r for group in (*(c for cs in raw.values() for c in cs), *ends) for r in group):
+        numbers[reference[0]].add(reference[1])
+    first = {
+        name: _first_number(entry, stored_calls[name], numbers[name]) for name, entry in named.items()
+    }
+
+    def ref(raw_ref: nodes.RawRef) -> Ref:
+        name, number, tensor = raw_ref
+        rank = number - first[name]
+        if not 0 <= rank < max(1, len(stored_calls[name])):
+            raise NotAGraph(f"{name!r} has no call number {number}")
+        return Ref(name, rank, tensor)
+
+    layers = {
+        name: Layer(
+            name,
+            str(entry["class_name"]),
+            entry.get("config"),
+            entry,
+            tuple(
+                Call(tuple(map(ref, refs)), stored)
+                for refs, stored in zip(raw[name], stored_calls[name], strict=True)
+            )
+            or (Call(()),),
+            first[name],
+        )
+        for name, entry in named.items()
+    }
+    inputs, outputs = (tuple(map(ref, end)) for end in ends)
+    graph = Graph(model_name(model), layers, inputs, outputs, model)
+    _refuse_circles(graph)
+    return graph
+
+
+def _stored_calls(entry: JsonObject) -> Sequence[Json]:
+    calls = entry.get("inbound_nodes", [])
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        raise NotAGraph(f"{_layer_name(entry)!r} has inbound_nodes that are no list")
+    return calls
+
+
+def _first_number(entry: JsonObject, calls: Sequence[Json], numbers: set[int]) -> int:
+    """The number that the file gives to a layer's first call.
+
+    Up to Keras 2 a nested model's own graph is its node 0 and its calls count from 1
+    (source: Network.get_config); everything else, and all of Keras 3, counts from 0.
+    """
+    if not calls:
+        return 0
+    beyond = max(numbers, default=0) - len(calls) + 1
+    if beyond > 0:
+        return beyond
+    counts_from_one = is_model(entry) and not nodes.is_keras_3(calls[0]) and 0 not in numbers
+    return int(counts_from_one)
+
+
+def _refuse_circles(graph: Graph) -> None:
+    waiting = {at: {r.call for r in call.reads} for at, call in graph.calls()}
+    ready = [at for at, needs in waiting.items() if not needs]
+    done = 0
+    while ready:
+        at = ready.pop()
+        done += 1
+        for user, _ in graph.readers.get(at, ()):
+            if at in waiting[user]:
+                waiting[user].discard(at)
+                if not waiting[user]:
+                    ready.append(user)
+    if done < len(waiting):
+        raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
+
+
+def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
+    """A chain: every layer reads the one before it, the first an input that need not be stored."""
+    named = _named(entries)
+    layers: dict[str, Layer] = {}
+    before: Ref | None = None
+    for name, entry in named.items():
+        calls = (Call((before,) if before else ()),)
+        layers[name] = Layer(name, str(entry["class_name"]), entry.get("config"), entry, calls)
+        before = Ref(name, 0, 0)
+    first = next(iter(layers), None)
+    inputs = (Ref(first, 0, 0),) if first and layers[first].class_name == "InputLayer" else ()
+    return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
+
+
+def functional(
+    graph: Graph,
+    entries: Iterable[JsonObject],
+    change: Callable[[nodes.RawRef], nodes.RawRef],
+    inputs: Json,
+    outputs: Json,
+) -> JsonObject:
+    """`graph`'s model with other layers: every reference in their calls goes through `change`.
+
+    `inputs` and `outputs` are in stored form already.
+    """
+    entries = list(entries)
+    names = {_layer_name(e) for e in entries} | set(graph.layers)
+    config = graph.model["config"]
+    assert isinstance(config, Mapping)
+    layers: list[Json] = [
+        {**entry, "inbound_nodes": nodes.rewrite(entry.get("inbound_nodes"), names, change)}
+        if entry.get("inbound_nodes")
+        else entry
+        for entry in entries
+    ]
+    new = {**config, "layers": layers, "input_layers": inputs, "output_layers": outputs}
+    return {**graph.model, "config": new}
+
+
+def children(entry: JsonObject) -> Iterator[tuple[Path, JsonObject]]:
+    """The models inside a layer's config (TimeDistributed's, a custom layer's), not the layer itself."""
+    yield from _search(entry.get("config"), ("config",))
+
+
+def _search(value: Json, path: Path) -> Iterator[tuple[Path, JsonObject]]:
+    if isinstance(value, Mapping):
+        if is_model(value):
+            yield path, value
+            return
+        for key, part in value.items():
+            if isinstance(part, (Mapping, list)):
+                yield from _search(part, (*path, key))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for index, part in enumerate(value):
+            if isinstance(part, (Mapping, list)):
+                yield from _search(part, (*path, index))
+
+
+def replace_children(entry: JsonObject, new: Mapping[Path, JsonObject]) -> JsonObject:
+    """The entry with other models in the places named."""
+    for path, model in new.items():
+        entry = _replace(entry, path, model)  # type: ignore[assignment]  # a path never leads to the entry itself
+    return entry
+
+
+def _replace(value: Json, path: Path, new: Json) -> Json:
+    if not path:
+        return new
+    key, *rest = path
+    if isinstance(value, Mapping):
+        return {**value, str(key): _replace(value[str(key)], tuple(rest), new)}
+    assert isinstance(value, Sequence) and isinstance(key, int)
+    return [*value[:key], _replace(value[key], tuple(rest), new), *value[key + 1 :]]

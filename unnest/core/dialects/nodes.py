@@ -1,0 +1,79 @@
+"""How the dialects spell that a call reads a tensor.
+
+    Keras 1        ["layer", node, tensor]
+    Keras 2        ["layer", node, tensor, {"argument": ...}]      arguments may hold more of them
+    op layers      the same, bare instead of in a list, with constants as ["_CONSTANT_VALUE", -1, value, {...}]
+    Keras 3        {"class_name": "__keras_tensor__", "config": {..., "keras_history": ["layer", node, tensor]}}
+
+All of them are found, and replaced, by one walk over whatever structure they sit in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.model import Json
+
+RawRef: TypeAlias = tuple[str, int, int]
+"""Layer, node and tensor as the file numbers them."""
+
+KERAS_3_TENSOR = "__keras_tensor__"
+
+
+def is_keras_3(node: Json) -> bool:
+    """Whether a stored node has Keras 3's form, `{"args": ..., "kwargs": ...}`."""
+    return isinstance(node, Mapping) and "args" in node
+
+
+def reads(node: Json, layers: Container[str]) -> list[RawRef]:
+    """Every tensor that a stored node (or an input or output list) refers to, in order."""
+    found: list[RawRef] = []
+
+    def note(ref: RawRef) -> RawRef:
+        found.append(ref)
+        return ref
+
+    rewrite(node, layers, note)
+    return found
+
+
+def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
+    """The same structure with every reference replaced; what holds none is returned as it is."""
+    if isinstance(node, Mapping):
+        return _rewrite_mapping(node, layers, change)
+    if not isinstance(node, Sequence) or isinstance(node, str):
+        return node
+    if _is_ref(node, layers):
+        name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))
+        return [name, number, tensor, *(rewrite(rest, layers, change) for rest in node[3:])]
+    parts = [rewrite(part, layers, change) for part in node]
+    return node if all(a is b for a, b in zip(parts, node, strict=True)) else parts
+
+
+def _rewrite_mapping(
+    node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]
+) -> Json:
+    if node.get("class_name") == KERAS_3_TENSOR:
+        config = node.get("config")
+        history = config.get("keras_history") if isinstance(config, Mapping) else None
+        if isinstance(config, Mapping) and isinstance(history, list) and _is_ref(history, layers):
+            return {**node, "config": {**config, "keras_history": rewrite(history, layers, change)}}
+        return node
+    parts = {key: rewrite(part, layers, change) for key, part in node.items()}
+    return node if all(parts[key] is node[key] for key in parts) else parts
+
+
+def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
+    return (
+        len(node) in (3, 4)
+        and isinstance(node[0], str)
+        and node[0] in layers
+        and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in node[1:3])
+        and (len(node) == 3 or isinstance(node[3], Mapping))
+    )
+
+
+def _int(value: Json) -> int:
+    assert isinstance(value, int)
+    return value

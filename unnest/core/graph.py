@@ -1,0 +1,153 @@
+"""The layer graph of one model: layers, their calls, and which call reads what.
+
+Nothing else knows what a "node" looks like. A graph is a view of the JSON that it was
+read from: every layer and call keeps its stored form, so that what is not changed is
+never written anew. Calls are ranked from 0 in the order they are stored in, whatever
+numbers the file gives them (`Layer.first` holds the difference).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from unnest.core.model import Json, JsonObject
+
+
+class Ref(NamedTuple):
+    """One tensor: output number `tensor` of the `rank`-th call of `layer`."""
+
+    layer: str
+    rank: int
+    tensor: int
+
+    @property
+    def call(self) -> CallId:
+        """The call that makes this tensor."""
+        return CallId(self.layer, self.rank)
+
+
+class CallId(NamedTuple):
+    """The `rank`-th call of `layer`."""
+
+    layer: str
+    rank: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a layer: the tensors it reads, positional ones first, and its stored form."""
+
+    reads: tuple[Ref, ...]
+    stored: Json = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer. `stored` is its whole JSON entry, `first` the file's number of call 0."""
+
+    name: str
+    class_name: str
+    config: Json
+    stored: JsonObject
+    calls: tuple[Call, ...]
+    first: int = 0
+
+    @property
+    def settings(self) -> JsonObject:
+        """The config where it is an object, else nothing (an old Sequential's is a list)."""
+        return self.config if isinstance(self.config, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One model's layers in stored order, with its input and output tensors."""
+
+    name: str
+    layers: Mapping[str, Layer]
+    inputs: tuple[Ref, ...]
+    outputs: tuple[Ref, ...]
+    model: JsonObject
+    sequential: bool = False
+
+    def calls(self) -> Iterator[tuple[CallId, Call]]:
+        """Every call, layer by layer."""
+        for layer in self.layers.values():
+            for rank, call in enumerate(layer.calls):
+                yield CallId(layer.name, rank), call
+
+    def call(self, at: CallId) -> Call:
+        """The call of that name and rank."""
+        return self.layers[at.layer].calls[at.rank]
+
+    @cached_property
+    def readers(self) -> Mapping[CallId, tuple[tuple[CallId, Ref], ...]]:
+        """Who reads the outputs of each call (the model's own outputs are not among them)."""
+        found: dict[CallId, list[tuple[CallId, Ref]]] = {}
+        for at, call in self.calls():
+            for ref in dict.fromkeys(call.reads):
+                found.setdefault(ref.call, []).append((at, ref))
+        return {at: tuple(users) for at, users in found.items()}
+
+    def reachable(self) -> set[CallId]:
+        """The calls that the outputs depend on, outputs' own calls and inputs included."""
+        seen = {r.call for r in (*self.outputs, *self.inputs)}
+        todo = list(seen)
+        while todo:
+            at = todo.pop()
+            for ref in self.call(at).reads:
+                if ref.call not in seen:
+                    seen.add(ref.call)
+                    todo.append(ref.call)
+        return seen
+
+
+def keras_order(
+    reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]
+) -> list[str]:
+    """The order that Keras keeps a functional model's layers in, by name.
+
+    Deepest layers first, where a layer's depth is that of its deepest call, counted from
+    the outputs; layers of one depth in the order that a depth-first walk back from the
+    outputs meets them. The same in Keras 1 to 3 (source: what they save).
+    """
+    met, finished = _walk_back(reads, outputs)
+    depth_of_call: dict[CallId, int] = {}
+    depth_of_layer: dict[str, int] = {}
+    for at in reversed(finished):
+        depth = max(depth_of_call.get(at, 0), depth_of_layer.get(at.layer, 0))
+        depth_of_layer[at.layer] = depth_of_call[at] = depth
+        for ref in reads(at):
+            depth_of_call[ref.call] = max(depth + 1, depth_of_call.get(ref.call, 0))
+    for ref in inputs:
+        if ref.layer not in depth_of_layer:
+            depth_of_layer[ref.layer], met[ref.layer] = 0, -1
+    return sorted(depth_of_layer, key=lambda name: (-depth_of_layer[name], met[name]))
+
+
+def _walk_back(
+    reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]
+) -> tuple[dict[str, int], list[CallId]]:
+    """Layers in the order first met, calls in the order finished. Without recursion: graphs are deep."""
+    met: dict[str, int] = {}
+    entered: set[CallId] = set()
+    finished: list[CallId] = []
+    for output in outputs:
+        stack: list[tuple[CallId, Iterator[Ref]]] = []
+        pending = iter((output,))
+        while True:
+            ref = next(pending, None)
+            if ref is not None:
+                if ref.call not in entered:
+                    entered.add(ref.call)
+                    met.setdefault(ref.layer, len(met))
+                    stack.append((ref.call, pending))
+                    pending = iter(tuple(reads(ref.call)))
+            elif stack:
+                at, pending = stack.pop()
+                finished.append(at)
+            else:
+                break
+    return met, finished

@@ -1,0 +1,68 @@
+"""What a layer's config says of the weights that the layer has, whatever its class is called.
+
+Keras writes one initializer into a config for every weight of a built-in layer, and beside
+it a regularizer and a constraint for every weight that is trained; BatchNormalization's
+moving statistics have an initializer alone. Read that way a config tells how many weights to
+expect without a list of classes or of weight names (source: the get_config of Keras 1 to 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.model import Json, JsonObject
+
+SWITCHES = {"bias": ("use_bias", "bias"), "beta": ("center",), "gamma": ("scale",)}
+"""The weights that a config can switch off, and the keys that do (`bias` is Keras 1's)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """How many trained weights and statistics a layer's config promises."""
+
+    trained: int
+    statistics: int
+
+    @property
+    def total(self) -> int:
+        """All weights."""
+        return self.trained + self.statistics
+
+
+def expected(config: Json) -> Expected | None:
+    """The weights that a layer's config promises; None where it tells nothing."""
+    trained = statistics = 0
+    known = False
+    for part in _configs(config):
+        stems = [k.removesuffix("_initializer") for k in part if k.endswith("_initializer")]
+        for stem in stems:
+            if any(part.get(switch) is False for switch in SWITCHES.get(stem, ())):
+                continue
+            known = True
+            if f"{stem}_regularizer" in part or f"{stem}_constraint" in part:
+                trained += 1
+            else:
+                statistics += 1
+    return Expected(trained, statistics) if known else None
+
+
+def has_initializers(config: Json) -> bool:
+    """Whether a config speaks of how weights begin: whatever has this is no slice and no merge."""
+    return any(
+        k.endswith("_initializer") or k == "init" or k.endswith("_init")
+        for part in _configs(config)
+        for k in part
+    )
+
+
+def _configs(config: Json) -> Iterator[JsonObject]:
+    """The config and those nested in it (a cell's, a wrapped layer's), not initializers' own."""
+    todo: list[Json] = [config]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            yield part
+            todo += [v for k, v in part.items() if not k.endswith("_initializer")]
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            todo += part

@@ -1,0 +1,285 @@
+"""Which part of a layer graph is a wrapper: slices, towers and merges around a template model.
+
+What a wrapper is
+    A *template* (a nested model) is called k times in one graph. Its j-th input is, in
+    every tower, a slice of the same tensor, the j-th *source*. Its m-th outputs are joined,
+    in the order of the towers, along the batch axis by one *merge* layer. Nobody else reads
+    the slices or the towers' outputs. Then template(source) is what the merge gives, row by
+    row, and slices, towers and merges can go.
+
+What it is not
+    Siamese twins (the towers read different sources), ensembles (the towers are calls of
+    different models), a merge on another axis or an average (the towers' results are combined,
+    not lined up), slices of channels or of time (the template's input then has another shape
+    than its source, or the slice says so itself), a template whose outputs are used before
+    they are joined.
+
+What is evidence only
+    Names of layers and classes, slice arguments, stored code. They can raise "likely" to
+    "proven"; the verdict stands on the structure. Only where the structure leaves a choice (a
+    single tower, a merge that does not say what it does) are they asked for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core import slicing
+from unnest.core.dialects import is_model
+from unnest.core.graph import CallId, Graph, Layer, Ref
+from unnest.core.layers import has_initializers
+from unnest.core.model import Confidence
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The calls that join output number `output` of every tower, the last of them first."""
+
+    output: int
+    calls: tuple[CallId, ...]
+    on_batch_axis: bool | None
+
+    @property
+    def layer(self) -> str:
+        """The merge layer's name."""
+        return self.calls[0].layer
+
+    @property
+    def tensor(self) -> Ref:
+        """What the merge gives."""
+        return Ref(self.calls[0].layer, self.calls[0].rank, 0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input."""
+
+    template: str
+    towers: tuple[CallId, ...]
+    sources: tuple[Ref, ...]
+    slices: frozenset[CallId]
+    merges: tuple[Merge, ...]
+    confidence: Confidence
+    evidence: tuple[str, ...]
+
+
+def find(graph: Graph) -> list[Found]:
+    """The wrappers of one graph (not of the models nested in it), in the order of their templates."""
+    candidates: dict[tuple[CallId, ...], list[Merge]] = {}
+    for towers, merge in _merges(graph):
+        candidates.setdefault(towers, []).append(merge)
+    found = []
+    taken: set[CallId] = set()
+    for towers, merges in candidates.items():
+        wrapper = _judge(graph, towers, merges)
+        if wrapper and not taken.intersection(towers):
+            taken.update(towers)
+            found.append(wrapper)
+    return found
+
+
+def _merges(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge]]:
+    """Every join of several calls of one model, with those calls in the order they are joined in."""
+    for at, call in graph.calls():
+        if not call.reads or not _can_merge(graph.layers[at.layer]):
+            continue
+        if _is_part_of_a_larger_merge(graph, at):
+            continue
+        leaves, calls = _join(graph, at)
+        first = leaves[0]
+        towers = tuple(ref.call for ref in leaves)
+        if (
+            is_model(graph.layers[first.layer].stored)
+            and all(r.layer == first.layer and r.tensor == first.tensor for r in leaves)
+            and len(set(towers)) == len(towers)
+        ):
+            on_batch = _on_batch_axis(graph, calls)
+            if on_batch is not False:
+                yield towers, Merge(first.tensor, tuple(calls), on_batch)
+
+
+def _can_merge(layer: Layer) -> bool:
+    return not is_model(layer.stored) and not has_initializers(layer.config)
+
+
+def _is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
+    """Pairwise merges build a tree; only its root counts."""
+    users = graph.readers.get(at, ())
+    return (
+        len(users) == 1
+        and _joins_batch(graph, users[0][0])
+        and _joins_batch(graph, at)
+        and all(ref.call != at for ref in graph.outputs)
+    )
+
+
+def _joins_batch(graph: Graph, at: CallId) -> bool:
+    layer = graph.layers[at.layer]
+    return _can_merge(layer) and slicing.joins_on_batch_axis(layer, graph.call(at)) is True
+
+
+def _join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
+    """What a merge joins, looking through the merges that it joins in turn."""
+    leaves: list[Ref] = []
+    calls = [at]
+    todo = list(reversed(graph.call(at).reads))
+    while todo:
+        ref = todo.pop()
+        if not is_model(graph.layers[ref.layer].stored) and _is_part_of_a_larger_merge(graph, ref.call):
+            calls.append(ref.call)
+            todo += reversed(graph.call(ref.call).reads)
+        else:
+            leaves.append(ref)
+    return leaves, calls
+
+
+def _on_batch_axis(graph: Graph, calls: Iterable[CallId]) -> bool | None:
+    told = [slicing.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in calls]
+    return False if False in told else None if None in told else True
+
+
+def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) -> Found | None:
+    """The wrapper around these towers, if it is one."""
+    merges = sorted(merges, key=lambda m: m.output)
+    outputs = [m.output for m in merges]
+    joining = {c for m in merges for c in m.calls}
+    if len(set(outputs)) < len(outputs) or not _only_read_by(graph, towers, joining):
+        return None
+    cut = _slices(graph, towers)
+    if cut is None:
+        return None
+    facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
+    lined_up = all(m.on_batch_axis for m in merges)
+    some_lined_up = any(m.on_batch_axis for m in merges)
+    if not (some_lined_up or facts.consecutive) or (len(towers) == 1 and not some_lined_up):
+        return None
+    proven = lined_up and (facts.consecutive or cut.consecutive)
+    return Found(
+        towers[0].layer,
+        towers,
+        cut.sources,
+        cut.calls,
+        tuple(merges),
+        "proven" if proven else "likely",
+        tuple(_evidence(graph, towers, cut, merges, facts)),
+    )
+
+
+def _only_read_by(graph: Graph, towers: Iterable[CallId], readers: set[CallId]) -> bool:
+    given_out = {ref.call for ref in graph.outputs}
+    return all(
+        at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in towers
+    )
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How the sources reach the towers: `lanes` are the slice calls per input and tower."""
+
+    sources: tuple[Ref, ...]
+    lanes: tuple[tuple[CallId, ...], ...]
+    calls: frozenset[CallId]
+    consecutive: bool
+
+
+def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
+    """The slices in front of the towers, if every input is one source cut into as many slices."""
+    inputs = [graph.call(tower).reads for tower in towers]
+    if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
+        return None
+    cuts = [_trace(graph, column) for column in zip(*inputs, strict=True)]
+    if any(cut is None for cut in cuts):
+        return None
+    traced = [cut for cut in cuts if cut is not None]
+    sources = tuple(cut.sources[0] for cut in traced)
+    if not any(cut.lanes[0] for cut in traced):
+        return None
+    inner = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
+    shapes = slicing.template_shapes(graph.layers[towers[0].layer].stored)
+    if inner is None or not _only_for_towers(graph, traced, towers):
+        return None
+    if not all(
+        slicing.same_rows(slicing.stored_shape(graph.layers[source.layer]), shape)
+        for source, shape in zip(sources, shapes or [None] * len(sources), strict=False)
+    ):
+        return None
+    return _Cut(
+        sources,
+        tuple(lane for cut in traced for lane in cut.lanes if lane),
+        inner,
+        all(cut.consecutive for cut in traced if cut.lanes[0]),
+    )
+
+
+MAX_STEPS = 8
+"""How many layers may lie between a source and a tower; the longest seen are two."""
+
+
+def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
+    """Walk back from one input of all towers, in step, until all come from one tensor."""
+    lanes: list[tuple[CallId, ...]] = []
+    at = list(slices)
+    consecutive = False
+    for _ in range(MAX_STEPS):
+        if len(set(at)) == 1 and (lanes or len(slices) > 1):
+            return _Cut((at[0],), tuple(lanes) or ((),), frozenset(c for l in lanes for c in l), consecutive)
+        calls = [ref.call for ref in at]
+        if not all(_can_slice(graph, c) for c in calls):
+            return None
+        step = slicing.cuts_batch([(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)])
+        if step is False:
+            return None
+        consecutive = consecutive or step is True
+        lanes.append(tuple(calls))
+        at = [graph.call(c).reads[0] for c in calls]
+        if len(slices) == 1:
+            return _Cut((at[0],), tuple(lanes), frozenset(calls), consecutive)
+    return None
+
+
+def _can_slice(graph: Graph, at: CallId) -> bool:
+    layer = graph.layers[at.layer]
+    return bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)
+
+
+def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[CallId] | None:
+    """The slices and whatever they compute their bounds from; None if that is more than the sources."""
+    seen = set(calls)
+    todo = list(calls)
+    while todo:
+        for ref in graph.call(todo.pop()).reads:
+            if ref in sources or ref.call in seen:
+                continue
+            if not _can_slice(graph, ref.call):
+                return None
+            seen.add(ref.call)
+            todo.append(ref.call)
+    return frozenset(seen)
+
+
+def _only_for_towers(graph: Graph, cuts: Iterable[_Cut], towers: Iterable[CallId]) -> bool:
+    """Nobody but the towers reads what the slices cut out."""
+    lanes = {c for cut in cuts for c in cut.calls}
+    return _only_read_by(graph, lanes, set(towers) | lanes)
+
+
+def _evidence(
+    graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge], facts: slicing.Facts
+) -> Iterator[str]:
+    template = towers[0].layer
+    number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
+    yield f"{number} of the one model {template}"
+    for source, lane in zip(cut.sources, cut.lanes, strict=False):
+        names = ", ".join(dict.fromkeys(c.layer for c in lane[:4])) + (", ..." if len(lane) > 4 else "")
+        yield f"every tower reads a slice of {source.layer}, cut by {names}"
+    yield from facts.sentences
+    for merge in merges:
+        kind = graph.layers[merge.layer].class_name
+        axis = " on the batch axis" if merge.on_batch_axis else ""
+        yield f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"
+
+
+def layers_of(calls: Iterable[CallId], graph: Graph) -> Mapping[str, Layer]:
+    """The layers behind some calls."""
+    return {c.layer: graph.layers[c.layer] for c in calls}
