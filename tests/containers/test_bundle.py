@@ -1,0 +1,34 @@
+"""The bundle reader reads what `tf.train.load_checkpoint` reads, bit for bit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unnest.containers import bundle
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz"))
+
+
+def prefix(folder: Path) -> str:
+    return str(folder / "parallel.ckpt" if (folder / "parallel.ckpt.index").exists() else folder / "parallel/variables/variables")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda p: f"{p.parent.parent.name}-{p.parent.name}")
+def test_same_as_tensorflow(path: Path) -> None:
+    opened = bundle.Bundle(prefix(path.parent))
+    expected = np.load(path)
+    numeric = {k for k, e in opened.entries.items() if e.dtype != "string"}
+    assert numeric == {k.replace("|", "/") for k in expected.files}
+    for key in expected.files:
+        entry = opened.entries[key.replace("|", "/")]
+        assert entry.shape == expected[key].shape
+        assert np.dtype(entry.dtype) == expected[key].dtype
+        assert b"".join(opened.blocks(entry)) == expected[key].tobytes()
+    for key in set(opened.entries) - numeric:
+        assert opened.strings(key)
+
+
+def test_there_are_fixtures() -> None:
+    assert len(CASES) > 20

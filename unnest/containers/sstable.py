@@ -1,0 +1,144 @@
+"""Sorted string tables: the index of a TensorBundle (source: files written by TensorFlow 1.13 to 2.21).
+
+A table is a run of blocks and a footer of 48 bytes, whose last 8 are a magic number. The footer points at the index
+block, whose values point at the data blocks. A block is entries, then restart points, then one byte that names its
+compression and the masked CRC-32C of all before. An entry shares a prefix of its key with the entry before:
+
+    varint shared, varint fresh, varint value length, fresh bytes of the key, value
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unnest.errors import Unreadable
+
+MAGIC = 0xDB4775248B80FB57
+FOOTER = 48
+#: Compression by the byte behind a block.
+PLAIN, SNAPPY = 0, 1
+#: Snappy reaches 21 at best (64 bytes from a copy of 3); a block that claims more is no block.
+MAX_EXPANSION = 64
+
+
+def masked_crc(data: bytes, crc: int = 0) -> int:
+    """The CRC-32C of `data` (continuing `crc`), masked as the format stores it."""
+    return mask(extend(crc, data))
+
+
+def extend(crc: int, data: bytes) -> int:
+    """The plain CRC-32C of what `crc` stands for, followed by `data`."""
+    import google_crc32c
+
+    value: int = google_crc32c.extend(crc, data)
+    return value
+
+
+def mask(crc: int) -> int:
+    """A CRC of bytes that hold CRCs is weak, so stored ones are rotated and shifted by a constant."""
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+class Cursor:
+    """Reads varints from bytes; running off the end is IndexError."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self.data, self.at = data, at
+
+    def varint(self) -> int:
+        """A little-endian base-128 number of up to 64 bits."""
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+            if shift > 63:
+                raise IndexError
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes."""
+        end = self.at + count
+        if end > len(self.data):
+            raise IndexError
+        found = self.data[self.at : end]
+        self.at = end
+        return found
+
+
+def entries(data: bytes, where: str) -> dict[bytes, bytes]:
+    """All keys and values of the table in `data`, in order. Raises Unreadable naming `where`."""
+    if len(data) < FOOTER or int.from_bytes(data[-8:], "little") != MAGIC:
+        raise Unreadable("damaged-index", f"{where}: not a whole checkpoint index (no magic number at its end); copy it again")
+    try:
+        footer = Cursor(data, len(data) - FOOTER)
+        footer.varint(), footer.varint()  # the meta index, always empty here
+        index = _block(data, footer.varint(), footer.varint(), where)
+        found: dict[bytes, bytes] = {}
+        for _, handle in _pairs(index):
+            place = Cursor(handle)
+            found.update(_pairs(_block(data, place.varint(), place.varint(), where)))
+    except IndexError as e:
+        raise Unreadable("damaged-index", f"{where}: the checkpoint index is damaged; copy it again") from e
+    return found
+
+
+def _block(data: bytes, offset: int, size: int, where: str) -> bytes:
+    end = offset + size
+    if end + 5 > len(data):
+        raise IndexError
+    if int.from_bytes(data[end + 1 : end + 5], "little") != masked_crc(data[offset : end + 1]):
+        raise Unreadable("checksum", f"{where}: a checksum of the checkpoint index does not match; copy it again")
+    if data[end] == PLAIN:
+        return data[offset:end]
+    if data[end] == SNAPPY:
+        return unsnap(data[offset:end])
+    raise Unreadable("compression", f"{where}: the index is compressed in the unknown way {data[end]}; save it again")
+
+
+def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+    restarts = int.from_bytes(block[-4:], "little")
+    limit = len(block) - 4 - 4 * restarts
+    if limit < 0:
+        raise IndexError
+    cursor = Cursor(block[:limit])
+    key = b""
+    while cursor.at < limit:
+        shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
+        if shared > len(key):
+            raise IndexError
+        key = key[:shared] + cursor.take(fresh)
+        yield key, cursor.take(length)
+
+
+def unsnap(data: bytes) -> bytes:
+    """Snappy's raw format: a length, then literals and copies out of what is already there. IndexError if torn."""
+    cursor = Cursor(data)
+    length = cursor.varint()
+    if length > MAX_EXPANSION * len(data):
+        raise IndexError
+    out = bytearray()
+    while cursor.at < len(data):
+        tag = cursor.take(1)[0]
+        if tag & 3 == 0:
+            count = tag >> 2
+            if count >= 60:
+                count = int.from_bytes(cursor.take(count - 59), "little")
+            out += cursor.take(count + 1)
+            continue
+        count, offset = _copy(tag, cursor)
+        if not 0 < offset <= len(out) or len(out) + count > length:
+            raise IndexError
+        for _ in range(count):  # a copy may overlap what it makes
+            out.append(out[-offset])
+    if len(out) != length:
+        raise IndexError
+    return bytes(out)
+
+
+def _copy(tag: int, cursor: Cursor) -> tuple[int, int]:
+    if tag & 3 == 1:
+        return (tag >> 2 & 7) + 4, (tag >> 5) << 8 | cursor.take(1)[0]
+    return (tag >> 2) + 1, int.from_bytes(cursor.take(2 if tag & 3 == 2 else 4), "little")
