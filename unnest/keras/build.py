@@ -1,0 +1,166 @@
+"""Building parallel models: `multi_gpu_model` and `make_parallel`, with the signatures people's scripts call."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from unnest.keras import devices as names
+from unnest.keras import shares
+from unnest.keras.kits import TENSORFLOW_ONLY, Kit, Model, Tensor, is_model, kit_of
+from unnest.keras.layers import Parts, is_parallel, parts
+from unnest.keras.towers import HOST
+
+
+def multi_gpu_model(
+    model: Model,
+    gpus: int | Sequence[int | str] | None = None,
+    ratios: Sequence[float] | None = None,
+    cpu_merge: bool = True,
+    cpu_relocation: bool = False,
+) -> Model:
+    """A model that runs `model` on several devices at once, each on its part of the batch.
+
+    Args:
+        model: the template, a built Sequential or Functional model of Keras 3 (TensorFlow backend)
+            or tf_keras. It shares its weights with the result: train one, and the other is trained.
+        gpus: how many devices, or a list of indices or names (`0`, `"GPU:1"`, `"CPU:0"`, `"/gpu:1"`).
+            Numbers mean GPUs, or the logical CPU devices of a machine without GPUs. None: all there are.
+        ratios: one positive number per device: its share of every batch. None: equal shares.
+        cpu_merge: concatenate the outputs on the CPU; otherwise on the first device.
+        cpu_relocation: Keras cloned the template to the CPU here. Nothing is cloned: a warning says how
+            to have the weights on the CPU.
+
+    Returns:
+        An uncompiled model with the template's inputs, outputs and names, dtypes and shapes included.
+
+    Raises:
+        ValueError: fewer than two devices, devices that do not exist, ratios that do not fit, a
+            template that is sub-classed, stateful or not built, a backend other than TensorFlow.
+        TypeError: `model` is no Keras model.
+    """
+    if cpu_relocation:
+        warnings.warn(
+            "cpu_relocation does nothing: weights are shared, never cloned; "
+            "build the template under tf.device('/CPU:0') to have them on the CPU",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _build(model, gpus, ratios, cpu_merge, least=2)
+
+
+def make_parallel(model: Model, gpu_count: int) -> Model:
+    """kuza55's: `model` on the first `gpu_count` devices, in equal shares, merged on the CPU.
+
+    A `gpu_count` of 1 is allowed, as it was; every row of every batch is computed, which it was not.
+    Otherwise as `multi_gpu_model(model, gpu_count)`, its errors included.
+    """
+    return _build(model, int(gpu_count) or 1, None, True, least=1)
+
+
+def _build(
+    model: Model, gpus: int | Sequence[int | str] | None, ratios: Sequence[float] | None, cpu_merge: bool, least: int
+) -> Model:
+    kit = kit_of(model)
+    if is_parallel(model):
+        warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
+        model = model.template
+    _accept(kit, model)
+    targets = names.targets(gpus, least)
+    exact = shares.whole(ratios or [1] * len(targets), len(targets))
+    merge = HOST if cpu_merge else f"/{targets[0]}"
+    return _assemble(kit, model, targets, exact, merge)
+
+
+def _accept(kit: Kit, model: Model) -> None:
+    """Refuse, with ValueError, what cannot run in towers."""
+    if kit.backend != "tensorflow":
+        raise ValueError(TENSORFLOW_ONLY.format(backend=kit.backend))
+    label = f"{type(model).__name__} {model.name!r}"
+    if not getattr(model, "inputs", None):
+        if isinstance(model, kit.keras.Sequential):
+            raise ValueError(f"{label} is not built: give it an Input, or call it once, before making it parallel")
+        raise ValueError(
+            f"{label} is sub-classed: towers need a Sequential or Functional model; "
+            "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
+        )
+    stateful = [layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(kit, layer)]
+    if stateful:
+        raise ValueError(f"{label}: layer {stateful[0]!r} is stateful, its state has a row for each row of the whole batch")
+
+
+def is_rnn(kit: Kit, layer: object) -> bool:
+    """Whether the layer keeps a state per row."""
+    return isinstance(layer, kit.keras.layers.RNN)
+
+
+def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str) -> Model:
+    """The graph: slices, one call of the template per tower, one concatenation per output."""
+    made = parts(kit)
+    taken = {model.name, *(tensor_layer(x).name for x in model.inputs)}
+    merge_names = _free_names(output_names(model), taken)
+    towers = [
+        tf.nest.flatten(model(kit.pack_inputs(model, _slices(made, model, i, targets, ratios, taken))))
+        for i in range(len(targets))
+    ]
+    merged = [
+        made.TowerConcatenate(name=name, device=merge)(list(outputs))
+        for name, outputs in zip(merge_names, zip(*towers, strict=True), strict=True)
+    ]
+    inputs = kit.pack_inputs(model, list(model.inputs))
+    parallel = made.ParallelModel(inputs, kit.pack_outputs(model, merged), name=_model_name(model))
+    parallel.output_names = list(output_names(model))
+    return parallel
+
+
+def _slices(
+    made: Parts, model: Model, i: int, targets: Sequence[str], ratios: Sequence[int], taken: set[str]
+) -> list[Tensor]:
+    """What tower `i` is called with: its rows of every input."""
+    sliced = []
+    for x in model.inputs:
+        name = _free(f"{tensor_layer(x).name}_tower_{i}", taken)
+        layer = made.TowerSlice(i, len(targets), ratios, targets[i], name=name)
+        sliced.append(layer(x))
+    return sliced
+
+
+def output_names(model: Model) -> list[str]:
+    """The names of a model's outputs; a Keras 3 Sequential has none of its own: its last layer's."""
+    found = getattr(model, "output_names", None) or [tensor_layer(y).name for y in model.outputs]
+    return list(found)
+
+
+def tensor_layer(tensor: Tensor) -> Model:
+    """The layer whose output a symbolic tensor is."""
+    return tensor._keras_history[0]
+
+
+def _free_names(wanted: Sequence[str], taken: set[str]) -> list[str]:
+    """Names for the merges: the outputs' own; where a siamese template repeats one, numbered as Keras did."""
+    often, seen = Counter(wanted), Counter[str]()
+    found = []
+    for name in wanted:
+        seen[name] += 1
+        found.append(_free(f"{name}_{seen[name]}" if often[name] > 1 else name, taken))
+    return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """`name`, or the first of `name_1`, `name_2`, .. that is not taken; taken from now on."""
+    free, number = name, 0
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
+
+
+def _model_name(model: Model) -> str:
+    return f"parallel_{model.name}"
+
+
+__all__ = ["is_model", "make_parallel", "multi_gpu_model"]

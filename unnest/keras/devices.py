@@ -1,0 +1,83 @@
+"""Names of devices: what a caller may write, what exists here, and who stands in for what does not."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+_NAME = re.compile(r"/?(?:.*/)?(?:device:)?(?P<kind>[a-z_]+):(?P<index>\d+)", re.IGNORECASE)
+
+
+def available() -> list[str]:
+    """The logical devices of this process, GPUs first, as `GPU:0`. Asking initialises TensorFlow."""
+    found = [canonical(d.name) for d in tf.config.list_logical_devices()]
+    return sorted(found, key=lambda name: (not name.startswith("GPU"), name.split(":")[0], int(name.split(":")[1])))
+
+
+def canonical(name: str) -> str:
+    """`/gpu:1`, `/device:GPU:1`, `/job:localhost/replica:0/task:0/device:GPU:1` are `GPU:1`. Raises ValueError."""
+    match = _NAME.fullmatch(name.strip())
+    if match is None:
+        raise ValueError(f"{name!r} is not the name of a device, like 'GPU:0' or 'CPU:1'")
+    return f"{match['kind'].upper()}:{int(match['index'])}"
+
+
+def kind_of_numbers() -> str:
+    """What a bare number means: a GPU, or a logical CPU on a machine without GPUs."""
+    return "GPU" if any(name.startswith("GPU") for name in available()) else "CPU"
+
+
+def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str, ...]:
+    """The devices that `gpus` means: a count, indices or names; None or nothing is all there are.
+
+    Raises ValueError for fewer than `least` devices and for devices that do not exist.
+    """
+    here = available()
+    kind = kind_of_numbers()
+    if isinstance(gpus, (list, tuple, range)):
+        wanted = tuple(canonical(g) if isinstance(g, str) else f"{kind}:{int(g)}" for g in gpus)
+    elif isinstance(gpus, str):
+        raise ValueError(f"gpus={gpus!r}: give a list of device names; this machine has {_listed(here)}")
+    else:
+        count = int(gpus) if gpus else sum(name.startswith(kind) for name in here)
+        wanted = tuple(f"{kind}:{i}" for i in range(count))
+    if len(wanted) < least:
+        raise ValueError(
+            f"gpus={gpus!r} is {len(wanted)} device{'s' * (len(wanted) != 1)}, at least {least} are needed; "
+            f"this machine has {_listed(here)}"
+        )
+    missing = [name for name in wanted if name not in here]
+    if missing:
+        raise ValueError(f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(here)}")
+    return wanted
+
+
+def stand_ins(wanted: Sequence[str]) -> tuple[str, ...]:
+    """A device of this machine for every one that a saved model names.
+
+    What exists stays. The others share, in turn, the devices of the same kind, or of the kind
+    that numbers mean here, and a UserWarning says so.
+    """
+    here = available()
+    missing = [name for name in dict.fromkeys(wanted) if name not in here]
+    if not missing:
+        return tuple(wanted)
+    chosen = []
+    for position, name in enumerate(wanted):
+        kind = name.split(":")[0]
+        pool = [d for d in here if d.startswith(f"{kind}:")] or [d for d in here if d.startswith(f"{kind_of_numbers()}:")]
+        chosen.append(name if name in here else pool[position % len(pool)])
+    warnings.warn(
+        f"the model's towers were made for {_listed(wanted)}; {_listed(missing)} not being here, "
+        f"they run on {_listed(chosen)}",
+        UserWarning,
+        stacklevel=3,
+    )
+    return tuple(chosen)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,111 @@
+"""The two Kerases behind one face. Everything that differs between them, and all their weak types, is here.
+
+A kit knows one Keras: which models are its own, where it keeps a model's input and
+output structure, the losses that layers add while they run, and what `compile` sets.
+Nothing else in this package asks which Keras it serves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import tensorflow as tf
+
+Model: TypeAlias = Any
+"""A model of either Keras. Neither ships types."""
+
+Tensor: TypeAlias = Any
+
+TENSORFLOW_ONLY = (
+    "towers need the TensorFlow backend, this is Keras on {backend}: "
+    "keras.distribution.DataParallel serves JAX, torch.nn.DataParallel serves torch"
+)
+
+
+@dataclass(frozen=True)
+class Kit:
+    """One of the two Kerases."""
+
+    name: str
+
+    @property
+    def keras(self) -> Any:
+        """The module itself."""
+        return import_module(self.name)
+
+    def owns(self, model: object) -> bool:
+        """Whether `model` is a model of this Keras (that was never imported: of none)."""
+        module = sys.modules.get(self.name)
+        return module is not None and isinstance(model, module.Model)
+
+    @property
+    def backend(self) -> str:
+        """`tensorflow`, `jax`, `torch` or `numpy`."""
+        backend: str = self.keras.config.backend() if self.name == "keras" else "tensorflow"
+        return backend
+
+    # -- structure ---------------------------------------------------------------
+
+    def pack_inputs(self, model: Model, flat: list[Tensor]) -> Any:
+        """Tensors in the order of `model.inputs`, in the structure that `model` is called with."""
+        return tf.nest.pack_sequence_as(self._structure(model, "inputs"), flat)
+
+    def pack_outputs(self, model: Model, flat: list[Tensor]) -> Any:
+        """Tensors in the order of `model.outputs`, in the structure that a call of `model` returns."""
+        return tf.nest.pack_sequence_as(self._structure(model, "outputs"), flat)
+
+    def _structure(self, model: Model, side: str) -> Any:
+        # Keras 3 keeps it as _inputs_struct (a Sequential in the Functional inside it), tf_keras as
+        # _nested_inputs. Keras 3 returns an only output bare, whatever list it was declared in.
+        inner = getattr(model, "_functional", None) or model
+        found = getattr(inner, f"_{side}_struct", None)
+        if found is None:
+            found = getattr(inner, f"_nested_{side}", None)
+        if found is None:
+            found = getattr(model, side)
+        return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+    # -- losses that layers add while they run -----------------------------------
+
+    def added_losses(self, model: Model) -> Iterator[list[Tensor]]:
+        """The live list of every layer in `model`, itself included."""
+        attribute = "_losses" if self.name == "keras" else "_eager_losses"
+        for layer in model._flatten_layers():
+            yield getattr(layer, attribute)
+
+
+KERAS = Kit("keras")
+TF_KERAS = Kit("tf_keras")
+
+
+def kit_of(model: object) -> Kit:
+    """The kit of the Keras that `model` belongs to. Raises TypeError where it is of neither."""
+    for kit in (KERAS, TF_KERAS):
+        if kit.owns(model):
+            return kit
+    raise TypeError(f"a Keras model is needed, of Keras 3 or tf_keras; this is a {type(model).__qualname__}")
+
+
+def running() -> Kit:
+    """The kit of the Keras that `tf.keras` is in this process."""
+    version: str = tf.keras.__version__
+    return KERAS if version.startswith("3") else TF_KERAS
+
+
+def installed() -> Iterator[Kit]:
+    """The kits that can be imported here."""
+    for kit in (KERAS, TF_KERAS):
+        module: ModuleType | None = sys.modules.get(kit.name)
+        if module is not None or find_spec(kit.name) is not None:
+            yield kit
+
+
+def is_model(thing: object) -> bool:
+    """Whether it is a model of either Keras."""
+    return any(kit.owns(thing) for kit in (KERAS, TF_KERAS))

@@ -1,0 +1,57 @@
+"""Which rows of a batch belong to which tower. Pure arithmetic, on numbers and on tensors alike.
+
+Tower i takes the rows from `n * (r_0 + .. + r_(i-1)) // total` up to `n * (r_0 + .. + r_i) // total`:
+every row goes to exactly one tower, and no tower is a whole row off its exact share. The last
+tower never goes without as long as there is a row at all (its lower bound is below n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import gcd, lcm
+from typing import Any
+
+LIMIT = 2**31
+"""Bounds are computed in int64: totals below this times any batch below 2**32 cannot overflow."""
+
+
+def whole(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
+    """The ratios as the smallest whole numbers in the same proportion.
+
+    Raises ValueError unless there is one positive, finite number per tower. Where floats need
+    more digits than LIMIT holds they are rounded, never to zero.
+    """
+    if len(ratios) != towers:
+        raise ValueError(f"ratios={list(ratios)} holds {len(ratios)} numbers, one for each of {towers} devices is needed")
+    try:
+        exact = [Fraction(str(r)) for r in ratios]
+    except ValueError:
+        raise ValueError(f"ratios={list(ratios)}: every ratio must be a finite number") from None
+    if min(exact) <= 0:
+        raise ValueError(f"ratios={list(ratios)}: every ratio must be greater than zero")
+    scale = lcm(*(r.denominator for r in exact))
+    parts = [int(r * scale) for r in exact]
+    parts = [p // gcd(*parts) for p in parts]
+    if sum(parts) >= LIMIT:
+        total = sum(exact)
+        parts = [max(1, round(r / total * (LIMIT // 2))) for r in exact]
+    return tuple(parts)
+
+
+def bounds(n: Any, ratios: Sequence[int]) -> list[Any]:
+    """The towers' len(ratios) + 1 bounds of `n` rows, `n` an int or an int64 scalar tensor."""
+    total = sum(ratios)
+    return [n * part // total for part in accumulate(ratios, initial=0)]
+
+
+def all_served(n: int, ratios: Sequence[int]) -> bool:
+    """Whether every tower gets a row out of `n`."""
+    edges = bounds(n, ratios)
+    return all(a < b for a, b in zip(edges, edges[1:], strict=False))
+
+
+def least_full_batch(ratios: Sequence[int]) -> int:
+    """The number of rows from which on every tower gets one, whatever the batch."""
+    return -(-sum(ratios) // min(ratios))

@@ -1,0 +1,216 @@
+"""Running a template in towers: the TensorFlow below the layers.
+
+Where things run. A device scope around a symbolic call is lost when Keras replays the graph, and a
+scope inside a layer's `call` reaches the forward pass alone: gradient operations carry no device.
+So each tower is a function with a gradient of its own: both are built under the tower's device.
+The batch is cut on the CPU, where input pipelines leave it, so that each tower is sent its rows
+and no more.
+
+Which towers run. A tower without rows must not run: convolutions abort the process, BatchNormalization
+writes NaN into its moving statistics. Where the batch size is known beforehand an idle tower is left
+out. Where it is not, one `tf.cond` over all towers tells full batches from small ones: a `tf.cond` around
+each tower would have them wait for each other whenever they update the same variable (BatchNormalization,
+the seeds of Dropout), so that price is paid by batches with an idle tower only. What stands for an
+idle tower is the last tower's result cut to no rows; the last tower always has rows.
+
+What a tower hands back is a flat list, since conditionals and gradients know no other shape: outputs, then
+the masks of those that have one, then the losses that its layers added (activity regularizers,
+`add_loss`), which must not leak out of the conditional on the layers' own lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import tensorflow as tf
+
+from unnest.keras import shares
+from unnest.keras.kits import Kit, Model, Tensor
+
+
+@dataclass
+class Towers:
+    """One call of a template on a batch, spread over devices.
+
+    `inputs` and `masks` are flat, in the order of the template's inputs; `ratios` are whole
+    numbers, one per device; `merge` is the device of the concatenation ("" for none).
+    """
+
+    kit: Kit
+    template: Model
+    devices: Sequence[str]
+    ratios: Sequence[int]
+    merge: str
+    training: bool | None
+    shape: Shape = field(default_factory=lambda: Shape())
+
+    def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
+        """The template's outputs for the whole batch, flat, with their masks attached.
+
+        Losses that layers added are put back on these layers: each tower's weighs as much
+        as its share of the batch, which for a mean over the batch is the whole batch's.
+        """
+        rows = _static_rows(inputs)
+        if rows is not None:
+            edges = shares.bounds(rows, self.ratios)
+            results = [self.tower(i, edges, inputs, masks) for i in self._served(edges)]
+            merged = self._merge(results, [edges[i + 1] - edges[i] for i in self._served(edges)], rows)
+        else:
+            merged = self._run_unknown(inputs, masks)
+        return self._unpack(merged)
+
+    def _served(self, edges: Sequence[int]) -> list[int]:
+        """Towers with rows; the last one where there are none at all."""
+        return [i for i in range(len(self.devices)) if edges[i] < edges[i + 1]] or [len(self.devices) - 1]
+
+    def _run_unknown(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
+        """A batch whose size is known only when it comes."""
+        with tf.device(HOST):
+            rows = tf.shape(inputs[0], out_type=tf.int64)[0]
+            edges = shares.bounds(rows, self.ratios)
+            full = rows >= shares.least_full_batch(self.ratios)
+            sizes = [b - a for a, b in zip(edges, edges[1:], strict=False)]
+
+        def everyone() -> list[Tensor]:
+            results = [self.tower(i, edges, inputs, masks) for i in range(len(self.devices))]
+            return self._merge(results, sizes, rows)
+
+        def those_with_rows() -> list[Tensor]:
+            last = self.tower(len(self.devices) - 1, edges, inputs, masks)
+            nothing = self._no_rows(last)
+            others = [
+                tf.cond(sizes[i] > 0, lambda i=i: self.tower(i, edges, inputs, masks), lambda: nothing)
+                for i in range(len(self.devices) - 1)
+            ]
+            return self._merge([*others, last], sizes, rows)
+
+        result: list[Tensor] = tf.cond(full, everyone, those_with_rows)
+        return result
+
+    def tower(
+        self, i: int, edges: Sequence[Tensor], inputs: list[Tensor], masks: list[Tensor | None]
+    ) -> list[Tensor]:
+        """The flat result of tower `i`: forward and backward on its device."""
+        with tf.device(HOST):
+            part = [None if x is None else _rows(x, edges[i], edges[i + 1]) for x in inputs]
+            part_masks = [None if m is None else m[edges[i] : edges[i + 1]] for m in masks]
+
+        def forward(tensors: list[Tensor | None]) -> list[Tensor]:
+            for x, m in zip(tensors, part_masks, strict=True):
+                if m is not None:
+                    x._keras_mask = m
+            return self._call(tensors)
+
+        with tf.name_scope(f"tower_{i}"):
+            return placed(forward, part, self.devices[i])
+
+    def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
+        """Call the template; note in `shape` what the flat result is made of."""
+        before = [list(losses) for losses in self.kit.added_losses(self.template)]
+        called = self.template(self.kit.pack_inputs(self.template, tensors), training=self.training)
+        outputs = tf.nest.flatten(called)
+        masks = [getattr(y, "_keras_mask", None) for y in outputs]
+        losses, owners = [], []
+        for layer, (old, now) in enumerate(zip(before, self.kit.added_losses(self.template), strict=True)):
+            losses += [tf.convert_to_tensor(x) for x in now[len(old) :]]
+            owners += [layer] * (len(now) - len(old))
+            now[:] = old
+        self.shape = Shape(len(outputs), tuple(m is not None for m in masks), tuple(owners))
+        return [*outputs, *(m for m in masks if m is not None), *losses]
+
+    def _no_rows(self, result: list[Tensor]) -> list[Tensor]:
+        batched = self.shape.batched
+        return [_rows(y, 0, 0) for y in result[:batched]] + [tf.zeros_like(x) for x in result[batched:]]
+
+    def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
+        batched = self.shape.batched
+        with tf.device(self.merge), tf.name_scope("concatenate"):
+            merged = [_joined(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
+            for parts in zip(*(r[batched:] for r in results), strict=True):
+                weights = [tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)]
+                weighed = [w * part for w, part in zip(weights, parts, strict=True)]
+                merged.append(tf.math.divide_no_nan(tf.add_n(weighed), tf.cast(rows, weighed[0].dtype)))
+        return merged
+
+    def _unpack(self, merged: list[Tensor]) -> list[Tensor]:
+        outputs = merged[: self.shape.outputs]
+        masks = iter(merged[self.shape.outputs : self.shape.batched])
+        for y, has_mask in zip(outputs, self.shape.masked, strict=True):
+            if has_mask:
+                y._keras_mask = next(masks)
+        lists = list(self.kit.added_losses(self.template))
+        for owner, loss in zip(self.shape.owners, merged[self.shape.batched :], strict=True):
+            lists[owner].append(loss)
+        return outputs
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
+
+    `owners` are positions among the template's layers, in the order of `Kit.added_losses`.
+    """
+
+    outputs: int = 0
+    masked: tuple[bool, ...] = ()
+    owners: tuple[int, ...] = ()
+
+    @property
+    def batched(self) -> int:
+        """How many tensors have rows: outputs and masks."""
+        return self.outputs + sum(self.masked)
+
+
+HOST = "/CPU:0"
+
+
+def placed(forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str) -> list[Tensor]:
+    """`forward(inputs)` with its operations and those of its gradient on `device`.
+
+    The gradient is taken by a tape of the function's own, so that it can be built inside the
+    device scope too; gradients reach `inputs` and the variables that `forward` reads.
+    """
+    present = [x for x in inputs if x is not None]
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]
+    def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
+        given = iter(args)
+        tensors = [None if x is None else next(given) for x in inputs]
+        with tf.device(device), tf.GradientTape() as tape:
+            tape.watch([x for x in args if x.dtype.is_floating])
+            results = forward(tensors)
+        smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
+
+        def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
+            wanted = [g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex]
+            with tf.device(device):
+                sources = [*args, *(variables or ())]
+                found = tape.gradient(smooth, sources, output_gradients=wanted)
+            of_inputs = list(found[: len(args)])
+            return (of_inputs, list(found[len(args) :])) if variables is not None else of_inputs
+
+        return results, gradient
+
+    results = run(*present)
+    return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+def _static_rows(inputs: Sequence[Tensor]) -> int | None:
+    for x in inputs:
+        if x is not None and x.shape.rank and x.shape[0] is not None:
+            return int(x.shape[0])
+    return None
+
+
+def _rows(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+    """Rows of a dense, sparse or ragged tensor."""
+    if isinstance(x, tf.SparseTensor):
+        shape = tf.shape(x, out_type=tf.int64)
+        begin = tf.concat([[start], tf.zeros_like(shape[1:])], 0)
+        return tf.sparse.slice(x, begin, tf.concat([[stop - start], shape[1:]], 0))
+    return x[start:stop]
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else tf.concat(parts, axis=0)
