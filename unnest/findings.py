@@ -5,6 +5,7 @@ Each code has a section in docs/findings.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
@@ -35,6 +36,11 @@ class Code(Enum):
         "the optimizer state could not be carried over: {why}",
         "training resumes with a fresh optimizer",
     )
+    NO_GRAPH = (
+        "info",
+        "{what} keeps its layers in code: the file has no graph to look at",
+        "a wrapper inside it cannot be seen",
+    )
     STAYS_NESTED = (
         "warning",
         "{template} stays a nested model: {why}",
@@ -61,3 +67,9 @@ class Finding:
     severity: Severity
     message: str
     hint: str
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names for a sentence; a count stands for what would make it unreadable."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,133 @@
+"""Keras's HDF5 attributes: texts and lists of names, read in every style, written in the source's.
+
+Old h5py stored a list of names as fixed-length bytes, new h5py as variable-length strings; texts
+are bytes or str. An empty list has no string type at all (it became an array of float64).
+A list that does not fit into an object header is split into `name0`, `name1`, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import h5py
+import numpy as np
+from h5py import h5a
+
+from unnest.errors import Unreadable
+
+#: HDF5 keeps an attribute in the object header, which holds 64 KiB; Keras splits lists above this.
+HEADER_LIMIT = 64512
+
+#: Bytes of one attribute. Dense storage can hold any number; the largest list known is below 1 MB.
+MAX_ATTRIBUTE = 64 << 20
+
+#: How text is stored: an h5py dtype for variable-length strings, None for fixed-length bytes.
+Style = Any
+BYTES_TEXT: Style = h5py.string_dtype("ascii")
+STR_TEXT: Style = h5py.string_dtype("utf-8")
+
+#: A variable-length string in an attribute: length, and address and index in the heap.
+REFERENCE = 16
+
+Attributes = Mapping[str, h5a.AttrID]
+
+
+def text(attributes: Attributes, name: str, place: str) -> str | None:
+    """A scalar text, None where there is none."""
+    if name not in attributes:
+        return None
+    value = _read(attributes[name], name, place)
+    if value.shape != ():
+        raise _wrong(name, place, "is a list where a text belongs")
+    return _decoded(value[()], name, place)
+
+
+def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | None:
+    """A list of names, its chunks joined; None where there is none."""
+    if name in attributes:
+        return _names(attributes[name], name, place)
+    if f"{name}0" not in attributes:
+        return None
+    found: list[str] = []
+    chunk = 0
+    while (key := f"{name}{chunk}") in attributes:
+        found.extend(_names(attributes[key], key, place))
+        chunk += 1
+    return tuple(found)
+
+
+def style(attributes: Attributes, name: str) -> Style:
+    """How a text or the (first chunk of the) list of names is stored here."""
+    attribute = attributes.get(name) or attributes.get(f"{name}0")
+    dtype = attribute.dtype if attribute is not None else None
+    return dtype if dtype is not None and dtype.kind == "O" else None
+
+
+def write_text(group: h5py.Group, name: str, value: str, how: Style) -> None:
+    """A scalar text; fixed-length where the source's is."""
+    group.attrs.create(name, np.bytes_(value.encode()) if how is None else value, dtype=how)
+
+
+def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style) -> None:
+    """A list of names, split as Keras splits it where it is too long for an object header."""
+    if not values:
+        group.attrs[name] = np.empty(0)
+        return
+    fixed = np.array([v.encode() for v in values])
+    if fixed.nbytes <= HEADER_LIMIT and (how is None or len(values) * REFERENCE <= HEADER_LIMIT):
+        group.attrs.create(name, fixed if how is None else list(values), dtype=how)
+        return
+    pieces = 2
+    while any(chunk.nbytes > HEADER_LIMIT for chunk in np.array_split(fixed, pieces)):
+        pieces += 1
+    for i, chunk in enumerate(np.array_split(fixed, pieces)):
+        group.attrs.create(f"{name}{i}", chunk)
+
+
+def can_copy(attributes: Attributes, name: str) -> bool:
+    """Whether an attribute that means nothing to us is of a kind that can be carried."""
+    try:
+        _read(attributes[name], name, "/")
+    except Unreadable:
+        return False
+    return True
+
+
+def copy(attributes: Attributes, name: str, group: h5py.Group) -> None:
+    """Carry an attribute that means nothing to us."""
+    group.attrs.create(name, _read(attributes[name], name, "/"), dtype=attributes[name].dtype)
+
+
+def _names(attribute: h5a.AttrID, name: str, place: str) -> tuple[str, ...]:
+    value = _read(attribute, name, place)
+    if value.ndim != 1:
+        raise _wrong(name, place, "is not a list")
+    return tuple(_decoded(v, name, place) for v in value)
+
+
+def _read(attribute: h5a.AttrID, name: str, place: str) -> np.ndarray[Any, Any]:
+    try:
+        dtype = attribute.dtype
+        if attribute.get_storage_size() > MAX_ATTRIBUTE:
+            raise _wrong(name, place, f"is larger than {MAX_ATTRIBUTE >> 20} MiB")
+        if dtype.kind not in "SOiufb" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is None):
+            raise _wrong(name, place, "has a type that Keras does not write")
+        value = np.empty(attribute.shape, dtype=dtype)
+        attribute.read(value)
+    except (OSError, RuntimeError, ValueError, TypeError, MemoryError) as e:
+        raise _wrong(name, place, "cannot be read") from e
+    return value
+
+
+def _decoded(value: object, name: str, place: str) -> str:
+    if not isinstance(value, bytes):
+        raise _wrong(name, place, "holds something else than text")
+    try:
+        return value.decode()
+    except UnicodeDecodeError as e:
+        raise _wrong(name, place, "is not UTF-8") from e
+
+
+def _wrong(name: str, place: str, what: str) -> Unreadable:
+    return Unreadable("bad-attribute", f"{place}: the attribute {name} {what}; the file is damaged or not Keras's")

@@ -1,0 +1,206 @@
+"""The one door through which HDF5 files are opened, with its guards.
+
+HDF5 is a file system inside a file: links can point into other files, datasets can keep
+their bytes elsewhere or in other datasets, groups can contain themselves, and a header may
+declare terabytes that are not there. Keras writes none of that: a plain tree of groups and
+datasets. So the door walks the whole tree once, refuses the file where it is anything else,
+and hands out an index of what it saw. Nothing is looked up by path in HDF5 afterwards, and
+no tensor is read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p
+
+from unnest.errors import Unreadable
+
+#: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
+#: everything that walks a tree recursively get into trouble in the thousands.
+MAX_DEPTH = 256
+
+#: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
+#: HDF5 ships, reaches 1032. Anything above is not data that somebody compressed.
+MAX_EXPANSION = 1100
+
+#: Below this a dataset may declare what it likes: a few elements in one padded chunk.
+SMALL = 1 << 20
+
+#: NumPy's letters for what a tensor may consist of: bool, integers, floats, complex.
+PLAIN_KINDS = frozenset("biufc")
+NOT_PLAIN = "?"
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A dataset of the tree: what it declares and where its bytes are."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    layout: int
+    stored: int
+
+
+class Door:
+    """An HDF5 file whose tree has been walked and found plain."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.id = _open(path)
+        self.groups: set[str] = {""}
+        self.datasets: dict[str, Node] = {}
+        #: Named datatypes and the like: neither group nor dataset.
+        self.others: list[str] = []
+        try:
+            self.size = os.stat(path).st_size
+            self._walk()
+        except Unreadable:
+            self.close()
+            raise
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError) as e:
+            self.close()
+            raise Unreadable(
+                "damaged-hdf5", f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy"
+            ) from e
+
+    def close(self) -> None:
+        """Close the file and everything opened through it."""
+        self.id.close()
+
+    def _refuse(self, code: str, what: str, place: str) -> Unreadable:
+        return Unreadable(code, f"{self.path}: {what} at /{place}; Keras writes no such thing, do not trust this file")
+
+    def _walk(self) -> None:
+        """Every link and object, without recursion; each object may have one name only.
+
+        A second hard link to a group makes a loop or a tree that grows without end; one to a
+        dataset makes a small file that unpacks to a large one.
+        """
+        root = h5g.open(self.id, b"/")
+        seen = {h5o.get_info(root).addr}
+        pending = [("", 0, root)]
+        total = 0
+        while pending:
+            prefix, depth, group = pending.pop()
+            for name, kind, address in _links(group):
+                path = prefix + _text(name)
+                if kind != h5l.TYPE_HARD:
+                    raise self._refuse("link", "a soft or external link", path)
+                if address in seen:
+                    raise self._refuse("shared-object", "a second name for a group or dataset", path)
+                seen.add(address)
+                child = h5o.open(group, name)
+                if isinstance(child, h5g.GroupID):
+                    if depth >= MAX_DEPTH:
+                        raise self._refuse("too-deep", f"more than {MAX_DEPTH} levels of groups", path)
+                    self.groups.add(path)
+                    pending.append((path + "/", depth + 1, child))
+                elif isinstance(child, h5d.DatasetID):
+                    node = self._dataset(path, child)
+                    total += node.stored
+                    self.datasets[path] = node
+                else:
+                    self.others.append(path)
+        if total > self.size:
+            raise self._refuse("absurd-size", f"{total} bytes of tensors in {self.size} bytes of file, the same bytes", "")
+
+    def _dataset(self, path: str, dataset: h5d.DatasetID) -> Node:
+        created = dataset.get_create_plist()
+        layout = created.get_layout()
+        if layout == h5d.VIRTUAL:
+            raise self._refuse("virtual-dataset", "a virtual dataset", path)
+        if created.get_external_count():
+            raise self._refuse("external-storage", "a dataset stored in another file", path)
+        if dataset.get_space().get_simple_extent_type() == 2:  # H5S_NULL: no elements at all, not even one
+            raise self._refuse("not-a-tensor", "an empty dataset", path)
+        shape, dtype, stored = dataset.shape, dataset.dtype, dataset.get_storage_size()
+        declared = dtype.itemsize
+        for dimension in shape:
+            declared *= dimension
+        if layout == h5d.CONTIGUOUS:
+            offset = dataset.get_offset()
+            # What was never written has no place in the file, and reads as zeros without end.
+            if declared and (offset is None or offset + declared > self.size):
+                raise self._refuse("absurd-size", f"{declared} declared bytes that are not in the file", path)
+        elif declared > max(SMALL, stored * MAX_EXPANSION):
+            raise self._refuse("absurd-size", f"{declared} declared bytes in {stored} stored ones", path)
+        return Node(path, shape, dtype.str if dtype.kind in PLAIN_KINDS else NOT_PLAIN, layout, stored)
+
+    def dataset(self, path: str) -> h5d.DatasetID:
+        """A dataset of the index."""
+        return h5d.open(self.id, encoded(path))
+
+    def group(self, path: str) -> h5g.GroupID:
+        """A group of the index; the root is the empty path."""
+        return h5g.open(self.id, b"/" + encoded(path))
+
+    def attributes(self, path: str) -> dict[str, h5a.AttrID]:
+        """The attributes of a group, opened but not read, in file order."""
+        group = self.group(path)
+        found = {}
+        for i in range(h5a.get_num_attrs(group)):
+            attribute = h5a.open(group, index=i)
+            found[_text(attribute.name)] = attribute
+        return found
+
+
+def _open(path: str) -> h5f.FileID:
+    access = h5p.create(h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5f.CLOSE_STRONG)
+    access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)
+    _no_locking(access)
+    try:
+        return h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
+    except OSError as e:
+        raise _opening_failed(path, e) from e
+    except (RuntimeError, ValueError) as e:
+        raise Unreadable("damaged-hdf5", f"{path}: not a whole HDF5 file ({oneline(e)})") from e
+
+
+def _no_locking(access: Any) -> None:  # noqa: ANN401 - h5py has no types
+    """Reading needs no lock, and on network file systems asking for one fails."""
+    if hasattr(access, "set_file_locking"):
+        access.set_file_locking(False, True)  # noqa: FBT003 - h5py takes them by position
+
+
+def _opening_failed(path: str, error: OSError) -> Unreadable:
+    """HDF5 tells by sentence; people need the reason and what to do."""
+    text = str(error)
+    if error.errno is not None and "errno" in text:
+        return Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(error.errno)})")
+    if "truncated file" in text:
+        return Unreadable("truncated", f"{path}: the file is cut short; copy or download it again")
+    return Unreadable("damaged-hdf5", f"{path}: not a whole HDF5 file ({oneline(error)}); copy or download it again")
+
+
+def encoded(name: str) -> bytes:
+    """A name as HDF5 wants it."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _text(name: bytes) -> str:
+    """A name as text; bytes that are no UTF-8 survive the way there and back."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
+    """(name, link type, address of the object) of every link in a group."""
+    found: list[tuple[bytes, int, int]] = []
+
+    def take(name: bytes, info: Any) -> None:  # noqa: ANN401
+        found.append((name, info.type, info.u))
+
+    group.links.iterate(take, info=True)
+    return found
+
+
+def oneline(error: BaseException) -> str:
+    """What a library said, without line breaks or paths of its own."""
+    return " ".join(str(error).split())[:200]
+

@@ -1,0 +1,39 @@
+"""JSON out of files that may come from anyone: parsed, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from unnest.core.model import Json, JsonObject
+from unnest.errors import Unreadable
+
+
+def parse(text: str, place: str) -> Json:
+    """Any JSON value. Raises Unreadable where it is no JSON, or nests past what Python can hold."""
+    try:
+        value: Json = json.loads(text)
+    except RecursionError:
+        raise Unreadable("json-too-deep", f"{place} nests too deep to be a model; do not trust this file") from None
+    except ValueError as e:
+        raise Unreadable("bad-json", f"{place} is not JSON ({e}); the file is damaged") from None
+    return value
+
+
+def parse_object(text: str, place: str) -> JsonObject:
+    """A JSON object; training and model configs are nothing else."""
+    value = parse(text, place)
+    if not isinstance(value, Mapping):
+        raise Unreadable("bad-json", f"{place} is JSON, but not an object; the file is damaged")
+    return value
+
+
+def is_architecture(value: Json) -> bool:
+    """What `model.to_json()` writes, at the first glance."""
+    return isinstance(value, Mapping) and "class_name" in value and "config" in value
+
+
+def dump(value: Json, **style: Any) -> str:  # noqa: ANN401 - json.dumps's own keywords
+    """The way Keras writes it, unless told otherwise."""
+    return json.dumps(value, **style)

@@ -1,0 +1,59 @@
+"""What inspect() and fix() return: values that the reports render and callers read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from unnest.core.model import Template, Tensor, Wrapper
+from unnest.findings import Finding
+
+Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file could not be read, or not be fixed: one line, and a stable code."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who wrote the file, as far as it says."""
+
+    keras_version: str | None = None
+    backend: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One model: what it is, and whether it is a parallel one."""
+
+    path: str
+    container: str | None = None
+    contents: str | None = None
+    writer: Writer = field(default_factory=Writer)
+    verdict: Literal["clean", "parallel", "unreadable"]
+    wrappers: tuple[Wrapper, ...] = ()
+    template: Template | None = None
+    optimizer: str | None = None
+    findings: tuple[Finding, ...] = ()
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Report):
+    """One model, and what fix made of it."""
+
+    action: Action
+    output: str | None = None
+    backup: str | None = None
+    checks: tuple[str, ...] = ()
+    #: Bytes of the tensors that were carried, and the names of those that went with the wrapper.
+    kept: int = 0
+    dropped: tuple[str, ...] = ()
+    #: The dialect-independent facts that tell where the output loads.
+    loads: tuple[str, ...] = ()
+    load_line: str | None = None
