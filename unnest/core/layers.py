@@ -50,9 +50,7 @@ def expected(config: Json) -> Expected | None:
 def has_initializers(config: Json) -> bool:
     """Whether a config speaks of how weights begin: whatever has this is no slice and no merge."""
     return any(
-        k.endswith("_initializer") or k == "init" or k.endswith("_init")
-        for part in _configs(config)
-        for k in part
+        k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part
     )
 
 

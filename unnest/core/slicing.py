@@ -155,7 +155,11 @@ def _told(lane: Sequence[Layer]) -> str | None:
                 return f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
     for start in varying:
         for stop in varying:
-            if start != stop and numbers[0][start] == 0 and all(a[stop] == b[start] for a, b in pairwise(numbers)):
+            if (
+                start != stop
+                and numbers[0][start] == 0
+                and all(a[stop] == b[start] for a, b in pairwise(numbers))
+            ):
                 return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
     return None
 

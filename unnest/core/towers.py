@@ -227,7 +227,9 @@ def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
         calls = [ref.call for ref in at]
         if not all(_can_slice(graph, c) for c in calls):
             return None
-        step = slicing.cuts_batch([(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)])
+        step = slicing.cuts_batch(
+            [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
+        )
         if step is False:
             return None
         consecutive = consecutive or step is True

@@ -8,6 +8,19 @@ from unnest.core.dialects.models import (
     model_name,
     read,
     replace_children,
+    sequential_as_functional,
 )
 
-__all__ = ["NotAGraph", "children", "functional", "is_model", "model_name", "read", "replace_children"]
+from unnest.core.dialects.tidy import tidy
+
+__all__ = [
+    "NotAGraph",
+    "children",
+    "functional",
+    "is_model",
+    "model_name",
+    "read",
+    "replace_children",
+    "sequential_as_functional",
+    "tidy",
+]

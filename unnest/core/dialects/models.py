@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from unnest.core.dialects import nodes
@@ -82,9 +82,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     numbers: dict[str, set[int]] = {name: set() for name in named}
     for reference in (r for group in (*(c for cs in raw.values() for c in cs), *ends) for r in group):
         numbers[reference[0]].add(reference[1])
-    first = {
-        name: _first_number(entry, stored_calls[name], numbers[name]) for name, entry in named.items()
-    }
+    first = {name: _first_number(entry, stored_calls[name], numbers[name]) for name, entry in named.items()}
 
     def ref(raw_ref: nodes.RawRef) -> Ref:
         name, number, tensor = raw_ref
@@ -166,29 +164,51 @@ def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
 
 
-def functional(
-    graph: Graph,
-    entries: Iterable[JsonObject],
-    change: Callable[[nodes.RawRef], nodes.RawRef],
-    inputs: Json,
-    outputs: Json,
-) -> JsonObject:
-    """`graph`'s model with other layers: every reference in their calls goes through `change`.
-
-    `inputs` and `outputs` are in stored form already.
-    """
-    entries = list(entries)
-    names = {_layer_name(e) for e in entries} | set(graph.layers)
-    config = graph.model["config"]
+def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json) -> JsonObject:
+    """The same model with other layers; entries, inputs and outputs are in stored form."""
+    config = model["config"]
     assert isinstance(config, Mapping)
-    layers: list[Json] = [
-        {**entry, "inbound_nodes": nodes.rewrite(entry.get("inbound_nodes"), names, change)}
-        if entry.get("inbound_nodes")
-        else entry
-        for entry in entries
-    ]
-    new = {**config, "layers": layers, "input_layers": inputs, "output_layers": outputs}
-    return {**graph.model, "config": new}
+    new = {**config, "layers": list(entries), "input_layers": inputs, "output_layers": outputs}
+    return {**model, "config": new}
+
+
+def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) -> JsonObject:
+    """A Sequential's layers as Model(s.input, s.output) stores them; a functional model as it is.
+
+    Where the Sequential does not store its input layer, `inputs[0]` is taken: the entry of the input
+    layer that it is called on (the two are one object to the writer).
+    """
+    graph = read(model)
+    if not graph.sequential:
+        return model
+    layers = list(graph.layers.values())
+    entries: list[JsonObject] = []
+    if not graph.inputs:
+        entries.append(inputs[0])
+    elif layers:
+        entries.append({**layers[0].stored, "name": layers[0].name, "inbound_nodes": []})
+        layers = layers[1:]
+    keras_1 = _is_keras_1(inputs[0])
+    before: Json = [_layer_name(entries[0]), 0, 0]
+    for layer in layers:
+        assert isinstance(before, list)
+        node: Json = [before if keras_1 else [*before, {}]]
+        entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
+        before = [layer.name, int(is_model(layer.stored)), 0]
+    start: Json = [_layer_name(entries[0]), 0, 0]
+    config: JsonObject = {
+        "name": graph.name,
+        "layers": entries,
+        "input_layers": [start],
+        "output_layers": [before],
+    }
+    return {**model, "config": config}
+
+
+def _is_keras_1(entry: JsonObject) -> bool:
+    """Keras 1's input layers say `input_dtype` where later ones say `dtype`."""
+    config = entry.get("config")
+    return isinstance(config, Mapping) and "input_dtype" in config
 
 
 def children(entry: JsonObject) -> Iterator[tuple[Path, JsonObject]]:

@@ -1,0 +1,96 @@
+"""Weights without a graph: what the names and order of layer groups tell of a wrapper.
+
+The layers of a parallel model are stored inputs first, then slices, the template, merges: n + n*k + 1 + m
+of them for n inputs, k towers and m outputs, and only the template has weights. Without an
+architecture that order is the structure, and names may decide between readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unnest.core.model import Group, Tensor
+from unnest.core.weights import Ambiguous, owners
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A wrapper seen in layer names alone."""
+
+    template: str
+    inputs: int
+    towers: int
+    merge: tuple[str, ...]
+    tensors: tuple[Tensor, ...]
+    evidence: tuple[str, ...]
+
+
+SLICE_WORDS = ("lambda", "slice", "split", "getitem")
+MERGE_WORDS = ("concat", "merge")
+
+
+def find(groups: Sequence[Group]) -> Bare | None:
+    """The wrapper that these layer groups belong to; None if they do not show one."""
+    weighted = [index for index, group in enumerate(groups) if group.tensors]
+    if len(weighted) != 1:
+        return None
+    at = weighted[0]
+    template, before, after = groups[at], groups[:at], groups[at + 1 :]
+    slices = _slices([group.name for group in before])
+    if slices is None or not after:
+        return None
+    inputs, towers = slices
+    merge = tuple(group.name for group in after)
+    cut = before[inputs].name
+    evidence = _evidence(template, cut, merge)
+    if towers < 2 or not evidence:
+        return None
+    counted = f"{inputs} input layers, {inputs * towers} like {cut}, {template.name}, {len(merge)} merges"
+    return Bare(template.name, inputs, towers, merge, template.tensors, (counted, *evidence))
+
+
+def _stem(name: str) -> str:
+    stem, _, number = name.rpartition("_")
+    return stem if stem and number.isdigit() else name
+
+
+def _slices(names: Sequence[str]) -> tuple[int, int] | None:
+    """How many inputs there are and into how many slices each is cut: the last names share a stem."""
+    if not names:
+        return None
+    stem = _stem(names[-1])
+    first = len(names)
+    while first and _stem(names[first - 1]) == stem:
+        first -= 1
+    if not first or (len(names) - first) % first:
+        return None
+    return first, (len(names) - first) // first
+
+
+def _evidence(template: Group, cut: str, merge: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    own = {owner for tensor in template.tensors for owner in tensor.name.split("/")}
+    if any(word in cut.lower() for word in SLICE_WORDS):
+        found.append(f"{cut} is named like a slice layer")
+    if all(name in own or _stem(name) in own for name in merge):
+        found.append(f"the merge layers bear names of {template.name}'s own layers")
+    elif any(word in name.lower() for name in merge for word in MERGE_WORDS):
+        found.append(f"{merge[0]} is named like a merge layer")
+    if len(owners(template.tensors)) > 1:
+        found.append(f"{template.name} alone holds weights, those of several layers")
+    return tuple(found) if len(found) > 1 else ()
+
+
+def groups_of(tensors: Sequence[Tensor], template: str) -> tuple[Group, ...]:
+    """The template's weights as a flat model stores them: a group per owner name.
+
+    Raises Ambiguous where an owner's weights stand apart in a way that no flat model's do.
+    """
+    found = owners(tensors)
+    place = {t.ref: index for index, own in enumerate(found.values()) for t in own}
+    order = [place[t.ref] for t in tensors]
+    falls = sum(b < a for a, b in zip(order, order[1:], strict=False))
+    if falls > 1 or "" in found:
+        raise Ambiguous(f"the weight names of {template} are not those of a flat model")
+    return tuple(Group(owner, own) for owner, own in found.items())

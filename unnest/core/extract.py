@@ -1,0 +1,220 @@
+"""A graph without its wrapper: the template's own graph, with heads and surroundings re-attached.
+
+whole       the template model itself
+head        the template's layers and the outer model's in one graph, as Model(t.input, head(t.output)) is
+embedded    the outer model with one call of the template in the wrapper's place
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from unnest.core.dialects import functional, model_name, nodes, read, sequential_as_functional
+from unnest.core.graph import CallId, Graph, Layer, Ref, keras_order
+from unnest.core.model import Json, JsonObject, Scope
+from unnest.core.towers import Found
+
+
+def scope(graph: Graph, found: Found) -> Scope:
+    """How the wrapper sits in its graph."""
+    merged = [merge.tensor for merge in found.merges]
+    outputs = range(len(read(graph.layers[found.template].stored).outputs))
+    if (
+        found.sources == graph.inputs
+        and tuple(merged) == graph.outputs
+        and [merge.output for merge in found.merges] == list(outputs)
+    ):
+        return "whole"
+    followed = any(ref in merged for _, call in graph.calls() for ref in call.reads)
+    if set(found.sources) <= set(graph.inputs) and (followed or set(graph.outputs) <= set(merged)):
+        return "head"
+    return "embedded"
+
+
+TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config", "build_config")
+
+
+def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
+    """A nested model as its own top-level model, with what the writer puts beside a top-level config."""
+    own = {key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY}
+    kept = {key: value for key, value in outer.items() if key not in ("class_name", "config", *own)}
+    if "name" in outer:
+        kept["name"] = layer.name
+    return {**kept, **own, "class_name": layer.class_name, "config": layer.config}
+
+
+def cannot_flatten(graph: Graph, found: Found) -> str | None:
+    """Why the template's layers cannot become the outer model's own."""
+    template = graph.layers[found.template]
+    if len(template.calls) > len(found.towers):
+        return f"{template.name} is called elsewhere too"
+    inner = sequential_as_functional(template.stored, _input_entries(graph, found))
+    gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
+    both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
+    return f"both models have a layer {both[0]}" if both else None
+
+
+def _input_entries(graph: Graph, found: Found) -> list[JsonObject]:
+    return [graph.layers[s.layer].stored for s in found.sources]
+
+
+def _removed(graph: Graph, found: Found) -> set[CallId]:
+    """The wrapper's calls: merges, all towers but the first, slices that nobody else needs."""
+    gone = {c for merge in found.merges for c in merge.calls} | set(found.towers[1:])
+    towers = set(found.towers)
+    pending = set(found.slices)
+    while True:
+        needed = {
+            c for c in pending if any(u not in gone | towers | pending for u, _ in graph.readers.get(c, ()))
+        }
+        needed |= {r.call for n in needed for r in graph.call(n).reads if r.call in pending}
+        if not needed:
+            return gone | pending
+        pending -= needed
+
+
+class _Renumbering:
+    """References of the outer graph, translated to what stands in their place afterwards."""
+
+    def __init__(self, graph: Graph, removed: set[CallId], instead: Mapping[Ref, nodes.RawRef | Ref]) -> None:
+        self._graph = graph
+        self._instead = instead
+        self._rank = {
+            CallId(name, rank): new
+            for name, layer in graph.layers.items()
+            for new, rank in enumerate(r for r in range(len(layer.calls)) if CallId(name, r) not in removed)
+        }
+
+    def __call__(self, raw: nodes.RawRef) -> nodes.RawRef:
+        name, number, tensor = raw
+        return self.raw(Ref(name, number - self._graph.layers[name].first, tensor))
+
+    def raw(self, ref: Ref) -> nodes.RawRef:
+        """How the new file spells this tensor."""
+        new = self._instead.get(ref, ref)
+        if not isinstance(new, Ref):
+            return new
+        layer = self._graph.layers[new.layer]
+        return (new.layer, layer.first + self._rank[new.call], new.tensor)
+
+
+def in_place(graph: Graph, found: Found) -> JsonObject:
+    """One call of the template, reading the sources, where the wrapper was."""
+    removed = _removed(graph, found)
+    tower = found.towers[0]
+    instead: dict[Ref, nodes.RawRef | Ref] = {
+        merge.tensor: Ref(tower.layer, tower.rank, merge.output) for merge in found.merges
+    }
+    cut = dict(zip(graph.call(tower).reads, found.sources, strict=True))
+    renumber = _Renumbering(graph, removed, instead)
+    renumber_tower = _Renumbering(graph, removed, {**instead, **cut})
+    entries = []
+    for name, layer in graph.layers.items():
+        calls: list[Json] = [
+            nodes.rewrite(call.stored, graph.layers, renumber_tower if (name, rank) == tower else renumber)
+            for rank, call in enumerate(layer.calls)
+            if CallId(name, rank) not in removed and call.stored is not None
+        ]
+        if calls or layer.calls[0].stored is None:
+            entries.append({**layer.stored, "inbound_nodes": calls} if calls else layer.stored)
+    return _with_layers(graph, entries, renumber)
+
+
+def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumbering) -> JsonObject:
+    config = graph.model["config"]
+    assert isinstance(config, Mapping)
+    ends = [nodes.rewrite(config[key], graph.layers, change) for key in ("input_layers", "output_layers")]
+    return in_keras_order(graph, functional(graph.model, entries, *ends))
+
+
+def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
+    """The model's layers in the order that its writer would keep them in.
+
+    The rule is believed only if it explains the order that the writer did keep.
+    """
+    if keras_order(lambda at: before.call(at).reads, before.inputs, before.outputs) != list(before.layers):
+        return model
+    graph = read(model)
+    order = keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs)
+    if set(order) != set(graph.layers):
+        return model
+    config = model["config"]
+    assert isinstance(config, Mapping)
+    return {**model, "config": {**config, "layers": [graph.layers[name].stored for name in order]}}
+
+
+def flattened(graph: Graph, found: Found) -> JsonObject:
+    """The template's layers as the outer model's own."""
+    template = graph.layers[found.template]
+    inner_model = sequential_as_functional(template.stored, _input_entries(graph, found))
+    inner = read(inner_model)
+    removed = _removed(graph, found) | set(found.towers)
+    outputs = _raw_ends(inner_model, "output_layers", inner)
+    inputs = _raw_ends(inner_model, "input_layers", inner)
+    instead: dict[Ref, nodes.RawRef | Ref] = {merge.tensor: outputs[merge.output] for merge in found.merges}
+    instead.update(zip(found.sources, inputs, strict=True))
+    renumber = _Renumbering(graph, removed, instead)
+    own_inputs = {source.layer for source in found.sources}
+    entries: list[JsonObject] = []
+    for name, layer in graph.layers.items():
+        if name == template.name:
+            entries += [part.stored for part in inner.layers.values()]
+        elif name not in own_inputs:
+            calls: list[Json] = [
+                nodes.rewrite(call.stored, graph.layers, renumber)
+                for rank, call in enumerate(layer.calls)
+                if CallId(name, rank) not in removed and call.stored is not None
+            ]
+            if calls or layer.calls[0].stored is None:
+                entries.append({**layer.stored, "inbound_nodes": calls} if calls else layer.stored)
+    return _with_layers(graph, entries, renumber)
+
+
+def _raw_ends(model: JsonObject, key: str, graph: Graph) -> list[nodes.RawRef]:
+    config = model["config"]
+    assert isinstance(config, Mapping)
+    return nodes.reads(config[key], graph.layers)
+
+
+def instead_of_nested(graph: Graph, layer: Layer, model: JsonObject) -> tuple[JsonObject, str]:
+    """The outer model with another model in the place of a nested one, and the name that it goes by there.
+
+    It keeps its own name unless another layer of the outer model has it.
+    """
+    name = model_name(model)
+    config = model["config"]
+    if name != layer.name and (name in graph.layers or not isinstance(config, Mapping)):
+        name = layer.name
+        config = {**config, "name": name} if isinstance(config, Mapping) else config
+    entry = {**layer.stored, "class_name": model["class_name"], "config": config}
+    if "name" in entry:
+        entry["name"] = name
+    model = with_entry(graph, layer, entry)
+    if graph.sequential:
+        return model, name
+
+    def rename(raw: nodes.RawRef) -> nodes.RawRef:
+        return (name, *raw[1:]) if raw[0] == layer.name else raw
+
+    config = model["config"]
+    assert isinstance(config, Mapping)
+    entries = config["layers"]
+    assert isinstance(entries, Sequence)
+    renamed = [
+        {**e, "inbound_nodes": nodes.rewrite(e["inbound_nodes"], graph.layers, rename)}
+        if e.get("inbound_nodes")
+        else e
+        for e in entries
+        if isinstance(e, Mapping)
+    ]
+    ends = [nodes.rewrite(config[key], graph.layers, rename) for key in ("input_layers", "output_layers")]
+    return functional(model, renamed, *ends), name
+
+
+def with_entry(graph: Graph, layer: Layer, entry: JsonObject) -> JsonObject:
+    """The model with another entry for one layer."""
+    entries = [entry if other is layer else other.stored for other in graph.layers.values()]
+    config = graph.model["config"]
+    if isinstance(config, Mapping):
+        return {**graph.model, "config": {**config, "layers": entries}}
+    return {**graph.model, "config": entries}

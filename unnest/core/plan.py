@@ -1,0 +1,166 @@
+"""Stored model in, plan out: recognise, extract, place the weights, again until nothing is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from unnest.core import bare, training, unwrap
+from unnest.core.dialects import NotAGraph, is_model, model_name, read, tidy
+from unnest.core.model import (
+    Group,
+    JsonObject,
+    Plan,
+    Refusal,
+    Stored,
+    Template,
+    Tensor,
+    Wrapper,
+)
+from unnest.core.weights import Ambiguous, Share, owners, split
+from unnest.findings import Code, Finding
+
+KEEP_NESTED = "--keep-nested keeps the template as a nested model, whatever order its weights are in"
+
+
+def plan(stored: Stored, *, architecture: JsonObject | None = None, keep_nested: bool = False) -> Plan:
+    """What shall become of a stored model.
+
+    `architecture` is for weights alone: the parallel model's JSON or its template's. With
+    `keep_nested` a template whose weights cannot be placed stays a nested model.
+
+    A graph that does not add up raises NotAGraph.
+    """
+    if stored.architecture is not None:
+        return _of_graph(stored, keep_nested)
+    if architecture is not None:
+        return _of_weights_with(stored, architecture, keep_nested)
+    return _of_bare_weights(stored)
+
+
+def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
+    assert stored.architecture is not None
+    optimizer = training.optimizer_class(stored.training)
+    model = _checked(stored.architecture)
+    if model is None:
+        return Plan(
+            "clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),)
+        )
+    start = unwrap.Level(model, {g.name: Share(g.tensors) for g in stored.groups})
+    done = unwrap.everything(start, keep_nested=keep_nested)
+    if not done.wrappers:
+        return Plan("clean", optimizer=optimizer)
+    if done.refusal:
+        return Plan(
+            "parallel", done.wrappers, done.template, optimizer, done.findings,
+            refusal=Refusal("weights-ambiguous", f"{done.refusal}; {KEEP_NESTED}"),
+        )  # fmt: skip
+    return _carried(stored, start, done, optimizer)
+
+
+def _class_of(architecture: JsonObject) -> str:
+    return str(architecture.get("class_name"))
+
+
+def _checked(architecture: JsonObject) -> JsonObject | None:
+    """The architecture, if it is a graph of layers; None for a model that keeps its layers in code."""
+    return architecture if is_model(architecture) else None
+
+
+def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: str | None) -> Plan:
+    """The plan once the wrappers are out: everything else that the file holds, carried over."""
+    findings = list(done.findings)
+    state = stored.optimizer
+    if state and done.moved:
+        before, after = (unwrap.trained_in_order(level) for level in (start, done.level))
+        state = training.reordered(state, before, after) if before is not None and after is not None else None
+        if state is None:
+            findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
+    names = read(done.level.model).layers if stored.groups else {}
+    shares = done.level.by_layer()
+    groups = tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
+    result = replace(
+        stored,
+        architecture=tidy(done.level.model) if stored.contents != "weights" else None,
+        training=training.renamed(stored.training, done.outputs),
+        groups=groups,
+        optimizer=state,
+    )
+    return Plan(
+        "parallel", done.wrappers, done.template, optimizer, tuple(findings), result,
+        dropped=_dropped(stored, result),
+    )  # fmt: skip
+
+
+def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
+    kept = {t.ref for g in after.groups for t in g.tensors} | {t.ref for t in after.optimizer or ()}
+    everything = [t for g in before.groups for t in g.tensors] + list(before.optimizer or ())
+    return tuple(t for t in everything if t.ref not in kept)
+
+
+def _of_weights_with(stored: Stored, architecture: JsonObject, keep_nested: bool) -> Plan:
+    """Weights whose architecture was kept apart: the parallel model's, or the template's."""
+    if not is_model(architecture):
+        return _mismatch("the architecture given is not a graph of layers")
+    graph = read(architecture)
+    weighted = [g for g in stored.groups if g.tensors]
+    if {g.name for g in stored.groups} <= set(graph.layers):
+        return _of_graph(replace(stored, architecture=architecture), keep_nested)
+    if len(weighted) != 1:
+        return _mismatch("the layers of the architecture given are not those of the weights")
+    try:
+        shares = split(weighted[0].tensors, graph)
+    except Ambiguous as doubt:
+        return _mismatch(f"{doubt}")
+    inner = tuple(Group(name, share.tensors) for name, share in shares.items())
+    of_template = replace(stored, architecture=architecture, groups=inner)
+    rest = _of_graph(of_template, keep_nested)
+    outer = _bare_wrapper(stored, model_name(architecture))
+    result = rest.result or replace(of_template, architecture=None)
+    wrappers = (outer, *(replace(w, depth=w.depth + 1) for w in rest.wrappers))
+    template = rest.template or unwrap.template_of(architecture, Share(weighted[0].tensors))
+    return replace(
+        rest, verdict="parallel", wrappers=wrappers, template=template,
+        result=None if rest.refusal else result, dropped=_dropped(stored, result),
+    )  # fmt: skip
+
+
+def _mismatch(why: str) -> Plan:
+    return Plan(
+        "clean",
+        refusal=Refusal(
+            "architecture-mismatch", f"{why}; pass the JSON of the model that was saved, or of its template"
+        ),
+    )
+
+
+def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
+    seen = bare.find(stored.groups)
+    if seen:
+        return Wrapper("", seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
+    told = (f"one layer holds all weights of {template}, whose architecture was given",)
+    weighted = next(g for g in stored.groups if g.tensors)
+    return Wrapper("", weighted.name, None, "whole", (), 0, "likely", told)
+
+
+def _of_bare_weights(stored: Stored) -> Plan:
+    seen = bare.find(stored.groups)
+    if seen is None:
+        weighted = [g for g in stored.groups if g.tensors]
+        lone = len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
+        findings: tuple[Finding, ...] = (Code.NEEDS_ARCHITECTURE(),) if lone else ()
+        return Plan("clean", findings=findings)
+    wrapper = Wrapper("", seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
+    size = sum(t.size for t in seen.tensors)
+    template = Template("", seen.inputs, len(seen.merge), None, size)
+    try:
+        groups = bare.groups_of(seen.tensors, seen.template)
+    except Ambiguous as doubt:
+        refusal = Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
+        return Plan("parallel", (wrapper,), template, refusal=refusal)
+    return Plan(
+        "parallel", (wrapper,), template, findings=(Code.WEIGHTLESS_LEFT_OUT(),),
+        result=replace(stored, groups=groups),
+    )  # fmt: skip
+
+
+__all__ = ["NotAGraph", "plan"]

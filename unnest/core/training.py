@@ -1,0 +1,89 @@
+"""Compile settings and optimizer state, carried from the parallel model to the template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.model import Json, JsonObject, Tensor
+
+NOT_BY_OUTPUT = ("optimizer_config", "optimizer")
+"""Settings whose keys are never output names."""
+
+
+def renamed(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
+    """The compile settings with losses, metrics and weights under the template's output names.
+
+    `outputs` leads from merge layer names to template output names.
+    """
+    if training is None or all(old == new for old, new in outputs.items()):
+        return training
+    return {k: v if k in NOT_BY_OUTPUT else _rename_keys(v, outputs) for k, v in training.items()}
+
+
+def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
+    if isinstance(value, Mapping):
+        return {
+            outputs.get(key, key): part if key == "config" else _rename_keys(part, outputs)
+            for key, part in value.items()
+        }
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_rename_keys(part, outputs) for part in value]
+    return value
+
+
+def optimizer_class(training: JsonObject | None) -> str | None:
+    """The optimizer's class name, wherever the version at hand puts it."""
+    for key in NOT_BY_OUTPUT:
+        config = (training or {}).get(key)
+        if isinstance(config, Mapping) and isinstance(config.get("class_name"), str):
+            return str(config["class_name"])
+        if isinstance(config, str):
+            return config
+    return None
+
+
+def output_names(layers: Sequence[str]) -> list[str]:
+    """What Keras calls the outputs of a model whose output layers these are: repeats are numbered."""
+    names: list[str] = []
+    count: dict[str, int] = {}
+    for layer in layers:
+        name = layer
+        while name in names:
+            count[layer] = count.get(layer, 0) + 1
+            name = f"{layer}_{count[layer]}"
+        names.append(name)
+    return names
+
+
+def reordered(
+    state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]
+) -> tuple[Tensor, ...] | None:
+    """The optimizer state for trained weights in another order; None where its layout is not clear.
+
+    The state begins with scalars of its own. Then come either slot after slot, each with a tensor
+    per trained weight, or (TensorFlow 2.15 on) weight after weight, each with all its slots.
+    """
+    if not before or sorted(t.ref for t in before) != sorted(t.ref for t in after):
+        return None
+    place = {tensor.ref: index for index, tensor in enumerate(before)}
+    order = [place[tensor.ref] for tensor in after]
+    layouts = []
+    for lead in range(min(4, len(state) + 1)):
+        slots, left = divmod(len(state) - lead, len(before))
+        if left or any(t.shape for t in state[:lead]):
+            continue
+        body = state[lead:]
+        by_slot = [body[s * len(before) : (s + 1) * len(before)] for s in range(slots)]
+        by_weight = [body[w * slots : (w + 1) * slots] for w in range(len(before))]
+        if all(_alike(block, before) for block in by_slot):
+            layouts.append((*state[:lead], *(block[i] for block in by_slot for i in order)))
+        if all(t.shape == w.shape for block, w in zip(by_weight, before, strict=True) for t in block):
+            layouts.append((*state[:lead], *(t for i in order for t in by_weight[i])))
+    return layouts[0] if layouts and all(layout == layouts[0] for layout in layouts) else None
+
+
+def _alike(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
+    """A slot has its weight's shape; one that the optimizer does not use is a single number."""
+    return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(
+        t.shape == (1,) for t in block
+    )
