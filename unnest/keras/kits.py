@@ -79,6 +79,17 @@ class Kit:
         for layer in model._flatten_layers():
             yield getattr(layer, attribute)
 
+    # -- state ---------------------------------------------------------------------
+
+    def state(self, model: Model) -> list[Any]:
+        """The variables that a training call of `model` may write: moving statistics and the like.
+
+        Frozen weights are not among them, nor are the seeds of random layers.
+        """
+        attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
+        found = {id(v): v for layer in model._flatten_layers() for v in getattr(layer, attribute, ())}
+        return list(found.values())
+
 
 KERAS = Kit("keras")
 TF_KERAS = Kit("tf_keras")

@@ -44,14 +44,3 @@ def bounds(n: Any, ratios: Sequence[int]) -> list[Any]:
     """The towers' len(ratios) + 1 bounds of `n` rows, `n` an int or an int64 scalar tensor."""
     total = sum(ratios)
     return [n * part // total for part in accumulate(ratios, initial=0)]
-
-
-def all_served(n: int, ratios: Sequence[int]) -> bool:
-    """Whether every tower gets a row out of `n`."""
-    edges = bounds(n, ratios)
-    return all(a < b for a, b in zip(edges, edges[1:], strict=False))
-
-
-def least_full_batch(ratios: Sequence[int]) -> int:
-    """The number of rows from which on every tower gets one, whatever the batch."""
-    return -(-sum(ratios) // min(ratios))

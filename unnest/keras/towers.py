@@ -8,20 +8,22 @@ and no more.
 
 Which towers run. A tower without rows must not run: convolutions abort the process, BatchNormalization
 writes NaN into its moving statistics. Where the batch size is known beforehand an idle tower is left
-out. Where it is not, one `tf.cond` over all towers tells full batches from small ones: a `tf.cond` around
-each tower would have them wait for each other whenever they update the same variable (BatchNormalization,
-the seeds of Dropout), so that price is paid by batches with an idle tower only. What stands for an
-idle tower is the last tower's result cut to no rows; the last tower always has rows.
+out. Where it is not, it is lent one row of the batch: its outputs are cut to no rows, its losses
+weigh nothing, and what it did to the template's state (moving statistics) is undone. A `tf.cond` around
+the tower is the obvious way, and a slow one: conditionals that update the same variable wait for each other
+as a whole, and their gradient sends every activation through optional values that TensorFlow places
+on the default device (seen in run metadata).
 
-What a tower hands back is a flat list, since conditionals and gradients know no other shape: outputs, then
-the masks of those that have one, then the losses that its layers added (activity regularizers,
-`add_loss`), which must not leak out of the conditional on the layers' own lists.
+What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
+those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
+count for a whole batch, each tower's, on the layers' own lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import tensorflow as tf
 
@@ -54,53 +56,57 @@ class Towers:
         rows = _static_rows(inputs)
         if rows is not None:
             edges = shares.bounds(rows, self.ratios)
-            results = [self.tower(i, edges, inputs, masks) for i in self._served(edges)]
-            merged = self._merge(results, [edges[i + 1] - edges[i] for i in self._served(edges)], rows)
-        else:
-            merged = self._run_unknown(inputs, masks)
-        return self._unpack(merged)
-
-    def _served(self, edges: Sequence[int]) -> list[int]:
-        """Towers with rows; the last one where there are none at all."""
-        return [i for i in range(len(self.devices)) if edges[i] < edges[i + 1]] or [len(self.devices) - 1]
-
-    def _run_unknown(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
-        """A batch whose size is known only when it comes."""
+            busy = [i for i in range(len(self.devices)) if edges[i] < edges[i + 1]] or [len(self.devices) - 1]
+            results = [self.tower(i, (edges[i], edges[i + 1]), inputs, masks) for i in busy]
+            return self._unpack(self._merge(results, [edges[i + 1] - edges[i] for i in busy], rows))
         with tf.device(HOST):
             rows = tf.shape(inputs[0], out_type=tf.int64)[0]
             edges = shares.bounds(rows, self.ratios)
-            full = rows >= shares.least_full_batch(self.ratios)
-            sizes = [b - a for a, b in zip(edges, edges[1:], strict=False)]
+        results = [self._maybe_idle(i, edges, inputs, masks) for i in range(len(self.devices))]
+        return self._unpack(self._merge(results, [b - a for a, b in pairwise(edges)], rows))
 
-        def everyone() -> list[Tensor]:
-            results = [self.tower(i, edges, inputs, masks) for i in range(len(self.devices))]
-            return self._merge(results, sizes, rows)
+    def _maybe_idle(
+        self, i: int, edges: Sequence[Tensor], inputs: list[Tensor], masks: list[Tensor | None]
+    ) -> list[Tensor]:
+        """Tower `i` of a batch whose size is known only when it comes: see "which towers run"."""
+        with tf.device(HOST):
+            share = edges[i + 1] - edges[i]
+            start = tf.minimum(edges[i], edges[-1] - 1)
+            rows = (start, tf.maximum(edges[i + 1], start + 1))
+        state = [] if self.training is False else self.kit.state(self.template)
+        before = [tf.identity(v) for v in state]
+        result = self.tower(i, rows, inputs, masks, share)
+        if state:
 
-        def those_with_rows() -> list[Tensor]:
-            last = self.tower(len(self.devices) - 1, edges, inputs, masks)
-            nothing = self._no_rows(last)
-            others = [
-                tf.cond(sizes[i] > 0, lambda i=i: self.tower(i, edges, inputs, masks), lambda: nothing)
-                for i in range(len(self.devices) - 1)
-            ]
-            return self._merge([*others, last], sizes, rows)
+            def undo() -> None:
+                for variable, value in zip(state, before, strict=True):
+                    variable.assign(value)
 
-        result: list[Tensor] = tf.cond(full, everyone, those_with_rows)
+            tf.cond(share > 0, lambda: None, undo)
         return result
 
     def tower(
-        self, i: int, edges: Sequence[Tensor], inputs: list[Tensor], masks: list[Tensor | None]
+        self,
+        i: int,
+        rows: tuple[Tensor, Tensor],
+        inputs: list[Tensor],
+        masks: list[Tensor | None],
+        keep: Tensor | None = None,
     ) -> list[Tensor]:
-        """The flat result of tower `i`: forward and backward on its device."""
+        """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
         with tf.device(HOST):
-            part = [None if x is None else _rows(x, edges[i], edges[i + 1]) for x in inputs]
-            part_masks = [None if m is None else m[edges[i] : edges[i + 1]] for m in masks]
+            part = [None if x is None else _rows(x, *rows) for x in inputs]
+            part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
 
         def forward(tensors: list[Tensor | None]) -> list[Tensor]:
             for x, m in zip(tensors, part_masks, strict=True):
                 if m is not None:
                     x._keras_mask = m
-            return self._call(tensors)
+            result = self._call(tensors)
+            if keep is None:
+                return result
+            batched = self.shape.batched
+            return [*(_rows(y, 0, keep) for y in result[:batched]), *result[batched:]]
 
         with tf.name_scope(f"tower_{i}"):
             return placed(forward, part, self.devices[i])
@@ -118,10 +124,6 @@ class Towers:
             now[:] = old
         self.shape = Shape(len(outputs), tuple(m is not None for m in masks), tuple(owners))
         return [*outputs, *(m for m in masks if m is not None), *losses]
-
-    def _no_rows(self, result: list[Tensor]) -> list[Tensor]:
-        batched = self.shape.batched
-        return [_rows(y, 0, 0) for y in result[:batched]] + [tf.zeros_like(x) for x in result[batched:]]
 
     def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
         batched = self.shape.batched
