@@ -16,13 +16,14 @@ from unnest.core.weights import Ambiguous, owners
 
 @dataclass(frozen=True)
 class Bare:
-    """A wrapper seen in layer names alone."""
+    """A wrapper seen in layer names alone; `head` are the layers with weights that follow it."""
 
     template: str
     inputs: int
     towers: int
     merge: tuple[str, ...]
     tensors: tuple[Tensor, ...]
+    head: tuple[Group, ...]
     evidence: tuple[str, ...]
 
 
@@ -32,22 +33,29 @@ MERGE_WORDS = ("concat", "merge")
 
 def find(groups: Sequence[Group]) -> Bare | None:
     """The wrapper that these layer groups belong to; None if they do not show one."""
-    weighted = [index for index, group in enumerate(groups) if group.tensors]
-    if len(weighted) != 1:
+    at = next((index for index, group in enumerate(groups) if group.tensors), None)
+    if at is None:
         return None
-    at = weighted[0]
     template, before, after = groups[at], groups[:at], groups[at + 1 :]
+    head = next((index for index, group in enumerate(after) if group.tensors), len(after))
     slices = _slices([group.name for group in before])
-    if slices is None or not after:
+    if slices is None or not after[:head]:
         return None
     inputs, towers = slices
-    merge = tuple(group.name for group in after)
     cut = before[inputs].name
-    evidence = _evidence(template, cut, merge)
-    if towers < 2 or not evidence:
+    merge, evidence = _evidence(template, cut, [group.name for group in after[:head]])
+    if towers < 2 or not evidence or (head < len(after) and len(evidence) < 3):
         return None
     counted = f"{inputs} input layers, {inputs * towers} like {cut}, {template.name}, {len(merge)} merges"
-    return Bare(template.name, inputs, towers, merge, template.tensors, (counted, *evidence))
+    return Bare(
+        template.name,
+        inputs,
+        towers,
+        merge,
+        template.tensors,
+        tuple(group for group in after if group.tensors),
+        (counted, *evidence),
+    )
 
 
 def _stem(name: str) -> str:
@@ -68,29 +76,34 @@ def _slices(names: Sequence[str]) -> tuple[int, int] | None:
     return first, (len(names) - first) // first
 
 
-def _evidence(template: Group, cut: str, merge: Sequence[str]) -> tuple[str, ...]:
+def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The merge layers among those that follow the template, and what speaks for a wrapper."""
     found = []
     own = {owner for tensor in template.tensors for owner in tensor.name.split("/")}
     if any(word in cut.lower() for word in SLICE_WORDS):
         found.append(f"{cut} is named like a slice layer")
-    if all(name in own or _stem(name) in own for name in merge):
-        found.append(f"the merge layers bear names of {template.name}'s own layers")
-    elif any(word in name.lower() for name in merge for word in MERGE_WORDS):
-        found.append(f"{merge[0]} is named like a merge layer")
+    merge = tuple(name for name in after if name in own or _stem(name) in own)
+    if merge:
+        found.append(f"{merge[0]} bears the name of a layer in {template.name}")
+    else:
+        merge = tuple(name for name in after if any(word in name.lower() for word in MERGE_WORDS))
+        if merge:
+            found.append(f"{merge[0]} is named like a merge layer")
     if len(owners(template.tensors)) > 1:
-        found.append(f"{template.name} alone holds weights, those of several layers")
-    return tuple(found) if len(found) > 1 else ()
+        found.append(f"{template.name} holds weights of several layers")
+    return merge or tuple(after), tuple(found) if len(found) > 1 else ()
 
 
-def groups_of(tensors: Sequence[Tensor], template: str) -> tuple[Group, ...]:
-    """The template's weights as a flat model stores them: a group per owner name.
+def groups_of(bare: Bare) -> tuple[Group, ...]:
+    """The weights as a flat model stores them: a group per owner name, then the head's own.
 
     Raises Ambiguous where an owner's weights stand apart in a way that no flat model's do.
     """
+    tensors = bare.tensors
     found = owners(tensors)
     place = {t.ref: index for index, own in enumerate(found.values()) for t in own}
     order = [place[t.ref] for t in tensors]
     falls = sum(b < a for a, b in zip(order, order[1:], strict=False))
-    if falls > 1 or "" in found:
-        raise Ambiguous(f"the weight names of {template} are not those of a flat model")
-    return tuple(Group(owner, own) for owner, own in found.items())
+    if falls > 1 or "" in found or any(group.name in found for group in bare.head):
+        raise Ambiguous(f"the weight names of {bare.template} are not those of a flat model")
+    return (*(Group(owner, own) for owner, own in found.items()), *bare.head)

@@ -153,7 +153,7 @@ def _of_bare_weights(stored: Stored) -> Plan:
     size = sum(t.size for t in seen.tensors)
     template = Template("", seen.inputs, len(seen.merge), None, size)
     try:
-        groups = bare.groups_of(seen.tensors, seen.template)
+        groups = bare.groups_of(seen)
     except Ambiguous as doubt:
         refusal = Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
         return Plan("parallel", (wrapper,), template, refusal=refusal)

@@ -6,7 +6,7 @@ plain JSON counts, stored code is not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -22,6 +22,15 @@ Shape: TypeAlias = tuple[int | None, ...]
 AXIS_KEYS = ("axis", "concat_axis", "num_or_size_splits_axis")
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
+
+COMBINING = ("mean", "add", "sum", "average", "max", "min", "stack")
+"""What the names of operations that merge towers otherwise have in them."""
+
+MOVING = ("reverse", "flip", "rot90", "roll", "transpose", "permute", "random", "crop", "pad", "resize")
+"""What the names of operations that move pixels, not rows, have in them."""
+
+CUTTING = ("shape", "slice", "split", "gather", "range", "partition", "mask", "size", "batch", "rows")
+"""What the names that a function needs in order to cut rows have in them."""
 
 
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
@@ -50,20 +59,31 @@ def _function_joins(layer: Layer, call: Call) -> bool | None:
     function = layer.settings["function"]
     arguments = layer.settings.get("arguments")
     axes = [*_find(call.stored, "axis"), *_find(arguments, "axis")]
-    if isinstance(function, str):
-        if not any(word in function.lower() for word in JOINING):
-            return False
-        return all(axis == 0 for axis in axes) if axes else None
-    if axes:
-        return all(axis == 0 for axis in axes)
-    return None
+    code = lambdas.code(function)
+    if isinstance(function, str) and not _says(function, JOINING):
+        return False
+    if code and not any(_says(name, JOINING) for name in code.names):
+        return None
+    if code and not axes and not code.captures:
+        axes = list(code.numbers)
+    return all(axis == 0 for axis in axes) if axes else None
+
+
+def combines(layer: Layer) -> bool:
+    """Whether a function says that it adds its inputs up or averages them."""
+    code = lambdas.code(layer.settings.get("function"))
+    return code is not None and any(_says(name, COMBINING) for name in code.names)
+
+
+def _says(name: str, words: Iterable[str]) -> bool:
+    return any(word in name.lower() for word in words)
 
 
 def _op_layer_joins(config: JsonObject) -> bool | None:
     """TensorFlow 2.0-2.3's op layers store a NodeDef and the constants that it reads."""
     node = lambdas.node_def(config["node_def"])
     constants = config.get("constants")
-    if node is None or not any(word in node.op.lower() for word in JOINING):
+    if node is None or not _says(node.op, JOINING):
         return False
     values = list(constants.values()) if isinstance(constants, Mapping) else []
     return values == [0] if values else None
@@ -85,11 +105,39 @@ def cuts_batch(slices: Sequence[tuple[Layer, Call, Ref]]) -> bool | None:
 
     True: it says so; False: it cuts another axis, or nothing at all; None: it does not say.
     """
-    layers = {layer.name for layer, _, _ in slices}
+    layers = {layer.name: layer for layer, _, _ in slices}
+    if any(_cannot_cut(layer) for layer in layers.values()) or _all_the_same(list(layers.values())):
+        return False
     if len(layers) == 1 and len(slices) > 1:
         return _splits_batch(*slices[0][:2], [ref.tensor for _, _, ref in slices])
     answers = [_cuts_batch(layer, call) for layer, call, _ in slices]
     return False if False in answers else True if all(answers) else None
+
+
+def _cannot_cut(layer: Layer) -> bool:
+    """Whether a Lambda's readable code has no means to cut rows (the identity, a flip)."""
+    code = lambdas.code(layer.settings.get("function"))
+    if code is None or code.captures or any(_says(name, CUTTING) for name in code.names):
+        return False
+    if any(_says(name, MOVING) for name in code.names):
+        return True
+    given = [n for key in ("function", "arguments") for _, n in _numbers(layer.settings.get(key))]
+    return not code.names and not given and all(number <= 0 for number in code.numbers)
+
+
+def _all_the_same(layers: Sequence[Layer]) -> bool:
+    """Whether several slices say, with an index and a count, that they are one and the same part."""
+    told = [_own_numbers(layer) for layer in layers]
+    return len(told) > 1 and len(told[0]) > 1 and all(t == told[0] for t in told)
+
+
+BASE_KEYS = ("name", "trainable", "dtype", "batch_input_shape", "output_shape", "function")
+"""What every layer's config may hold, whatever the layer does."""
+
+
+def _own_numbers(layer: Layer) -> list[tuple[tuple[str | int, ...], Number]]:
+    own = {key: value for key, value in layer.settings.items() if key not in BASE_KEYS}
+    return list(_numbers(own))
 
 
 def _splits_batch(layer: Layer, call: Call, parts: Sequence[int]) -> bool | None:

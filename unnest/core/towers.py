@@ -152,7 +152,11 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
     lined_up = all(m.on_batch_axis for m in merges)
     some_lined_up = any(m.on_batch_axis for m in merges)
-    if not (some_lined_up or facts.consecutive) or (len(towers) == 1 and not some_lined_up):
+    if not some_lined_up and (
+        len(towers) == 1
+        or not facts.consecutive
+        or all(slicing.combines(graph.layers[m.layer]) for m in merges)
+    ):
         return None
     proven = lined_up and (facts.consecutive or cut.consecutive)
     return Found(

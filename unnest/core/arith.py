@@ -1,0 +1,191 @@
+"""Which rows does a slice take? The shape arithmetic of a graph, computed for a given number of rows.
+
+Every wrapper computes its slices' bounds in its own way; what they come to is the same. So the few operations that
+such arithmetic is made of are evaluated with NumPy, in place of looking for known chains of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from unnest.core.opgraph import Op, Place, View, number
+
+#: Stand-ins for unknown dimensions: unlike each other, so that a mix-up of axes shows.
+UNKNOWN = (0, 17, 19, 23, 29, 31, 37)
+#: Operations that one slice's bounds may take; real ones take a dozen or two.
+MAX_STEPS = 4000
+
+
+class NotArithmetic(Exception):
+    """The value depends on more than shapes and constants."""
+
+
+class Arithmetic:
+    """Evaluates shape arithmetic for batches of `rows` rows; unknown ranks are taken to be `rank`."""
+
+    def __init__(self, view: View, rows: int, rank: int) -> None:
+        self.view, self.rows, self.rank = view, rows, rank
+        self._known: dict[Place, np.ndarray] = {}
+        self._steps = 0
+
+    def dims(self, place: Place) -> tuple[int, ...]:
+        """The shape of a tensor whose first dimension is the batch."""
+        shape = self.view.shape(place) or (-1,) * self.rank
+        if not shape:
+            return ()
+        rest = tuple(d if d >= 0 else UNKNOWN[k % 7] or 41 for k, d in enumerate(shape[1:], 1))
+        return (shape[0] if shape[0] >= 0 else self.rows, *rest)
+
+    def value(self, place: Place) -> np.ndarray:
+        """The value at a place. Raises NotArithmetic."""
+        place = self.view.resolve(place)
+        if place not in self._known:
+            self._steps += 1
+            op = self.view.op(place)
+            if op is None or self._steps > MAX_STEPS:
+                raise NotArithmetic
+            try:
+                self._known[place] = np.asarray(self._compute(op, place))
+            except NotArithmetic:
+                raise
+            except Exception as e:  # NumPy's many ways to say that operands do not fit
+                raise NotArithmetic from e
+        return self._known[place]
+
+    def _compute(self, op: Op, place: Place) -> Any:  # noqa: ANN401 - NumPy scalars and arrays
+        if op.kind == "Const" and op.value is not None:
+            return op.value
+        if op.kind in ("Shape", "Size", "Rank", "ShapeN"):
+            dims = self.dims(
+                Place(place.frame, op.inputs[number(place.tensor) if op.kind == "ShapeN" else 0])
+            )
+            return {"Size": np.prod(dims, dtype=np.int64), "Rank": len(dims)}.get(
+                op.kind, np.array(dims, np.int64)
+            )
+        if op.kind not in ARITHMETIC:
+            raise NotArithmetic
+        return ARITHMETIC[op.kind](op, [self.value(p) for p in self.view.inputs(place)])
+
+    def rows_of(self, place: Place) -> tuple[Place, int, int] | None:
+        """(what is sliced, first row, row after the last) where a place is a slice of rows; else None."""
+        op = self.view.op(place)
+        if op is None or op.kind not in SLICES:
+            return None
+        try:
+            source, (start, stop) = SLICES[op.kind](self, op, place)
+        except (NotArithmetic, IndexError, ValueError, TypeError):
+            return None
+        return self.view.resolve(source), start, stop
+
+    def ints(self, place: Place) -> list[int]:
+        """A value as a list of whole numbers."""
+        return [int(v) for v in self.value(place).reshape(-1)]
+
+
+def _slice(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+    source, begin, size = at.view.inputs(place)[:3]
+    dims, starts, sizes = at.dims(source), at.ints(begin), at.ints(size)
+    if len(starts) != len(dims) or any(
+        b or n not in (-1, d) for b, n, d in list(zip(starts, sizes, dims, strict=True))[1:]
+    ):
+        raise NotArithmetic
+    return source, (starts[0], dims[0] if sizes[0] == -1 else starts[0] + sizes[0])
+
+
+def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+    source = at.view.inputs(place)[0]
+    begin, end, stride = (at.ints(p) for p in at.view.inputs(place)[1:4])
+    dims = at.dims(source)
+    masks = {
+        k: int(str(op.attrs.get(k + "_mask", 0)))
+        for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    if masks["new_axis"] or masks["shrink_axis"] or masks["ellipsis"] & 1 or any(s != 1 for s in stride):
+        raise NotArithmetic
+    for k in range(1, len(begin)):
+        whole = masks["ellipsis"] >> k & 1 or (
+            (masks["begin"] >> k & 1 or begin[k] == 0) and (masks["end"] >> k & 1 or end[k] == dims[k])
+        )
+        if not whole:
+            raise NotArithmetic
+    found = slice(None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]).indices(
+        dims[0]
+    )
+    return source, (found[0], found[1])
+
+
+def _split(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+    axis, source = at.view.inputs(place)[:2]
+    dims, parts, k = at.dims(source), int(str(op.attrs["num_split"])), number(place.tensor)
+    if at.ints(axis)[0] not in (0, -len(dims)) or dims[0] % parts:
+        raise NotArithmetic
+    return source, (dims[0] // parts * k, dims[0] // parts * (k + 1))
+
+
+def _splitv(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+    source, sizes, axis = at.view.inputs(place)[:3]
+    dims, shares, k = at.dims(source), at.ints(sizes), number(place.tensor)
+    if at.ints(axis)[0] not in (0, -len(dims)):
+        raise NotArithmetic
+    shares = [dims[0] - sum(s for s in shares if s >= 0) if s < 0 else s for s in shares]
+    return source, (sum(shares[:k]), sum(shares[: k + 1]))
+
+
+#: The operations that take rows out of a tensor.
+SLICES: dict[str, Callable[[Arithmetic, Op, Place], tuple[Place, tuple[int, int]]]] = {
+    "Slice": _slice, "StridedSlice": _strided, "Split": _split, "SplitV": _splitv,
+}  # fmt: skip
+
+
+def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
+    """StridedSlice of a vector."""
+    masks = {
+        k: int(str(op.attrs.get(k + "_mask", 0)))
+        for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    if x[0].ndim != 1 or masks["ellipsis"] or masks["new_axis"]:
+        raise NotArithmetic
+    begin, end, stride = (int(v.reshape(-1)[0]) for v in x[1:4])
+    if masks["shrink_axis"] & 1:
+        return np.asarray(x[0][begin])
+    return np.asarray(
+        x[0][slice(None if masks["begin"] & 1 else begin, None if masks["end"] & 1 else end, stride)]
+    )
+
+
+def _cut(op: Op, x: list[np.ndarray]) -> np.ndarray:
+    start, size = int(x[1].reshape(-1)[0]), int(x[2].reshape(-1)[0])
+    return np.asarray(x[0][start : None if size < 0 else start + size])
+
+
+def _cast(op: Op, x: list[np.ndarray]) -> np.ndarray:
+    to = op.attrs.get("DstT")
+    return x[0].astype(np.float64 if to in (1, 2, 19) else np.bool_ if to == 10 else np.int64)
+
+
+def _truncate(op: Op, x: list[np.ndarray]) -> np.ndarray:
+    return np.trunc(x[0] / x[1]).astype(np.int64)
+
+
+#: What shape arithmetic is made of: (operation, operands) -> value.
+ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
+    "StridedSlice": _take, "Slice": _cut, "Cast": _cast, "TruncateDiv": _truncate, "Div": _truncate,
+    "ConcatV2": lambda op, x: np.concatenate(x[:-1], int(x[-1])), "Concat": lambda op, x: np.concatenate(x[1:], int(x[0])),
+    "Pack": lambda op, x: np.stack(x, int(str(op.attrs.get("axis", 0)))),
+    "Add": lambda op, x: x[0] + x[1], "AddV2": lambda op, x: x[0] + x[1], "Sub": lambda op, x: x[0] - x[1],
+    "Mul": lambda op, x: x[0] * x[1], "FloorDiv": lambda op, x: x[0] // x[1], "RealDiv": lambda op, x: x[0] / x[1],
+    "FloorMod": lambda op, x: x[0] % x[1], "Mod": lambda op, x: x[0] % x[1], "Neg": lambda op, x: -x[0],
+    "Minimum": lambda op, x: np.minimum(x[0], x[1]), "Maximum": lambda op, x: np.maximum(x[0], x[1]),
+    "Floor": lambda op, x: np.floor(x[0]), "Round": lambda op, x: np.round(x[0]), "Ceil": lambda op, x: np.ceil(x[0]),
+    "Prod": lambda op, x: np.prod(x[0]), "Sum": lambda op, x: np.sum(x[0]), "Cumsum": lambda op, x: np.cumsum(x[0]),
+    "Equal": lambda op, x: x[0] == x[1], "Less": lambda op, x: x[0] < x[1], "Greater": lambda op, x: x[0] > x[1],
+    "LessEqual": lambda op, x: x[0] <= x[1], "GreaterEqual": lambda op, x: x[0] >= x[1],
+    "Select": lambda op, x: np.where(x[0], x[1], x[2]), "SelectV2": lambda op, x: np.where(x[0], x[1], x[2]),
+    "ExpandDims": lambda op, x: np.expand_dims(x[0], int(x[1])), "Squeeze": lambda op, x: np.squeeze(x[0]),
+    "Reshape": lambda op, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
+    "ZerosLike": lambda op, x: np.zeros_like(x[0]), "OnesLike": lambda op, x: np.ones_like(x[0]),
+    "GatherV2": lambda op, x: np.take(x[0], x[1], int(x[2])),
+}  # fmt: skip

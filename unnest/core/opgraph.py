@@ -1,0 +1,161 @@
+"""A serving graph as the recogniser in ops.py sees it: operations, functions, and tensors followed through both.
+
+TensorFlow 1 stores one flat graph, TensorFlow 2 functions that call each other (a Keras model that was loaded and saved
+again has one per layer). A `View` makes these the same: it follows a tensor through calls, in and out, and through
+operations that only pass it on. A `Place` is a tensor seen in one chain of calls below the graph that is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+#: None where nothing is known; -1 for one unknown dimension.
+Shape: TypeAlias = "tuple[int, ...] | None"
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+#: These hand their input on as it is.
+PASSES = frozenset(
+    {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An attribute that names a function."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation. `inputs` are tensors as the graph spells them; `value` is a Const's."""
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    controls: tuple[str, ...] = ()
+    attrs: Mapping[str, object] = field(default_factory=dict)
+    value: np.ndarray | None = None
+    shapes: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True)
+class OpGraph:
+    """One graph or function body: its operations, its arguments (none in a main graph) and what it returns."""
+
+    name: str
+    ops: Mapping[str, Op]
+    args: tuple[str, ...]
+    rets: tuple[str, ...]
+    arg_shapes: tuple[Shape, ...] = ()
+
+    def producer(self, tensor: str) -> Op | None:
+        """The operation that makes a tensor; None for an argument."""
+        return self.ops.get(tensor.partition(":")[0])
+
+
+class Place(NamedTuple):
+    """A tensor in the graph that the chain of calls `frame` leads to."""
+
+    frame: tuple[str, ...]
+    tensor: str
+
+
+class Broken(Exception):
+    """The graph refers to what it does not hold."""
+
+
+def number(tensor: str) -> int:
+    """Which output of its operation (or of its one list of outputs) a tensor is."""
+    last = tensor.rpartition(":")[2]
+    return int(last) if ":" in tensor and last.isdigit() else 0
+
+
+class View:
+    """The tensors of one graph, followed through the functions it calls."""
+
+    def __init__(self, root: OpGraph, library: Mapping[str, OpGraph]) -> None:
+        self.root = root
+        self.library = library
+        self._graphs: dict[tuple[str, ...], OpGraph] = {(): root}
+
+    def graph(self, frame: tuple[str, ...]) -> OpGraph:
+        """The graph at the end of a chain of calls."""
+        if frame not in self._graphs:
+            call = self.graph(frame[:-1]).ops[frame[-1]]
+            self._graphs[frame] = self._callee(call)
+        return self._graphs[frame]
+
+    def _callee(self, call: Op) -> OpGraph:
+        function = call.attrs.get("f")
+        if not isinstance(function, Function) or function.name not in self.library:
+            raise Broken(f"the function that {call.name} calls is missing")
+        return self.library[function.name]
+
+    def op(self, place: Place) -> Op | None:
+        """The operation that makes the tensor at a place; None for an argument of the root."""
+        return self.graph(place.frame).producer(place.tensor)
+
+    def aliases(self, place: Place) -> Iterator[Place]:
+        """The same value, step by step nearer to the operation that makes it; ends there."""
+        for _ in range(10_000):
+            yield place
+            graph, op = self.graph(place.frame), self.op(place)
+            if op is None:
+                if not place.frame:
+                    return
+                place = self._outward(place, graph)
+            elif op.kind in PASSES and op.inputs:
+                place = Place(place.frame, op.inputs[0])
+            elif op.kind in CALLS:
+                callee, at = self._callee(op), number(place.tensor)
+                if at >= len(callee.rets) or len(place.frame) > 200:
+                    raise Broken(f"{op.name} has no output {at}")
+                place = Place((*place.frame, op.name), callee.rets[at])
+            else:
+                return
+        raise Broken("calls without end")
+
+    def _outward(self, place: Place, graph: OpGraph) -> Place:
+        call = self.graph(place.frame[:-1]).ops[place.frame[-1]]
+        try:
+            at = graph.args.index(place.tensor.partition(":")[0])
+            return Place(place.frame[:-1], call.inputs[at])
+        except (ValueError, IndexError) as e:
+            raise Broken(f"{place.tensor} is made by nothing") from e
+
+    def resolve(self, place: Place) -> Place:
+        """Where the value is made."""
+        *_, last = self.aliases(place)
+        return last
+
+    def at_root(self, place: Place, *, last: bool) -> str | None:
+        """The value's name in the root graph: the alias nearest to its maker, or the first met."""
+        found = [p.tensor for p in self.aliases(place) if not p.frame]
+        return (found[-1] if last else found[0]) if found else None
+
+    def shape(self, place: Place) -> Shape:
+        """The static shape of a value, from whichever alias states one."""
+        for p in self.aliases(place):
+            op = self.op(p)
+            graph = self.graph(p.frame)
+            if op is None:
+                name = p.tensor.partition(":")[0]
+                known = (
+                    graph.arg_shapes[graph.args.index(name)]
+                    if name in graph.args and graph.arg_shapes
+                    else None
+                )
+            else:
+                known = op.shapes[number(p.tensor)] if number(p.tensor) < len(op.shapes) else None
+            if known is not None:
+                return known
+        return None
+
+    def inputs(self, place: Place) -> Sequence[Place]:
+        """What the operation at a resolved place reads."""
+        op = self.op(place)
+        return [Place(place.frame, t) for t in op.inputs] if op else []
