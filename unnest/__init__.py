@@ -1,3 +1,40 @@
-"""Take the template model out of a saved Keras multi-GPU graph."""
+"""Take the template model out of a saved Keras multi-GPU graph.
+
+    unnest.inspect(path) -> Report
+    unnest.fix(path, output=None, **options) -> Result
+
+The names are loaded on use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unnest.errors import UsageError
+    from unnest.repair import fix, inspect
+    from unnest.report.entry import Report, Result
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "UsageError": "unnest.errors",
+    "fix": "unnest.repair",
+    "inspect": "unnest.repair",
+    "Report": "unnest.report.entry",
+    "Result": "unnest.report.entry",
+}
+
+__all__ = ["Report", "Result", "UsageError", "__version__", "fix", "inspect"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -47,6 +47,12 @@ class Code(Enum):
         "the model predicts the same; only its layers are one level deeper",
     )
 
+    NOT_HELD = (
+        "info",
+        "left out, because the output cannot hold it: {what}",
+        "fix without --to keeps everything",
+    )
+
     @property
     def severity(self) -> Severity:
         severity: Severity = self.value[0]

@@ -7,6 +7,7 @@ A list that does not fit into an object header is split into `name0`, `name1`, .
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -109,12 +110,13 @@ def _names(attribute: h5a.AttrID, name: str, place: str) -> tuple[str, ...]:
 def _read(attribute: h5a.AttrID, name: str, place: str) -> np.ndarray[Any, Any]:
     try:
         dtype = attribute.dtype
-        if attribute.get_storage_size() > MAX_ATTRIBUTE:
+        if math.prod(attribute.shape) * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
             raise _wrong(name, place, f"is larger than {MAX_ATTRIBUTE >> 20} MiB")
         if dtype.kind not in "SOiufb" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is None):
             raise _wrong(name, place, "has a type that Keras does not write")
         value = np.empty(attribute.shape, dtype=dtype)
-        attribute.read(value)
+        if value.size:
+            attribute.read(value)
     except (OSError, RuntimeError, ValueError, TypeError, MemoryError) as e:
         raise _wrong(name, place, "cannot be read") from e
     return value

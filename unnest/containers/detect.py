@@ -97,3 +97,30 @@ def cannot_open(path: str, error: OSError) -> Unreadable:
     if isinstance(error, FileNotFoundError):
         return Unreadable("not-found", f"{path}: no such file or folder")
     return Unreadable("cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions")
+
+
+def may_be_model(path: str) -> bool:
+    """Whether a walk stops here: by content, or by a suffix that promises a model.
+
+    A model's file that is torn is worth a word; a text that happens to be called .json is not.
+    """
+    try:
+        name = container_of(path)
+    except Unreadable as e:
+        return e.code != "not-a-file" and path.lower().endswith(SUFFIXES)
+    if name == "json":
+        return _mentions_a_class(path)
+    if name == "keras":
+        return path.lower().endswith(".keras")
+    return name is not None or path.lower().endswith(SUFFIXES)
+
+
+def _mentions_a_class(path: str) -> bool:
+    """Far cheaper than parsing; the quotes are escaped where the JSON is encoded twice."""
+    from unnest.containers.json import read_text  # noqa: PLC0415 - few runs need it
+
+    try:
+        text = read_text(path)
+    except Unreadable:
+        return False
+    return "class_name" in text and "config" in text

@@ -27,7 +27,7 @@ from unnest.containers.interface import BLOCK, Container, Progress, Source, same
 from unnest.containers.jsontext import dump, parse_object
 from unnest.containers.rawbytes import Comparer, slabs
 from unnest.core.model import Group, JsonObject, Stored, Tensor
-from unnest.errors import Failed, Refused, Unreadable
+from unnest.errors import Failed, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.write import write_all, write_failed
 
@@ -178,8 +178,6 @@ class H5Container(Container):
 
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """Copy what `model` names out of `source`."""
-        if model.contents == "architecture":
-            raise Refused("no-weights", f"{source.path}: holds an architecture without weights, which no .h5 can; use --to json")
         try:
             with h5py.File(path, "w", libver="earliest") as file:
                 writer = _Writer(file, model, source, progress)

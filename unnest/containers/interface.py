@@ -79,6 +79,11 @@ class Container(ABC):
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 
+def nbytes(tensor: Tensor) -> int:
+    """Bytes of a tensor's elements: NumPy's spelling ends in the size of one."""
+    return tensor.size * int(tensor.dtype[2:])
+
+
 def same_model(model: Stored, found: Stored, path: str) -> None:
     """Everything but the bytes is as it was meant to be, or Failed names what is not."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):

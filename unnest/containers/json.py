@@ -11,7 +11,7 @@ from typing import ClassVar
 from unnest.containers.interface import Container, Progress, Source, same_model
 from unnest.containers.jsontext import dump, is_architecture, parse
 from unnest.core.model import Json, JsonObject, Stored, Tensor
-from unnest.errors import Refused, Unreadable
+from unnest.errors import Unreadable
 from unnest.write import write_all, write_failed
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
@@ -122,8 +122,9 @@ class JsonContainer(Container):
 
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """The architecture alone, in the source's style."""
+        assert model.architecture is not None
         style = source.style if isinstance(source, JsonSource) else Style()
-        data = style.dump(_document(model, source))
+        data = style.dump(model.architecture)
         try:
             with open(path, "r+b", buffering=0) as file:
                 write_all(file, data)
@@ -133,18 +134,6 @@ class JsonContainer(Container):
 
     def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
         """By equality of the parsed JSON."""
-        meant = replace(
-            model, contents="architecture", architecture=_document(model, source), training=None, groups=(), optimizer=None
-        )
-        same_model(meant, self.open(path).stored, path)
+        found = self.open(path).stored
+        same_model(replace(found, architecture=model.architecture), found, path)
         return ("architecture",)
-
-
-def _document(model: Stored, source: Source) -> JsonObject:
-    """What to_json() would return. Containers that keep the versions apart have them put back in."""
-    if model.architecture is None:
-        raise Refused("no-architecture", f"{source.path}: holds weights without an architecture, so there is no JSON to write")
-    if isinstance(source, JsonSource) or "module" in model.architecture:  # Keras 3 writes no versions
-        return model.architecture
-    versions = {"keras_version": model.keras_version, "backend": model.backend}
-    return {**model.architecture, **{k: v for k, v in versions.items() if v is not None}}

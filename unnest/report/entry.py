@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from unnest.core.model import Template, Tensor, Wrapper
+from unnest.core.model import Template, Wrapper
 from unnest.findings import Finding
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
@@ -25,6 +25,17 @@ class Writer:
 
     keras_version: str | None = None
     backend: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the output holds."""
+
+    layers: int
+    tensors: int
+    parameters: int
+    #: Tensors of the optimizer's state; None where there is none.
+    optimizer: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +62,9 @@ class Result(Report):
     output: str | None = None
     backup: str | None = None
     checks: tuple[str, ...] = ()
-    #: Bytes of the tensors that were carried, and the names of those that went with the wrapper.
-    kept: int = 0
+    kept: Kept | None = None
+    #: Tensors of the wrapper, by name: in the input, not in the output.
     dropped: tuple[str, ...] = ()
-    #: The dialect-independent facts that tell where the output loads.
-    loads: tuple[str, ...] = ()
-    load_line: str | None = None
+    #: Where the output loads, and the Python line that loads it.
+    loads_in: tuple[str, ...] = ()
+    load: str | None = None

@@ -1,0 +1,23 @@
+"""`unnest` and `python -m unnest`: load the rest with Ctrl-C already in hand."""
+
+from __future__ import annotations
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        from unnest.cli import run  # noqa: PLC0415 - loading takes long enough to be interrupted
+
+        code = run()
+    except KeyboardInterrupt:
+        sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Many paths: walking folders, keeping the order, and going on where one file is bad."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from unnest import naming
+from unnest.containers.detect import is_saved_model, may_be_model
+from unnest.core.model import JsonObject
+from unnest.errors import UsageError
+from unnest.repair import Meter, fix, inspect
+from unnest.report.entry import Problem, Report, Result
+from unnest.wishes import Wishes, check_usage
+
+#: Makes the meter of one file, given its path.
+Meters = Callable[[str], "Meter | None"]
+R = TypeVar("R", bound=Report)
+
+#: What a walk leaves to others without a word: HDF5 and JSON that were never Keras's.
+FOREIGN = "not-keras"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A path to work on, and the folder whose walk led there; or why there is nothing to work on."""
+
+    path: str
+    folder: str | None = None
+    error: Problem | None = None
+
+
+def inspect_all(paths: Sequence[str], architecture: JsonObject | None = None) -> Iterator[Report]:
+    """A report per model, in the order of the paths."""
+
+    def work(found: Found) -> Report:
+        if found.error is not None:
+            return Report(path=found.path, verdict="unreadable", error=found.error)
+        return inspect(found.path, architecture=architecture)
+
+    return _each(paths, Wishes(), work)
+
+
+def fix_all(paths: Sequence[str], wishes: Wishes, meters: Meters = lambda _: None) -> Iterator[Result]:
+    """A result per model, in the order of the paths. Raises UsageError before anything is written."""
+    several = len(paths) > 1 or any(_is_walked(p) for p in paths)
+    _check(paths, wishes, several=several)
+    taken: set[str] = set()
+
+    def work(found: Found) -> Result:
+        if found.error is not None:
+            return Result(path=found.path, verdict="unreadable", action="failed", error=found.error)
+        if not several or wishes.output is None:
+            return _fix_one(found.path, wishes, meters)
+        output = _place_in(wishes.output, found, wishes)
+        if output in taken:
+            message = f"{found.path}: another input is written to {output} already; fix it on its own"
+            return Result(path=found.path, verdict="unreadable", action="refused", error=Problem("output-twice", message))
+        taken.add(output)
+        with _folders_of(output, wanted=not wishes.dry_run):
+            return _fix_one(found.path, replace(wishes, output=output), meters)
+
+    return _each(paths, wishes, work)
+
+
+def models_in(path: str, wishes: Wishes) -> Iterator[Found]:
+    """The path itself, or the models below it, sorted; our own outputs and backups are skipped."""
+    if not _is_walked(path):
+        yield Found(path)
+        return
+    own = None if wishes.output is None else os.path.realpath(wishes.output)
+    denied: list[OSError] = []
+    for folder, folders, files in os.walk(path, onerror=denied.append):
+        below = sorted(d for d in folders if not naming.is_ours(d, wishes.backup))
+        models = [d for d in below if is_saved_model(os.path.join(folder, d))]
+        folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
+        for name in sorted([*models, *(f for f in files if not naming.is_ours(f, wishes.backup))]):
+            candidate = os.path.join(folder, name)
+            if may_be_model(candidate):
+                yield Found(candidate, path)
+    for error in denied:
+        what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"
+        yield Found(str(error.filename), path, Problem("cannot-open", what))
+
+
+def _each(paths: Sequence[str], wishes: Wishes, work: Callable[[Found], R]) -> Iterator[R]:
+    for given in paths:
+        nothing = True
+        for found in models_in(given, wishes):
+            entry = work(found)
+            if found.folder is None or entry.error is None or entry.error.code != FOREIGN:
+                nothing = False
+                yield entry
+        if nothing:
+            message = f"{given}: no model in this folder; pass a model file or a folder that holds some"
+            yield work(Found(given, error=Problem("no-model", message)))
+
+
+def _check(paths: Sequence[str], wishes: Wishes, *, several: bool) -> None:
+    """All usage errors at once, and first: a batch must not stop in the middle for one."""
+    if several and wishes.output is not None and os.path.lexists(wishes.output) and not os.path.isdir(wishes.output):
+        raise UsageError("usage", f"{wishes.output}: for several inputs -o names a folder, and this is none")
+    for path in paths:
+        output = wishes.output
+        if several and output is not None and not _is_walked(path):
+            output = _place_in(output, Found(path), wishes)
+        check_usage(path, wishes if _is_walked(path) and not wishes.in_place else replace(wishes, output=output))
+
+
+def _place_in(folder: str, found: Found, wishes: Wishes) -> str:
+    """Under its own name, and below the folder as it was below the one that was walked."""
+    name = os.path.relpath(found.path, found.folder) if found.folder else os.path.basename(found.path.rstrip("/\\"))
+    if wishes.to == "json":
+        name = naming.converted(name, ".json")
+    return os.path.join(folder, name)
+
+
+def _fix_one(path: str, wishes: Wishes, meters: Meters) -> Result:
+    return fix(
+        path, wishes.output, in_place=wishes.in_place, backup=wishes.backup, force=wishes.force,
+        dry_run=wishes.dry_run, to=wishes.to, architecture=wishes.architecture,
+        keep_nested=wishes.keep_nested, meter=meters(path),
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _folders_of(output: str, *, wanted: bool) -> Iterator[None]:
+    """Make the folders that the output needs, and take them away again where nothing came into them."""
+    made: list[str] = []
+    folder = os.path.dirname(output)
+    while wanted and folder and not os.path.isdir(folder):
+        made.append(folder)
+        folder = os.path.dirname(folder)
+    try:
+        for each in reversed(made):
+            with contextlib.suppress(OSError):  # fix itself says that the folder is missing
+                os.mkdir(each)
+        yield
+    finally:
+        for each in made:
+            with contextlib.suppress(OSError):
+                os.rmdir(each)
+
+
+def _is_walked(path: str) -> bool:
+    return os.path.isdir(path) and not is_saved_model(path)

@@ -1,0 +1,66 @@
+"""Which container a result goes into, and what that container cannot hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from unnest.containers.interface import ContainerName, Source, Target
+from unnest.core.model import Stored
+from unnest.errors import Refused
+from unnest.findings import Code, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A container, and the model as it goes in."""
+
+    container: ContainerName
+    model: Stored
+    #: The suffix of a default output; None where the source's own stays.
+    suffix: str | None = None
+    lost: tuple[Finding, ...] = ()
+
+
+def aim(source: Source, model: Stored, to: Target | None) -> Aim:
+    """Where `model` goes. Raises Refused where it cannot go there."""
+    if to is None or (to == "h5" and source.container == "h5"):
+        return Aim(source.container, model)
+    if to == "json":
+        return _as_json(source, model)
+    if to == "weights" and source.container == "h5":
+        return _as_weights(source, model)
+    if to in ("h5", "weights") and source.container == "json":
+        raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
+    raise Refused("not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet")
+
+
+def _as_json(source: Source, model: Stored) -> Aim:
+    if source.container == "json":
+        return Aim("json", model)
+    if model.architecture is None:
+        raise Refused("no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write")
+    architecture = model.architecture
+    if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
+        versions = {"keras_version": model.keras_version, "backend": model.backend}
+        architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
+    bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
+    return Aim("json", bare, ".json", _lost(model, bare))
+
+
+def _as_weights(source: Source, model: Stored) -> Aim:
+    if model.contents == "weights":
+        return Aim("h5", model)
+    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    return Aim("h5", bare, None, _lost(model, bare))
+
+
+def _lost(before: Stored, after: Stored) -> tuple[Finding, ...]:
+    """Conversions that were asked for still say what they leave out."""
+    parts = {
+        "the architecture": before.architecture is not None and after.architecture is None,
+        "the weights": bool(before.groups) and not after.groups,
+        "the training settings": before.training is not None and after.training is None,
+        "the optimizer state": before.optimizer is not None and after.optimizer is None,
+    }
+    lost = [name for name, gone in parts.items() if gone]
+    return (Code.NOT_HELD(what=", ".join(lost)),) if lost else ()

@@ -1,0 +1,225 @@
+"""inspect() and fix(): the whole story on one page.
+
+Open the file, let the core make a plan, and, for fix, write the plan, read it back and give it
+its name. A bad file is a Report that says so; only a caller's mistake raises (UsageError).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import filecmp
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar
+
+from unnest import naming, write
+from unnest.containers.aim import Aim, aim
+from unnest.containers.detect import container, container_of, open_container
+from unnest.containers.interface import Source, nbytes
+from unnest.core.model import JsonObject, Plan
+from unnest.core.plan import NotAGraph, plan
+from unnest.errors import Failed, Refused, Unreadable, UnnestError
+from unnest.report.entry import Action, Kept, Problem, Report, Result, Writer
+from unnest.report.loading import load_line, loads_in
+from unnest.wishes import Architecture, Wishes, check_usage, given_architecture
+
+#: Called with the bytes moved so far, and in all: written once, read back once.
+Meter: TypeAlias = Callable[[int, int], None]
+
+R = TypeVar("R", bound=Report)
+
+
+def inspect(path: str | os.PathLike[str], *, architecture: Architecture = None) -> Report:
+    """What is in this file, and is it a parallel model?
+
+    `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
+    was saved or of its template.
+    """
+    report = Report(path=os.fspath(path), verdict="unreadable")
+    known = given_architecture(architecture)
+    try:
+        with open_container(report.path).open(report.path) as source:
+            return _seen(report, source, _plan(source, known, keep_nested=False))
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
+        return _troubled(report, e)
+
+
+def fix(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    in_place: bool = False,
+    backup: str = naming.BACKUP,
+    force: bool = False,
+    dry_run: bool = False,
+    to: Target | None = None,
+    architecture: Architecture = None,
+    keep_nested: bool = False,
+    meter: Meter | None = None,
+) -> Result:
+    """Write the clean single-device model beside the file, to `output`, or in its place.
+
+    Raises UsageError for options that contradict each other; all else is in the result.
+    """
+    wishes = Wishes(
+        None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
+        given_architecture(architecture), keep_nested,
+    )  # fmt: skip
+    result = Result(path=os.fspath(path), verdict="unreadable", action="failed")
+    check_usage(result.path, wishes)
+    try:
+        with open_container(result.path).open(result.path) as source:
+            made = _plan(source, wishes.architecture, keep_nested=keep_nested)
+            result = _seen(result, source, made)
+            return _carried_out(result, source, made, wishes, meter)
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
+        return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
+
+
+def _plan(source: Source, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    known = architecture if source.stored.architecture is None else None
+    try:
+        return plan(source.stored, architecture=known, keep_nested=keep_nested)
+    except NotAGraph as e:
+        raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
+    except RecursionError as e:
+        raise Unreadable("json-too-deep", f"{source.path}: the architecture nests too deep to be a model") from e
+
+
+def _seen(report: R, source: Source, made: Plan) -> R:
+    """The report with what reading and planning found."""
+    stored = source.stored
+    return replace(
+        report,
+        container=source.container,
+        contents=stored.contents,
+        writer=Writer(stored.keras_version, stored.backend),
+        verdict=made.verdict,
+        wrappers=made.wrappers,
+        template=made.template,
+        optimizer=made.optimizer,
+        findings=(*source.findings, *made.findings),
+    )
+
+
+def _troubled(report: R, error: Exception) -> R:
+    """The report with its error. What was found before stays."""
+    if not isinstance(error, UnnestError):
+        told = " ".join(str(error).split())[:200]
+        error = Failed("internal", f"{report.path}: unnest stumbled ({type(error).__name__}: {told}); please report it")
+    name = report.container
+    if name is None:
+        with contextlib.suppress(UnnestError, OSError):
+            name = container_of(report.path)
+    return replace(report, container=name, error=Problem(error.code, error.message))
+
+
+def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, meter: Meter | None) -> Result:
+    """Leave, copy, convert, or write the template: what the plan and the wishes ask for."""
+    if made.refusal is not None:
+        raise Refused(made.refusal.code, f"{source.path}: {made.refusal.message}")
+    wanted = wishes.to or naming.named_by(source.path if wishes.in_place else wishes.output or "")
+    goal = aim(source, made.result or source.stored, wanted)
+    converts = (goal.container, goal.model.contents) != (source.container, source.stored.contents)
+    if made.result is not None:
+        if plan(made.result).verdict != "clean":
+            raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
+        done, would = _FIX
+    elif converts:
+        done, would = _CONVERT
+    elif wishes.output is None:
+        return replace(result, action="unchanged")
+    else:
+        done, would = _COPY
+    place = wishes.output or naming.default_output(source.path, goal.suffix)
+    if wishes.in_place:
+        place, backup = result.path, os.path.realpath(result.path) + wishes.backup
+        result = replace(result, backup=backup)
+    result = _told(result, source, goal, made, place)
+    job = _copying(source) if done == "unchanged" else _writing(source, goal, meter or (lambda _done, _all: None))
+    if wishes.dry_run:
+        return replace(result, action=_foretold(result, job, wishes, would))
+    if wishes.in_place:
+        write.replace(os.path.realpath(place), backup, job.fill, job.check)
+    elif write.publish(place, job.fill, job.check, force=wishes.force) == "same":
+        done = "unchanged"
+    return replace(result, action=done, checks=tuple(job.checks))
+
+
+_FIX: tuple[Action, Action] = ("fixed", "would-fix")
+_CONVERT: tuple[Action, Action] = ("converted", "would-convert")
+_COPY: tuple[Action, Action] = ("unchanged", "unchanged")
+
+
+def _told(result: Result, source: Source, goal: Aim, made: Plan, place: str) -> Result:
+    """What is going to be where."""
+    model = goal.model
+    weights = sum(len(g.tensors) for g in model.groups)
+    state = model.optimizer
+    return replace(
+        result,
+        output=place,
+        findings=(*result.findings, *goal.lost),
+        kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
+        dropped=tuple(t.name for t in made.dropped),
+        loads_in=loads_in(model),
+        load=load_line(model, place),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """How a file is filled, and how it is read back before it gets its name."""
+
+    fill: write.Fill
+    check: write.Fill
+    checks: list[str] = field(default_factory=list)
+
+
+def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
+    into, checks, moved = container(goal.container), [], 0
+    total = 2 * sum(nbytes(t) for t in [*(t for g in goal.model.groups for t in g.tensors), *(goal.model.optimizer or ())])
+
+    def step(size: int) -> None:
+        nonlocal moved
+        moved += size
+        meter(min(moved, total), total)
+
+    def fill(path: str) -> None:
+        into.write(goal.model, source, path, step)
+
+    def check(path: str) -> None:
+        checks[:] = into.verify(goal.model, source, path, step)
+
+    return _Job(fill, check, checks)
+
+
+def _copying(source: Source) -> _Job:
+    checks: list[str] = []
+
+    def fill(path: str) -> None:
+        shutil.copyfile(source.path, path)
+
+    def check(path: str) -> None:
+        if not filecmp.cmp(source.path, path, shallow=False):
+            raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
+        checks.append("bytes")
+
+    return _Job(fill, check, checks)
+
+
+def _foretold(result: Result, job: _Job, wishes: Wishes, would: Action) -> Action:
+    """What would become of the output: a dry run meets the same obstacles. Nothing is written."""
+    place = result.output or ""
+    if wishes.in_place:
+        if os.path.lexists(result.backup or "") and not os.path.samefile(result.backup or "", result.path):
+            raise write.backup_exists(result.backup or "")
+    elif os.path.lexists(place) and not wishes.force:
+        try:
+            job.check(place)
+        except (UnnestError, OSError):
+            raise write.exists(place) from None
+        return "unchanged"
+    return would

@@ -1,0 +1,46 @@
+"""Where a written model loads, and the Python line that loads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unnest.core.model import Json, Stored
+
+
+def loads_in(model: Stored) -> tuple[str, ...]:
+    """The software that takes the file as it is, most current first."""
+    version = model.keras_version or ""
+    if _is_keras_3(model):
+        return ("keras 3",)
+    if version.startswith("1."):
+        return (f"Keras {version}",)
+    return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version else []))
+
+
+def load_line(model: Stored, path: str) -> str:
+    """One line of Python; paths are quoted as Python quotes them."""
+    module = "keras" if _is_keras_3(model) or (model.keras_version or "").startswith("1.") else "tf_keras"
+    if model.contents == "architecture":
+        return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
+    if model.contents == "weights":
+        return f"model.load_weights({path!r})  # model: the template, built by your code"
+    safe = ", safe_mode=False" if module == "keras" and _is_keras_3(model) and _has_lambda(model.architecture) else ""
+    return f"import {module}; model = {module}.models.load_model({path!r}{safe})"
+
+
+def _is_keras_3(model: Stored) -> bool:
+    return (model.keras_version or "").startswith("3.") or "module" in (model.architecture or {})
+
+
+def _has_lambda(value: Json) -> bool:
+    """Whether stored code is among the layers; Keras 3 wants to be told that it may run it."""
+    pending: list[Json] = [value]
+    while pending:
+        entry = pending.pop()
+        if isinstance(entry, Mapping):
+            if entry.get("class_name") == "Lambda":
+                return True
+            pending.extend(entry.values())
+        elif isinstance(entry, (list, tuple)):
+            pending.extend(entry)
+    return False

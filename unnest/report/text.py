@@ -1,0 +1,117 @@
+"""The report for people: what was found and why, what was kept, what went, and how to load it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unnest.core.model import Template, Wrapper
+from unnest.report.entry import Report, Result
+from unnest.report.plain import plain
+
+#: Names per line of a list; the JSON report has them all.
+FEW = 6
+
+
+def render(report: Report, *, verbose: bool = False, color: bool = False) -> str:
+    """One model's report, without a trailing newline. Errors are messages, not part of it."""
+    paint = _PAINT if color else {}
+    lines = [_headline(report, paint)]
+    if report.error is None:
+        lines += [f"  {plain(line)}" for line in _body(report, verbose=verbose)]
+    return "\n".join(lines)
+
+
+_PAINT = {"clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m", "end": "\x1b[0m"}
+
+
+def _headline(report: Report, paint: dict[str, str]) -> str:
+    verdict = f"{paint.get(report.verdict, '')}{report.verdict}{paint.get('end', '')}"
+    return f"{plain(report.path)}: {verdict}{plain(_written_by(report))}"
+
+
+def _written_by(report: Report) -> str:
+    if report.contents is None:
+        return ""
+    what = {"model": "model", "weights": "weights only", "architecture": "architecture"}[report.contents]
+    version = f", Keras {report.writer.keras_version}" if report.writer.keras_version else ""
+    return f" ({what} in {report.container}{version})"
+
+
+def _body(report: Report, *, verbose: bool) -> Iterator[str]:
+    for wrapper in report.wrappers:
+        yield from _wrapper(wrapper)
+    if report.template is not None:
+        yield f"template: {_template(report.template)}"
+    if report.optimizer is not None and (verbose or report.wrappers):
+        yield f"optimizer: {report.optimizer}"
+    for finding in report.findings:
+        yield f"{finding.severity}: {finding.message} [{finding.code}]"
+        yield f"  {finding.hint}"
+    if isinstance(report, Result):
+        yield from _outcome(report, verbose=verbose)
+    elif report.verdict == "parallel":
+        yield "unnest fix writes the template model alone"
+
+
+def _wrapper(wrapper: Wrapper) -> Iterator[str]:
+    towers = "towers" if wrapper.towers is None else _count(wrapper.towers, "tower")
+    name = wrapper.name or "the saved model"
+    where = {"whole": "", "head": ", under a head", "embedded": ", inside a larger model"}[wrapper.scope]
+    yield f"{'  ' * wrapper.depth}{name} wraps {wrapper.template} in {towers}{where} ({wrapper.confidence})"
+    for reason in wrapper.evidence:
+        yield f"{'  ' * wrapper.depth}  because {reason}"
+
+
+def _template(template: Template) -> str:
+    facts = [template.class_name or "a model"]
+    for number, noun in (
+        (template.inputs, "input"),
+        (template.outputs, "output"),
+        (template.layers, "layer"),
+        (template.parameters, "parameter"),
+    ):
+        if number is not None:
+            facts.append(_count(number, noun))
+    return ", ".join(facts)
+
+
+def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
+    if result.output is None:
+        yield f"{result.action}: nothing to do"
+        return
+    if result.kept is not None:
+        yield f"kept: {_kept(result)}"
+    if result.dropped:
+        yield f"went: {_few(result.dropped, everything=verbose)}"
+    elif result.wrappers:
+        yield "went: the wrapper's layers; every stored tensor was kept"
+    yield f"{result.action}: {result.output}"
+    if result.backup is not None:
+        yield f"backup: {result.backup}"
+    if result.checks:
+        yield f"read back and compared: {', '.join(result.checks)}"
+    if result.loads_in:
+        yield f"loads in: {'; '.join(result.loads_in)}"
+    if result.load is not None:
+        yield result.load
+
+
+def _kept(result: Result) -> str:
+    kept = result.kept
+    assert kept is not None
+    facts = []
+    if kept.layers:
+        facts = [_count(kept.layers, "layer"), _count(kept.tensors, "tensor"), _count(kept.parameters, "parameter")]
+    if kept.optimizer:
+        facts.append(f"optimizer state of {_count(kept.optimizer, 'tensor')}")
+    return ", ".join(facts) or "the architecture"
+
+
+def _few(names: tuple[str, ...], *, everything: bool) -> str:
+    if everything or len(names) <= FEW:
+        return ", ".join(names)
+    return f"{', '.join(names[:FEW])} and {len(names) - FEW} more (-v names them all)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
