@@ -7,7 +7,7 @@ architecture that order is the structure, and names may decide between readings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unnest.core.model import Group, Tensor
@@ -20,7 +20,7 @@ class Bare:
 
     template: str
     inputs: int
-    towers: int
+    towers: int | None
     merge: tuple[str, ...]
     tensors: tuple[Tensor, ...]
     head: tuple[Group, ...]
@@ -28,6 +28,9 @@ class Bare:
 
 
 SLICE_WORDS = ("lambda", "slice", "split", "getitem")
+OP_LAYER = "tf."
+"""How TensorFlow 2.4 and later begin the names of layers made from operations."""
+
 MERGE_WORDS = ("concat", "merge")
 
 
@@ -44,9 +47,10 @@ def find(groups: Sequence[Group]) -> Bare | None:
     inputs, towers = slices
     cut = before[inputs].name
     merge, evidence = _evidence(template, cut, [group.name for group in after[:head]])
-    if towers < 2 or not evidence or (head < len(after) and len(evidence) < 3):
+    if (towers or 2) < 2 or not evidence or (head < len(after) and len(evidence) < 3):
         return None
-    counted = f"{inputs} input layers, {inputs * towers} like {cut}, {template.name}, {len(merge)} merges"
+    number = len(before) - inputs
+    counted = f"{inputs} input layers, {number} like {cut}, {template.name}, {len(merge)} merges"
     return Bare(
         template.name,
         inputs,
@@ -63,10 +67,16 @@ def _stem(name: str) -> str:
     return stem if stem and number.isdigit() else name
 
 
-def _slices(names: Sequence[str]) -> tuple[int, int] | None:
-    """How many inputs there are and into how many slices each is cut: the last names share a stem."""
+def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
+    """How many inputs there are and into how many slices each is cut: the last names share a stem.
+
+    Slicing operators leave a layer for every step of their arithmetic; then the number is not known.
+    """
     if not names:
         return None
+    plain = [name for name in names if not name.startswith(OP_LAYER)]
+    if len(plain) < len(names) and any(w in n for n in names[len(plain) :] for w in SLICE_WORDS):
+        return len(plain), None
     stem = _stem(names[-1])
     first = len(names)
     while first and _stem(names[first - 1]) == stem:
@@ -97,13 +107,25 @@ def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[st
 def groups_of(bare: Bare) -> tuple[Group, ...]:
     """The weights as a flat model stores them: a group per owner name, then the head's own.
 
-    Raises Ambiguous where an owner's weights stand apart in a way that no flat model's do.
+    Raises Ambiguous where two weights, or two layers, would bear one name.
     """
-    tensors = bare.tensors
-    found = owners(tensors)
-    place = {t.ref: index for index, own in enumerate(found.values()) for t in own}
-    order = [place[t.ref] for t in tensors]
-    falls = sum(b < a for a, b in zip(order, order[1:], strict=False))
-    if falls > 1 or "" in found or any(group.name in found for group in bare.head):
+    found = _as_layers_are_called(owners(bare.tensors), bare.merge)
+    names = [t.name for own in found.values() for t in own]
+    clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
+    if clash or "" in found:
         raise Ambiguous(f"the weight names of {bare.template} are not those of a flat model")
     return (*(Group(owner, own) for owner, own in found.items()), *bare.head)
+
+
+def _as_layers_are_called(
+    found: Mapping[str, tuple[Tensor, ...]], merge: Sequence[str]
+) -> Mapping[str, tuple[Tensor, ...]]:
+    """Owners without the number that a clone's weights bear: a merge layer shows what its layer is called."""
+    ends = {owner.rpartition("_")[2] for owner in found}
+    if (
+        len(ends) == 1
+        and (end := "_" + ends.pop())[1:].isdigit()
+        and any(name + end in found for name in merge)
+    ):
+        return {owner.removesuffix(end): own for owner, own in found.items()}
+    return found

@@ -24,6 +24,9 @@ Value = str | bytes | int | float | tuple["Value", ...] | None
 MAX_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
 
+FREE = 0x80
+"""The kind of local, in 3.11's byte per local, that is captured from around the function."""
+
 HEADS = (5, 6, 4)
 """How many numbers begin a code object: Python 3.0-3.7 and 3.11 on, 3.8-3.10, 2.7."""
 
@@ -148,20 +151,24 @@ class _Walk:
         if kind in "stuaA":
             return self._text(self._int())
         if kind in "rR":
-            return self._refs[self._int()]
+            number = self._int()
+            if not 0 <= number < len(self._refs):
+                raise _Unreadable
+            return self._refs[number]
         if kind in "()[<>":
             count = self._take(1)[0] if kind == ")" else self._int()
             if not 0 <= count <= len(self._data):
                 raise _Unreadable
             return tuple(self._object(depth + 1) for _ in range(count))
         if kind == "c":
-            return self._function(depth)
+            self._function(depth)
+            return None
         raise _Unreadable
 
     def _long(self) -> int:
         count = self._int()
         digits = struct.unpack(f"<{abs(count)}H", self._take(2 * abs(count)))
-        number = sum(d << (15 * i) for i, d in enumerate(digits))
+        number = sum(int(d) << (15 * i) for i, d in enumerate(digits))
         return -number if count < 0 else number
 
     def _text(self, count: int) -> str:
@@ -180,18 +187,17 @@ class _Walk:
         local = self._object(depth + 1)
         if not isinstance(local, tuple):
             raise _Unreadable
-        kinds_follow = isinstance(after := self._object(depth + 1), str)  # Python 3.11: a byte per local
-        if not kinds_follow:
-            self._captures = self._captures or bool(after)  # free variables
-            self._object(depth + 1)  # cell variables
-            texts = 2  # file name, name
+        after = self._object(depth + 1)
+        since_311 = isinstance(after, str)  # a byte of kind per local, where free variables stood before
+        if isinstance(after, str):
+            self._captures |= any(ord(kind) & FREE for kind in after)
         else:
-            self._captures = self._captures or any(ord(k) & 0x80 for k in after or "" if isinstance(k, str))
-            texts = 3  # and the qualified name
-        for _ in range(texts):
+            self._captures |= bool(after)
+            self._object(depth + 1)  # cell variables
+        for _ in range(3 if since_311 else 2):  # file name, name, qualified name
             self._object(depth + 1)
         self._int()  # first line
-        for _ in range(2 if kinds_follow else 1):  # line table, and 3.11's table of exceptions
+        for _ in range(2 if since_311 else 1):  # line table, table of exceptions
             self._object(depth + 1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unnest.core import bare, training, unwrap
-from unnest.core.dialects import NotAGraph, is_model, model_name, read, tidy
+from unnest.core.dialects import NotAGraph, is_input, is_model, model_name, read, tidy
 from unnest.core.model import (
     Group,
     JsonObject,
@@ -75,12 +75,12 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         state = training.reordered(state, before, after) if before is not None and after is not None else None
         if state is None:
             findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
-    names = read(done.level.model).layers if stored.groups else {}
+    names = _group_names(done.level.model) if stored.groups else []
     shares = done.level.by_layer()
     groups = tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
     result = replace(
         stored,
-        architecture=tidy(done.level.model) if stored.contents != "weights" else None,
+        architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
         training=training.renamed(stored.training, done.outputs),
         groups=groups,
         optimizer=state,
@@ -89,6 +89,12 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         "parallel", done.wrappers, done.template, optimizer, tuple(findings), result,
         dropped=_dropped(stored, result),
     )  # fmt: skip
+
+
+def _group_names(model: JsonObject) -> list[str]:
+    """The layers that get a group: a Sequential does not count its input layer among its own."""
+    graph = read(model)
+    return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
 
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:

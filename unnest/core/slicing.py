@@ -105,8 +105,8 @@ def cuts_batch(slices: Sequence[tuple[Layer, Call, Ref]]) -> bool | None:
 
     True: it says so; False: it cuts another axis, or nothing at all; None: it does not say.
     """
-    layers = {layer.name: layer for layer, _, _ in slices}
-    if any(_cannot_cut(layer) for layer in layers.values()) or _all_the_same(list(layers.values())):
+    layers = {layer.name for layer, _, _ in slices}
+    if any(_cannot_cut(layer) for layer, _, _ in slices) or _all_the_same(slices):
         return False
     if len(layers) == 1 and len(slices) > 1:
         return _splits_batch(*slices[0][:2], [ref.tensor for _, _, ref in slices])
@@ -125,10 +125,10 @@ def _cannot_cut(layer: Layer) -> bool:
     return not code.names and not given and all(number <= 0 for number in code.numbers)
 
 
-def _all_the_same(layers: Sequence[Layer]) -> bool:
+def _all_the_same(slices: Sequence[tuple[Layer, Call, Ref]]) -> bool:
     """Whether several slices say, with an index and a count, that they are one and the same part."""
-    told = [_own_numbers(layer) for layer in layers]
-    return len(told) > 1 and len(told[0]) > 1 and all(t == told[0] for t in told)
+    told = [(_own_numbers(layer), list(_numbers(call.stored)), ref.tensor) for layer, call, ref in slices]
+    return len(told) > 1 and len(told[0][0]) > 1 and all(t == told[0] for t in told)
 
 
 BASE_KEYS = ("name", "trainable", "dtype", "batch_input_shape", "output_shape", "function")

@@ -23,11 +23,19 @@ def renamed(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObje
 def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
     if isinstance(value, Mapping):
         return {
-            outputs.get(key, key): part if key == "config" else _rename_keys(part, outputs)
-            for key, part in value.items()
+            outputs.get(k, k): _rename_name(k, _rename_keys(v, outputs), outputs) for k, v in value.items()
         }
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_rename_keys(part, outputs) for part in value]
+    return value
+
+
+def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:
+    """A compiled metric's own name begins with that of its output: `concatenate_1_mae`."""
+    if key == "name" and isinstance(value, str):
+        for old in sorted(outputs, key=len, reverse=True):
+            if value.startswith(old + "_"):
+                return outputs[old] + value.removeprefix(old)
     return value
 
 

@@ -160,7 +160,7 @@ def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
         layers[name] = Layer(name, str(entry["class_name"]), entry.get("config"), entry, calls)
         before = Ref(name, 0, 0)
     first = next(iter(layers), None)
-    inputs = (Ref(first, 0, 0),) if first and layers[first].class_name == "InputLayer" else ()
+    inputs = (Ref(first, 0, 0),) if first and is_input(layers[first].stored) else ()
     return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
 
 
@@ -190,6 +190,9 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         layers = layers[1:]
     keras_1 = _is_keras_1(inputs[0])
     before: Json = [_layer_name(entries[0]), 0, 0]
+    if keras_1 and layers and is_model(layers[0].stored):
+        entries, before = _inlined(layers[0].stored, inputs)
+        layers = layers[1:]
     for layer in layers:
         assert isinstance(before, list)
         node: Json = [before if keras_1 else [*before, {}]]
@@ -203,6 +206,26 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         "output_layers": [before],
     }
     return {**model, "config": config}
+
+
+def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[JsonObject], Json]:
+    """A model that begins a Keras 1 Sequential: its layers are the Sequential's own graph."""
+    inner = sequential_as_functional(model, inputs)
+    graph = read(inner)
+    config = inner["config"]
+    assert isinstance(config, Mapping)
+    ((name, number, tensor),) = nodes.reads(config["output_layers"], graph.layers)
+    return [layer.stored for layer in graph.layers.values()], [name, number, tensor]
+
+
+def is_input(entry: JsonObject) -> bool:
+    """Whether an entry is an input layer: it has a shape, and nothing that could be trained."""
+    config = entry.get("config")
+    return (
+        isinstance(config, Mapping)
+        and ("batch_input_shape" in config or "batch_shape" in config)
+        and "trainable" not in config
+    )
 
 
 def _is_keras_1(entry: JsonObject) -> bool:
