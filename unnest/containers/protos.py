@@ -47,6 +47,8 @@ TABLE = {
     "Library": "function 1 *Function, gradient 2 *bytes",
     "Function": "signature 1 Op, node_def 3 *Node, ret 4 map<string>, attr 5 map<Value>, control_ret 6 map<string>,"
     "arg_attr 7 *bytes, resource_ids 8 *bytes",
+    "ArgAttr": "key 1 int32, value 2 Attrs",
+    "Attrs": "attr 1 map<Value>",
     "Op": "name 1 string, input_arg 2 *Arg, output_arg 3 *Arg, is_stateful 17 bool, control_output 20 *string",
     "Arg": "name 1 string, type 3 int32, type_attr 4 string, number_attr 5 string, type_list_attr 6 string",
     "Signature": "inputs 1 map<Info>, outputs 2 map<Info>, method 3 string, defaults 4 map<Array>",
