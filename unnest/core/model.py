@@ -28,13 +28,17 @@ class Tensor:
 
     `name` is what the file calls it (`dense_1/kernel:0`), `dtype` NumPy's spelling
     (`<f4`), `ref` the place where its container finds the bytes (an HDF5 path, a
-    bundle key). To the core `ref` is only an identity.
+    bundle key). To the core `ref` is only an identity. Where the container stores each weight
+    under its own layer (object graphs, path-keyed files), `owner` is the path of layer names below
+    the group, the layer's own last, and `trained` whether it is; elsewhere the flat list must tell.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     ref: str
+    owner: tuple[str, ...] = ()
+    trained: bool = True
 
     @property
     def size(self) -> int:

@@ -14,7 +14,7 @@ accepted only if it is the one that they leave.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from unnest.core.dialects import is_model, read
@@ -45,6 +45,8 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
+    if tensors and all(t.owner for t in tensors):
+        return _as_told(tensors, graph)
     layers = [_Claimant.of(layer) for layer in graph.layers.values()]
     by_name = _name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
@@ -57,6 +59,17 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
     if shares is not None:
         return {layer.name: share for layer, share in zip(layers, shares, strict=True)}
     raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
+
+
+def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
+    """The container says whose each weight is."""
+    if not {t.owner[0] for t in tensors} <= set(graph.layers):
+        raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
+    shares = {}
+    for name in graph.layers:
+        own = [replace(t, owner=t.owner[1:]) for t in tensors if t.owner[0] == name]
+        shares[name] = Share(tuple(t for t in own if t.trained), tuple(t for t in own if not t.trained))
+    return shares
 
 
 def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
