@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from unnest.core.model import Template, Wrapper
 from unnest.report.entry import Report, Result
@@ -115,3 +116,12 @@ def _few(names: tuple[str, ...], *, everything: bool) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """Many files in one line."""
+    verdicts = Counter(r.verdict for r in reports)
+    actions = Counter(r.action for r in reports if isinstance(r, Result))
+    told = [f"{verdicts[v]} {v}" for v in ("clean", "parallel", "unreadable") if verdicts[v]]
+    done = [f"{n} {action}" for action, n in sorted(actions.items())]
+    return f"{_count(len(reports), 'file')}: {', '.join(told)}{'; ' if done else ''}{', '.join(done)}"

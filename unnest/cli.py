@@ -1,0 +1,221 @@
+"""The command line: parse, call, render. Everything heavy is loaded inside the commands.
+
+Reports go to stdout, messages and progress to stderr. Exit codes are in EXITS.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar, cast
+
+import typer
+
+from unnest.__main__ import INTERRUPTED
+from unnest.errors import UsageError
+from unnest.report.plain import plain
+
+if TYPE_CHECKING:
+    from unnest.containers.interface import Target
+    from unnest.report.entry import Report
+
+DONE, FOUND, TROUBLE = 0, 1, 2
+EXITS = {
+    DONE: "inspect: every file is clean. fix: every file is clean now",
+    FOUND: "inspect: at least one parallel model. fix --dry-run: something would change",
+    TROUBLE: "a file could not be read or fixed, or the command line is wrong",
+    INTERRUPTED: "interrupted; nothing half-written is left",
+}
+
+TARGETS = ("h5", "keras", "weights", "saved_model", "json")
+
+R = TypeVar("R", bound="Report")
+
+app = typer.Typer(
+    name="unnest",
+    help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
+    epilog="Exit codes: 0 clean, 1 parallel models found (or, with --dry-run, something to fix), 2 trouble, 130 interrupted.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Paths = Annotated[list[str], typer.Argument(metavar="PATH", help="Model files, or folders to walk.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
+Architecture = Annotated[
+    str | None,
+    typer.Option(metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
+
+
+@app.command()
+def inspect(
+    paths: Paths,
+    as_json: AsJson = False,
+    architecture: Architecture = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """What is in these files, and is any of it a parallel model?
+
+    Example: unnest inspect model.h5 checkpoints/
+    """
+    from unnest.batch import inspect_all
+    from unnest.wishes import given_architecture
+
+    reports = inspect_all(paths, given_architecture(architecture))
+    shown = _show(reports, as_json=as_json, quiet=quiet, verbose=verbose)
+    if any(r.error for r in shown):
+        return TROUBLE
+    return FOUND if any(r.verdict == "parallel" for r in shown) else DONE
+
+
+@app.command()
+def fix(
+    paths: Paths,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="PATH", help="What to write; for several inputs, a folder.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")] = False,
+    backup: Annotated[str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")] = ".bak",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")] = False,
+    to: Annotated[
+        str | None, typer.Option(metavar="|".join(TARGETS), help="The container to write; default: the input's, or what -o names.")
+    ] = None,
+    architecture: Architecture = None,
+    keep_nested: Annotated[
+        bool,
+        typer.Option("--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."),
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Write the clean single-device file beside each damaged one.
+
+    Example: unnest fix model.h5 writes model.unnested.h5
+    """
+    from unnest.batch import fix_all
+    from unnest.wishes import Wishes, given_architecture
+
+    if to is not None and to not in TARGETS:
+        raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
+    wishes = Wishes(
+        output, in_place, backup, force, dry_run, cast("Target | None", to), given_architecture(architecture), keep_nested
+    )
+    results = fix_all(paths, wishes, _meter)
+    shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
+    if any(r.error for r in shown):
+        return TROUBLE
+    return FOUND if any(r.action in ("would-fix", "would-convert") for r in shown) else DONE
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    """Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives)."""
+    if version:
+        from unnest import __version__
+
+        _say(f"unnest {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise UsageError("usage", "say what to do: unnest inspect PATH... or unnest fix PATH... (unnest --help tells more)")
+
+
+def run() -> int:
+    """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as e:
+        _complain(e.message)
+        return TROUBLE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
+        if hasattr(e, "show"):  # the parser's own, whichever library it comes from
+            e.show()
+        else:
+            _complain(f"unnest stumbled ({type(e).__name__}: {e}); please report it")
+        return TROUBLE
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else DONE
+
+
+def _show(entries: Iterable[R], *, as_json: bool, quiet: bool, verbose: bool) -> list[R]:
+    """Render entry by entry, so that a long batch shows what it has; JSON is one document at the end."""
+    from unnest.report import json, text
+
+    shown: list[R] = []
+    for entry in entries:
+        shown.append(entry)
+        if as_json:
+            continue
+        if entry.error is not None:
+            _complain(entry.error.message)
+        if not quiet and (entry.error is None or entry.wrappers):
+            _say(text.render(entry, verbose=verbose, color=_colors(sys.stdout)))
+    if as_json:
+        _say(json.render(shown))
+    elif len(shown) > 1 and not quiet:
+        _tell(text.summary(shown))
+    return shown
+
+
+def _say(line: str) -> None:
+    """Something for stdout. Whoever closed the pipe has read enough, and that is no error."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        # Python flushes once more on its way out, and must find somewhere to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(line: str) -> None:
+    """Something for stderr; nobody listening is no reason to stop."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _complain(message: str) -> None:
+    _tell(f"unnest: {plain(message)}")
+
+
+def _colors(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+#: Copies shorter than this are over before anybody wonders.
+LONG = 256 << 20
+
+
+def _meter(path: str) -> Callable[[int, int], None] | None:
+    """Progress of one file, for people only."""
+    if not sys.stderr.isatty():
+        return None
+    last = -1
+
+    def step(done: int, total: int) -> None:
+        nonlocal last
+        percent = 100 * done // max(total, 1)
+        if total > LONG and percent != last:
+            last = percent
+            end = "\r" + " " * (len(name) + 6) + "\r" if percent == 100 else ""
+            sys.stderr.write(f"\r{name} {percent:3}%{end}")
+            sys.stderr.flush()
+
+    name = plain(path)
+    return step
