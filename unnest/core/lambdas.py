@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
-import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,13 +36,6 @@ class Code:
     names: frozenset[str]
     numbers: tuple[int, ...]
     captures: bool
-
-
-@dataclass(frozen=True)
-class NodeDef:
-    """A TensorFlow operation as an op layer of TF 2.0-2.3 stores it: its kind."""
-
-    op: str
 
 
 def code(function: Json) -> Code | None:
@@ -207,16 +198,3 @@ def _numbers(constants: Sequence[Value]) -> Iterator[int]:
             yield from _numbers(value)
         elif isinstance(value, int):
             yield value
-
-
-def node_def(text: Json) -> NodeDef | None:
-    """The operation in a TensorFlowOpLayer's config: JSON in some versions, protobuf text in others."""
-    if not isinstance(text, str):
-        return None
-    try:
-        parsed = json.loads(text)
-    except ValueError:
-        match = re.search(r'^\s*op:\s*"(\w+)"', text, re.MULTILINE)
-        return NodeDef(match[1]) if match else None
-    op = parsed.get("op") if isinstance(parsed, dict) else None
-    return NodeDef(op) if isinstance(op, str) else None

@@ -1,13 +1,14 @@
-"""What single layers say about cutting and joining the batch: the table behind `towers`.
+"""What single layers say about cutting and joining the batch: the tables behind `towers`.
 
-Every function answers True, False, or None for "does not say"; only what can be read in
-plain JSON counts, stored code is not run.
+Every answer has a "does not say". Only what can be read in plain JSON, or as facts of stored
+code, counts; nothing is run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -15,15 +16,18 @@ from unnest.core import lambdas
 from unnest.core.dialects import is_model, read
 from unnest.core.graph import Call, Layer, Ref
 from unnest.core.model import Json, JsonObject
+from unnest.core.operations import find, operation
 
 Number: TypeAlias = int | float
 Shape: TypeAlias = tuple[int | None, ...]
+Place: TypeAlias = tuple[str | int, ...]
+Slice: TypeAlias = tuple[Layer, Call, Ref]
+"""A slice layer, its call, and the tensor of it that a tower reads."""
 
-AXIS_KEYS = ("axis", "concat_axis", "num_or_size_splits_axis")
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
 
-COMBINING = ("mean", "add", "sum", "average", "max", "min", "stack")
+COMBINING = ("mean", "add", "sum", "average", "max", "min", "multiply", "subtract", "dot")
 """What the names of operations that merge towers otherwise have in them."""
 
 MOVING = ("reverse", "flip", "rot90", "roll", "transpose", "permute", "random", "crop", "pad", "resize")
@@ -32,17 +36,38 @@ MOVING = ("reverse", "flip", "rot90", "roll", "transpose", "permute", "random", 
 CUTTING = ("shape", "slice", "split", "gather", "range", "partition", "mask", "size", "batch", "rows")
 """What the names that a function needs in order to cut rows have in them."""
 
+PASSING = ("identity", "cast", "stop_gradient")
+"""Operations that hand a tensor on as it is, apart from its type."""
+
+MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
+"""Names in a lambda that lead to functions and are none."""
+
+
+def _says(name: str, words: Iterable[str]) -> bool:
+    return any(word in name.lower() for word in words)
+
+
+def is_named_for(layer: Layer, words: Iterable[str]) -> bool:
+    """Whether a layer's name or class speaks of what these words mean."""
+    return _says(layer.name, words) or _says(layer.class_name, words)
+
 
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     """Whether a layer lines its inputs up along axis 0."""
     config = layer.settings
     mode = config.get("mode")
-    if isinstance(mode, str) and "concat_axis" in config:  # Keras 1's Merge can do other things too
-        return mode == "concat" and config["concat_axis"] == 0
-    if "node_def" in config:
-        return _op_layer_joins(config)
+    if "concat_axis" in config and mode is not None:  # Keras 1's Merge can do other things too
+        if isinstance(mode, str):
+            return mode == "concat" and config["concat_axis"] == 0
+        return _code_joins(mode, [])
+    known = operation(layer, call)
+    if known is not None:
+        if not _says(known.name, JOINING):
+            return False
+        axes = list(known.find("axis"))
+        return all(axis == 0 for axis in axes) if axes else None
     if "function" in config:
-        return _function_joins(layer, call)
+        return _code_joins(config["function"], list(find(config.get("arguments"), "axis")))
     axis = _axis(config)
     return None if axis is None else axis == 0
 
@@ -54,14 +79,9 @@ def _axis(config: JsonObject) -> int | None:
     return axis if isinstance(axis, int) and not isinstance(axis, bool) else None
 
 
-def _function_joins(layer: Layer, call: Call) -> bool | None:
-    """A function's name tells what it does (`concat`, `stack`), its arguments on which axis."""
-    function = layer.settings["function"]
-    arguments = layer.settings.get("arguments")
-    axes = [*_find(call.stored, "axis"), *_find(arguments, "axis")]
+def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
+    """Stored code tells by the names that it uses, and by the numbers in it."""
     code = lambdas.code(function)
-    if isinstance(function, str) and not _says(function, JOINING):
-        return False
     if code and not any(_says(name, JOINING) for name in code.names):
         return None
     if code and not axes and not code.captures:
@@ -70,52 +90,96 @@ def _function_joins(layer: Layer, call: Call) -> bool | None:
 
 
 def combines(layer: Layer) -> bool:
-    """Whether a function says that it adds its inputs up or averages them."""
+    """Whether a layer says that it adds its inputs up, averages or stacks them."""
+    function = layer.settings.get("function", layer.settings.get("mode"))
+    code = lambdas.code(function)
+    if code is None:
+        return function is None and _says(layer.class_name, COMBINING)
+    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(
+        _says(n, ("reshape",)) for n in code.names
+    )
+    return stacks or any(_says(name, COMBINING) for name in code.names)
+
+
+def passes_on(layer: Layer, call: Call) -> bool:
+    """Whether a layer hands its one input on as it is: it is there for its name or device only."""
+    if len(call.reads) != 1:
+        return False
+    known = operation(layer, call)
+    if known is not None:
+        return _says(known.name, PASSING)
+    if layer.settings.get("activation") == "linear" and not any(
+        k.endswith("_initializer") for k in layer.settings
+    ):
+        return "units" not in layer.settings and "filters" not in layer.settings
     code = lambdas.code(layer.settings.get("function"))
-    return code is not None and any(_says(name, COMBINING) for name in code.names)
-
-
-def _says(name: str, words: Iterable[str]) -> bool:
-    return any(word in name.lower() for word in words)
-
-
-def _op_layer_joins(config: JsonObject) -> bool | None:
-    """TensorFlow 2.0-2.3's op layers store a NodeDef and the constants that it reads."""
-    node = lambdas.node_def(config["node_def"])
-    constants = config.get("constants")
-    if node is None or not _says(node.op, JOINING):
+    if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
         return False
-    values = list(constants.values()) if isinstance(constants, Mapping) else []
-    return values == [0] if values else None
+    return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
 
 
-def _find(value: Json, key: str) -> Iterator[Json]:
-    if isinstance(value, Mapping):
-        if key in value:
-            yield value[key]
-        for part in value.values():
-            yield from _find(part, key)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for part in value:
-            yield from _find(part, key)
+class Step(Enum):
+    """What one step from a source to the towers does with axis 0."""
+
+    CUTS = "cuts it in consecutive parts"
+    INDEXES = "takes it apart: every tower gets one entry, and the axis is gone"
+    CANNOT = "cuts another axis, or nothing at all"
+    UNKNOWN = "does not say"
 
 
-def cuts_batch(slices: Sequence[tuple[Layer, Call, Ref]]) -> bool | None:
-    """Whether one step from a source to the towers cuts axis 0 in consecutive parts.
-
-    True: it says so; False: it cuts another axis, or nothing at all; None: it does not say.
-    """
-    layers = {layer.name for layer, _, _ in slices}
+def step(slices: Sequence[Slice]) -> Step:
+    """What a slice layer per tower, or one layer with an output per tower, does with the batch."""
     if any(_cannot_cut(layer) for layer, _, _ in slices) or _all_the_same(slices):
+        return Step.CANNOT
+    if len({layer.name for layer, _, _ in slices}) == 1 and len(slices) > 1:
+        return _split(*slices[0][:2], [ref.tensor for _, _, ref in slices])
+    answers = {_cut(layer, call) for layer, call, _ in slices}
+    for answer in (Step.CANNOT, Step.UNKNOWN):
+        if answer in answers:
+            return answer
+    return answers.pop() if len(answers) == 1 else Step.CANNOT
+
+
+def _split(layer: Layer, call: Call, parts: Sequence[int]) -> Step:
+    """One layer gives every tower its part."""
+    known = operation(layer, call)
+    axes = list(known.find("axis")) if known else list(find(layer.settings, "axis"))
+    if any(axis not in (0, None) for axis in axes):
+        return Step.CANNOT
+    if known and "unstack" in known.name:
+        return Step.INDEXES
+    in_order = list(parts) == list(range(len(parts)))
+    counted = any(n == len(parts) for _, n in _own_numbers(layer))
+    return Step.CUTS if in_order and (axes or counted) else Step.UNKNOWN
+
+
+def _cut(layer: Layer, call: Call) -> Step:
+    """One layer gives one tower its part."""
+    known = operation(layer, call)
+    if known is None:
+        return Step.UNKNOWN
+    for spec in (*known.find("slice_spec"), *known.find("__slice__")):
+        first = spec[0] if isinstance(spec, list) and spec else spec
+        if isinstance(first, int):
+            return Step.INDEXES
+        if isinstance(first, Mapping):
+            open_ended = first.get("start") is None and first.get("stop") is None
+            return Step.CANNOT if open_ended and first.get("step") in (None, 1) else Step.CUTS
+        return Step.UNKNOWN
+    return Step.CANNOT if _says(known.name, MOVING) else Step.UNKNOWN
+
+
+def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
+    """Whether a layer reshapes (rows, ...) to (parts, rows / parts, ...), which INDEXES then takes apart."""
+    known = operation(layer, call)
+    if known is None or "reshape" not in known.name:
         return False
-    if len(layers) == 1 and len(slices) > 1:
-        return _splits_batch(*slices[0][:2], [ref.tensor for _, _, ref in slices])
-    answers = [_cuts_batch(layer, call) for layer, call, _ in slices]
-    return False if False in answers else True if all(answers) else None
+    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
+    return any(len(shape) > 1 and shape[0] == parts and shape[1] == -1 for shape in shapes)
 
 
 def _cannot_cut(layer: Layer) -> bool:
-    """Whether a Lambda's readable code has no means to cut rows (the identity, a flip)."""
+    """Whether a Lambda's readable code has no means to cut rows (a flip)."""
     code = lambdas.code(layer.settings.get("function"))
     if code is None or code.captures or any(_says(name, CUTTING) for name in code.names):
         return False
@@ -125,43 +189,18 @@ def _cannot_cut(layer: Layer) -> bool:
     return not code.names and not given and all(number <= 0 for number in code.numbers)
 
 
-def _all_the_same(slices: Sequence[tuple[Layer, Call, Ref]]) -> bool:
+def _all_the_same(slices: Sequence[Slice]) -> bool:
     """Whether several slices say, with an index and a count, that they are one and the same part."""
     told = [(_own_numbers(layer), list(_numbers(call.stored)), ref.tensor) for layer, call, ref in slices]
     return len(told) > 1 and len(told[0][0]) > 1 and all(t == told[0] for t in told)
 
 
-BASE_KEYS = ("name", "trainable", "dtype", "batch_input_shape", "output_shape", "function")
+BASE_KEYS = ("name", "trainable", "dtype", "batch_input_shape", "output_shape", "function", "node_def")
 """What every layer's config may hold, whatever the layer does."""
 
 
-def _own_numbers(layer: Layer) -> list[tuple[tuple[str | int, ...], Number]]:
-    own = {key: value for key, value in layer.settings.items() if key not in BASE_KEYS}
-    return list(_numbers(own))
-
-
-def _splits_batch(layer: Layer, call: Call, parts: Sequence[int]) -> bool | None:
-    axes = [*_find(call.stored, "axis"), *_find(layer.settings, "axis")]
-    if any(axis not in (0, None) for axis in axes):
-        return False
-    return True if axes and list(parts) == list(range(len(parts))) else None
-
-
-def _cuts_batch(layer: Layer, call: Call) -> bool | None:
-    for spec in _find(call.stored, "slice_spec"):
-        return _cuts_rows(spec)
-    for arguments in _find(call.stored, "__slice__"):
-        return _cuts_rows(arguments)
-    return None
-
-
-def _cuts_rows(spec: Json) -> bool | None:
-    """A slicing operator's first subscript: rows are cut unless it takes them all."""
-    first = spec[0] if isinstance(spec, Sequence) and not isinstance(spec, str) and spec else spec
-    if not isinstance(first, Mapping):
-        return None
-    bounds = [first.get("start"), first.get("stop")]
-    return any(b is not None for b in bounds)
+def _own_numbers(layer: Layer) -> list[tuple[Place, Number]]:
+    return list(_numbers({k: v for k, v in layer.settings.items() if k not in BASE_KEYS}))
 
 
 @dataclass(frozen=True)
@@ -174,67 +213,86 @@ class Facts:
 
 def facts(lanes: Sequence[Sequence[Layer]]) -> Facts:
     """What the numbers in the slices' configs say of each input's slices, tower by tower."""
-    told = [_told(lane) for lane in lanes]
+    told = [_told([dict(_numbers(layer.settings)) for layer in lane]) for lane in lanes]
     sentences = dict.fromkeys(sentence for sentence in told if sentence)
-    return Facts(bool(told) and all(told), tuple(sentences))
+    return Facts(any(told), tuple(sentences))
 
 
-def _told(lane: Sequence[Layer]) -> str | None:
-    numbers = [dict(_numbers(layer.settings)) for layer in lane]
-    keys = [k for k in numbers[0] if all(k in n for n in numbers)]
-    k = len(lane)
+def _told(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
+    keys = [key for key in numbers[0] if all(key in n for n in numbers)]
     constant = {key: numbers[0][key] for key in keys if len({n[key] for n in numbers}) == 1}
-    varying = [key for key in keys if k == 1 or key not in constant]
+    varying = [key for key in keys if len(numbers) == 1 or key not in constant]
+    return (
+        _counted(numbers, varying, constant)
+        or _shared_out(numbers, varying, keys, constant)
+        or _bounded(numbers, varying)
+    )
+
+
+def _counted(
+    numbers: Sequence[Mapping[Place, Number]], varying: Sequence[Place], constant: Mapping[Place, Number]
+) -> str | None:
+    """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
     for key in varying:
         first = numbers[0][key]
-        if first in (0, 1) and [n[key] for n in numbers] == [first + i for i in range(k)]:
+        if first in (0, 1) and [n[key] for n in numbers] == [first + i for i in range(len(numbers))]:
             for parts, value in constant.items():
-                if value == k and parts != key:
-                    return f"slice arguments: {_last(key)} counts from {first}, {_last(parts)} is {k}"
-    for start in varying:
-        for share in keys:
-            ends = [n[start] + n[share] for n in numbers]
-            if (
-                share != start
-                and numbers[0][start] == 0
-                and all(end == n[start] for end, n in zip(ends, numbers[1:], strict=False))
-                and any(value == ends[-1] for key, value in constant.items() if key not in (start, share))
-            ):
-                return f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
-    for start in varying:
-        for stop in varying:
-            if (
-                start != stop
-                and numbers[0][start] == 0
-                and all(a[stop] == b[start] for a, b in pairwise(numbers))
-            ):
-                return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
+                if value == len(numbers) and parts != key:
+                    return f"slice arguments: {_last(key)} counts from {first}, {_last(parts)} is {value}"
     return None
 
 
-def _last(path: tuple[str | int, ...]) -> str:
-    return str(next((p for p in reversed(path) if isinstance(p, str)), path[-1]))
+def _shared_out(
+    numbers: Sequence[Mapping[Place, Number]],
+    varying: Sequence[Place],
+    keys: Sequence[Place],
+    constant: Mapping[Place, Number],
+) -> str | None:
+    """Shares of a total, each with its start: `{share, total, start}`."""
+    for start in varying:
+        for share in keys:
+            if share == start or numbers[0][start] != 0:
+                continue
+            ends = [n[start] + n[share] for n in numbers]
+            lined_up = all(end == n[start] for end, n in zip(ends, numbers[1:], strict=False))
+            total = any(value == ends[-1] for key, value in constant.items() if key not in (start, share))
+            if lined_up and total:
+                return f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
+    return None
 
 
-def _numbers(value: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Number]]:
+def _bounded(numbers: Sequence[Mapping[Place, Number]], varying: Sequence[Place]) -> str | None:
+    """Two bounds for every slice: `{start, stop}`."""
+    for start in varying:
+        for stop in varying:
+            if start != stop and numbers[0][start] == 0 and len(numbers) > 1:
+                if all(a[stop] == b[start] for a, b in pairwise(numbers)):
+                    return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
+    return None
+
+
+def _last(place: Place) -> str:
+    return str(next((p for p in reversed(place) if isinstance(p, str)), place[-1]))
+
+
+def _numbers(value: Json, place: Place = ()) -> Iterator[tuple[Place, Number]]:
     """Every number in a config with its place, in order."""
     if isinstance(value, bool):
         return
     if isinstance(value, (int, float)):
-        yield path, value
+        yield place, value
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _numbers(part, (*path, key))
+            yield from _numbers(part, (*place, key))
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for index, part in enumerate(value):
-            yield from _numbers(part, (*path, index))
+            yield from _numbers(part, (*place, index))
 
 
 def stored_shape(layer: Layer) -> Shape | None:
     """An input layer's shape, batch axis first; None where the layer does not store one."""
-    config = layer.settings
     for key in ("batch_input_shape", "batch_shape"):
-        shape = config.get(key)
+        shape = layer.settings.get(key)
         if isinstance(shape, Sequence) and not isinstance(shape, str):
             return tuple(d if isinstance(d, int) else None for d in shape)
     return None
@@ -243,15 +301,14 @@ def stored_shape(layer: Layer) -> Shape | None:
 def template_shapes(model: JsonObject) -> list[Shape | None] | None:
     """The shapes that a model's inputs take, in order; None where it does not store them."""
     graph = read(model)
-    if graph.inputs:
-        return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]
-    first = next(iter(graph.layers.values()), None)
-    while first is not None and is_model(first.stored):
-        inner = read(first.stored)
-        if inner.inputs:
-            return [stored_shape(inner.layers[ref.layer]) for ref in inner.inputs]
-        first = next(iter(inner.layers.values()), None)
-    return [stored_shape(first)] if first else None
+    while not graph.inputs:
+        first = next(iter(graph.layers.values()), None)
+        if first is None:
+            return None
+        if not is_model(first.stored):
+            return [stored_shape(first)]
+        graph = read(first.stored)
+    return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]
 
 
 def same_rows(source: Shape | None, template: Shape | None) -> bool:

@@ -22,7 +22,7 @@ What is evidence only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unnest.core import slicing
@@ -126,7 +126,9 @@ def _join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
     todo = list(reversed(graph.call(at).reads))
     while todo:
         ref = todo.pop()
-        if not is_model(graph.layers[ref.layer].stored) and _is_part_of_a_larger_merge(graph, ref.call):
+        if not is_model(graph.layers[ref.layer].stored) and (
+            _is_part_of_a_larger_merge(graph, ref.call) or _passes_on(graph, ref.call)
+        ):
             calls.append(ref.call)
             todo += reversed(graph.call(ref.call).reads)
         else:
@@ -134,8 +136,14 @@ def _join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
     return leaves, calls
 
 
-def _on_batch_axis(graph: Graph, calls: Iterable[CallId]) -> bool | None:
-    told = [slicing.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in calls]
+def _passes_on(graph: Graph, at: CallId) -> bool:
+    """A layer that is there for its name or device only, in the way of one reader."""
+    return slicing.passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
+
+
+def _on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
+    joining = [c for c in calls if c is calls[0] or not _passes_on(graph, c)]
+    told = [slicing.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in joining]
     return False if False in told else None if None in told else True
 
 
@@ -151,12 +159,7 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
         return None
     facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
     lined_up = all(m.on_batch_axis for m in merges)
-    some_lined_up = any(m.on_batch_axis for m in merges)
-    if not some_lined_up and (
-        len(towers) == 1
-        or not facts.consecutive
-        or all(slicing.combines(graph.layers[m.layer]) for m in merges)
-    ):
+    if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges, facts):
         return None
     proven = lined_up and (facts.consecutive or cut.consecutive)
     return Found(
@@ -167,6 +170,23 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
         tuple(merges),
         "proven" if proven else "likely",
         tuple(_evidence(graph, towers, cut, merges, facts)),
+    )
+
+
+def _speaks_for_itself(
+    graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge], facts: slicing.Facts
+) -> bool:
+    """Whether the slices are enough of a witness where no merge says what it does."""
+    if all(slicing.combines(graph.layers[m.layer]) for m in merges):
+        return False
+    if len(towers) > 1:
+        return facts.consecutive or cut.consecutive
+    names = [graph.layers[m.layer] for m in merges]
+    cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
+    return cut.consecutive or (
+        facts.consecutive
+        and all(slicing.is_named_for(layer, slicing.CUTTING) for layer in cutting)
+        and all(slicing.is_named_for(layer, slicing.JOINING) for layer in names)
     )
 
 
@@ -217,31 +237,48 @@ def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
 
 
 MAX_STEPS = 8
-"""How many layers may lie between a source and a tower; the longest seen are two."""
+"""How many layers may lie between a source and a tower; the longest seen are three."""
 
 
 def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
     """Walk back from one input of all towers, in step, until all come from one tensor."""
     lanes: list[tuple[CallId, ...]] = []
+    steps: list[slicing.Step] = []
     at = list(slices)
-    consecutive = False
-    for _ in range(MAX_STEPS):
-        if len(set(at)) == 1 and (lanes or len(slices) > 1):
-            return _Cut((at[0],), tuple(lanes) or ((),), frozenset(c for l in lanes for c in l), consecutive)
-        calls = [ref.call for ref in at]
-        if not all(_can_slice(graph, c) for c in calls):
+    while len(set(at)) > 1 or (len(at) == 1 and not steps):
+        calls = tuple(ref.call for ref in at)
+        if len(lanes) == MAX_STEPS or not all(_can_slice(graph, c) for c in calls):
             return None
-        step = slicing.cuts_batch(
-            [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
-        )
-        if step is False:
-            return None
-        consecutive = consecutive or step is True
-        lanes.append(tuple(calls))
+        lanes.append(calls)
+        if not all(slicing.passes_on(graph.layers[c.layer], graph.call(c)) for c in calls):
+            step = slicing.step(
+                [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
+            )
+            if step is slicing.Step.CANNOT:
+                return None
+            steps.append(step)
         at = [graph.call(c).reads[0] for c in calls]
-        if len(slices) == 1:
-            return _Cut((at[0],), tuple(lanes), frozenset(calls), consecutive)
-    return None
+    source, passed = _before_the_slices(graph, at[0], len(slices), indexed=slicing.Step.INDEXES in steps)
+    if source is None:
+        return None
+    calls_between = frozenset(c for lane in lanes for c in lane) | passed
+    told = {slicing.Step.CUTS, slicing.Step.INDEXES}
+    return _Cut((source,), tuple(lanes) or ((),), calls_between, bool(told.intersection(steps)))
+
+
+def _before_the_slices(
+    graph: Graph, source: Ref, parts: int, *, indexed: bool
+) -> tuple[Ref | None, frozenset[CallId]]:
+    """The source behind layers that only pass it on, or that stack its parts for an index to take apart."""
+    passed: set[CallId] = set()
+    while True:
+        call, layer = graph.call(source.call), graph.layers[source.layer]
+        if indexed and slicing.stacks_parts(layer, call, parts):
+            indexed = False
+        elif is_model(layer.stored) or not slicing.passes_on(layer, call):
+            return (None if indexed else source), frozenset(passed)
+        passed.add(source.call)
+        source = call.reads[0]
 
 
 def _can_slice(graph: Graph, at: CallId) -> bool:
@@ -266,7 +303,7 @@ def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[C
 
 def _only_for_towers(graph: Graph, cuts: Iterable[_Cut], towers: Iterable[CallId]) -> bool:
     """Nobody but the towers reads what the slices cut out."""
-    lanes = {c for cut in cuts for c in cut.calls}
+    lanes = {c for cut in cuts for lane in cut.lanes for c in lane}
     return _only_read_by(graph, lanes, set(towers) | lanes)
 
 
@@ -284,8 +321,3 @@ def _evidence(
         kind = graph.layers[merge.layer].class_name
         axis = " on the batch axis" if merge.on_batch_axis else ""
         yield f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"
-
-
-def layers_of(calls: Iterable[CallId], graph: Graph) -> Mapping[str, Layer]:
-    """The layers behind some calls."""
-    return {c.layer: graph.layers[c.layer] for c in calls}

@@ -184,7 +184,7 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
     layers = list(graph.layers.values())
     entries: list[JsonObject] = []
     if not graph.inputs:
-        entries.append(inputs[0])
+        entries.append(_own_input(layers[0], inputs[0]))
     elif layers:
         entries.append({**layers[0].stored, "name": layers[0].name, "inbound_nodes": []})
         layers = layers[1:]
@@ -206,6 +206,19 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         "output_layers": [before],
     }
     return {**model, "config": config}
+
+
+def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
+    """The input layer that a Sequential makes for itself, from the one that it is called on.
+
+    Keras 2 calls it after the first layer, if that layer was given a shape.
+    """
+    if "batch_input_shape" not in first.settings or _is_keras_1(called_on):
+        return called_on
+    name = f"{first.name}_input"
+    config = called_on.get("config")
+    assert isinstance(config, Mapping)
+    return {**called_on, "name": name, "config": {**config, "name": name}}
 
 
 def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[JsonObject], Json]:
