@@ -194,7 +194,9 @@ def placed(forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[
 
         return results, gradient
 
-    results = run(*present)
+    # The scope around the call is for the IdentityN that custom_gradient puts behind the results.
+    with tf.device(device):
+        results = run(*present)
     return list(results) if isinstance(results, (list, tuple)) else [results]
 
 

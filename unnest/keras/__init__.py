@@ -1,0 +1,41 @@
+"""Parallel models for training, and checkpoints of the template. Needs the `tensorflow` extra.
+
+    from unnest.keras import multi_gpu_model, make_parallel, template_model, ModelCheckpoint
+    from unnest.keras.legacy import ModelCheckpoint      # tf_keras's, whatever tf.keras is
+
+Importing this package registers the layers of parallel models with every Keras that is installed,
+so that files of them load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+try:
+    import tensorflow
+except ImportError as missing:
+    raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'") from missing
+
+from unnest.keras.build import make_parallel, multi_gpu_model
+from unnest.keras.kits import installed, running
+from unnest.keras.layers import parts
+from unnest.keras.template import template_model
+
+if TYPE_CHECKING:
+    ModelCheckpoint: Any
+
+for _kit in installed():
+    parts(_kit)
+
+
+def __getattr__(name: str) -> Any:
+    """`ModelCheckpoint`, of the Keras that `tf.keras` is when it is asked for."""
+    if name == "ModelCheckpoint":
+        from unnest.keras.checkpoint import model_checkpoint
+
+        return model_checkpoint(running())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["ModelCheckpoint", "make_parallel", "multi_gpu_model", "template_model"]
+del tensorflow

@@ -1,0 +1,196 @@
+"""`ModelCheckpoint` that writes the template, whatever model is being fitted.
+
+Everything about when to save, under which name and what to print is Keras's own: `_save_model` runs
+unchanged, with a view in place of the model whose `save` and `save_weights` write the template's twin
+(`unnest.keras.twin`) through a temporary name (`unnest.keras.publish`).
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from unnest.keras import best, publish, twin
+from unnest.keras.kits import Kit, Model, is_model, kit_of, running
+from unnest.keras.template import template_model
+
+
+class _View:
+    """The running model as the callback sees it while it saves."""
+
+    def __init__(self, running: Model, target: Model, written: list[str]) -> None:
+        self._running, self._target, self._written = running, target, written
+
+    def save(self, filepath: str, overwrite: bool = True, **options: Any) -> None:
+        """Save the whole template."""
+        self._write("save", filepath, overwrite, options)
+
+    def save_weights(self, filepath: str, overwrite: bool = True, **options: Any) -> None:
+        """Save the template's weights."""
+        self._write("save_weights", filepath, overwrite, options)
+
+    def _write(self, how: str, filepath: str, overwrite: bool, options: dict[str, Any]) -> None:
+        with publish.replacing(str(filepath)) as temporary:
+            getattr(self._target, how)(temporary, overwrite=overwrite, **options)
+        self._written.append(str(filepath))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._running, name)
+
+
+class Saver:
+    """What a checkpoint needs to know beyond Keras's own: which model to write, and what it wrote."""
+
+    def __init__(self, kit: Kit, template: Model | None, max_to_keep: int | None) -> None:
+        if template is not None and not (is_model(template) and kit_of(template) == kit):
+            raise TypeError(f"template must be a model of {kit.name}, this is a {type(template).__qualname__}")
+        if max_to_keep is not None and max_to_keep < 1:
+            raise ValueError(f"max_to_keep={max_to_keep}: at least one checkpoint must stay")
+        self.kit, self.template, self.max_to_keep = kit, template, max_to_keep
+        self.written: list[str] = []
+        self.took_up = False
+        self._chosen: tuple[weakref.ref[Any], Model] | None = None
+
+    def view(self, running: Model) -> _View:
+        """The stand-in for `running` while Keras's own code saves."""
+        template = self.choose(running)
+        return _View(running, template if template is running else self._dressed(template, running), self.written)
+
+    def choose(self, running: Model) -> Model:
+        """The model to write: the template asked for or found; looked for once per running model."""
+        if self._chosen is None or self._chosen[0]() is not running:
+            self._chosen = (weakref.ref(running), self._choose(running))
+        return self._chosen[1]
+
+    def _choose(self, running: Model) -> Model:
+        found = template_model(running) if self.template is None or not _holds(running, self.template) else self.template
+        if self.template is not None and found is not self.template:
+            if found is running:
+                raise ValueError(f"template {self.template.name!r} shares no weights with the model in training")
+            warnings.warn(
+                f"the model in training does not train {self.template.name!r} but a clone of it: "
+                f"the clone's weights are saved; {self.template.name!r} itself is untrained",
+                UserWarning,
+                stacklevel=2,
+            )
+        if self.template is None and not _holds(found, running):
+            raise ValueError(
+                f"the model in training has weights beyond its template {found.name!r}, which would be lost: "
+                f"pass template= with the model to save (the template, or one that has them all)"
+            )
+        return found
+
+    def _dressed(self, template: Model, running: Model) -> Model:
+        if twin.shares_optimizer(template, running):
+            return twin.trained(self.kit, template, running)
+        warnings.warn(
+            f"the model in training trains other weights than {template.name!r}: "
+            "the file has no optimizer state and no compile settings",
+            UserWarning,
+            stacklevel=2,
+        )
+        return template
+
+    def prune(self) -> None:
+        """Delete the oldest of this run's files until `max_to_keep` are left."""
+        self.written = list(dict.fromkeys(reversed(self.written)))[::-1]
+        while self.max_to_keep is not None and len(self.written) > self.max_to_keep:
+            publish.remove(self.written.pop(0))
+
+
+def _holds(whole: Model, part: Model) -> bool:
+    """Whether every variable of `part` is one of `whole`'s."""
+    return {id(v) for v in part.variables} <= {id(v) for v in whole.variables}
+
+
+@cache
+def model_checkpoint(kit: Kit) -> Any:
+    """The class for one Keras."""
+    stock = kit.keras.callbacks.ModelCheckpoint
+
+    class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]
+        """Keras's ModelCheckpoint that always writes the template model.
+
+        Takes what Keras's own takes, and in addition, by keyword:
+
+        template: the model to write, where it cannot be found in the model that is fitted; None: found.
+        max_to_keep: how many of this run's files stay; None: all.
+
+        With `save_best_only`, the best value so far is taken up from the names of existing files where
+        `filepath` holds the monitored value and `initial_value_threshold` is not given. `best` changes only
+        when the save has succeeded. Files appear complete or not at all.
+
+        Raises what Keras's own raises; TypeError for a model of the other Keras; ValueError where the template
+        does not have all weights that are trained, or `template` none of them.
+        """
+
+        def __init__(
+            self, *args: Any, template: Model | None = None, max_to_keep: int | None = None, **kwargs: Any
+        ) -> None:
+            super().__init__(*args, **kwargs)
+            self._saver = Saver(kit, template, max_to_keep)
+            threshold = kwargs.get("initial_value_threshold", args[_threshold(kit)] if len(args) > _threshold(kit) else None)
+            self._takes_up_best = self.save_best_only and threshold is None
+
+        def set_model(self, model: Model) -> None:
+            if is_model(model) and kit_of(model) != kit:
+                other = "unnest.keras.legacy" if kit.name == "keras" else "unnest.keras"
+                raise TypeError(
+                    f"this ModelCheckpoint is for {kit.name}, the model in fit() is of {kit_of(model).name}: "
+                    f"use {other}.ModelCheckpoint"
+                )
+            super().set_model(model)
+
+        def on_train_begin(self, logs: Any = None) -> None:
+            super().on_train_begin(logs)
+            if is_model(self.model):
+                self._saver.choose(self.model)
+
+        def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
+            if getattr(self, "monitor_op", True) is None:
+                self._set_monitor_op()  # Keras 3 does so after the first epoch, too late for save_freq=int
+            self._take_up_best()
+            before = self.best
+            with self._stand_in():
+                try:
+                    super()._save_model(epoch=epoch, batch=batch, logs=logs)
+                except BaseException:
+                    self.best = before
+                    raise
+            self._saver.prune()
+
+        def _take_up_best(self) -> None:
+            if self._takes_up_best:
+                self._takes_up_best = False
+                for value in best.values(str(self.filepath), self.monitor):
+                    if self.best is None or bool(self.monitor_op(value, self.best)):
+                        self.best = value
+
+        @contextmanager
+        def _stand_in(self) -> Iterator[None]:
+            attribute = "_model" if kit.name == "keras" else "model"
+            running = getattr(self, attribute)
+            if not is_model(running):
+                yield
+                return
+            setattr(self, attribute, self._saver.view(running))
+            try:
+                yield
+            finally:
+                setattr(self, attribute, running)
+
+    # Where pickle finds it again.
+    ModelCheckpoint.__module__ = "unnest.keras" if kit == running() else "unnest.keras.legacy"
+    ModelCheckpoint.__qualname__ = "ModelCheckpoint"
+    return ModelCheckpoint
+
+
+def _threshold(kit: Kit) -> int:
+    """The position of `initial_value_threshold` among Keras's own arguments."""
+    return 7 if kit.name == "keras" else 8
+
+

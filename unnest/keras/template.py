@@ -1,0 +1,176 @@
+"""Finding the template inside a parallel model that is in memory, whoever built it.
+
+The recogniser is the one that reads files (`unnest.core.towers`); it works on names, so what it
+finds is looked up among the live layers: the result is the very object that was wrapped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from unnest.core import towers
+from unnest.core.dialects import NotAGraph, is_model, read
+from unnest.core.graph import Graph
+from unnest.core.model import JsonObject
+from unnest.keras import kits
+from unnest.keras.kits import Kit, Model, kit_of
+
+
+def template_model(parallel: Model) -> Model:
+    """The model that was made parallel: the very object, not a copy.
+
+    `parallel` is a model of Keras 3 or tf_keras, made by `multi_gpu_model`, by an old copy of it or by
+    hand; what was wrapped several times is unwrapped to the innermost model, and a wrapper inside a
+    larger model (a Sequential, layers behind the merge) is found there. A model without towers is its own
+    template.
+
+    Raises TypeError where `parallel` is no Keras model, ValueError where it holds several wrappers around
+    different templates.
+    """
+    kit = kit_of(parallel)
+    found = list(dict.fromkeys(_Same(t) for t in _templates(kit, parallel)))
+    if len(found) > 1:
+        names = ", ".join(repr(t.model.name) for t in found)
+        raise ValueError(f"model {parallel.name!r} holds several parallel models, around {names}: pass the one you mean")
+    return found[0].model if found else parallel
+
+
+class _Same:
+    """A model compared by identity."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.model is other.model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+
+def _templates(kit: Kit, model: Model) -> Iterator[Model]:
+    """The innermost templates of the wrappers in `model`, at whatever level."""
+    wrapped = _wrapped(kit, model)
+    for inner in wrapped or nested(model):
+        deeper = list(_templates(kit, inner))
+        yield from deeper or ([inner] if inner in wrapped else [])
+
+
+def _wrapped(kit: Kit, model: Model) -> list[Model]:
+    """The templates that this one level of `model` wraps."""
+    graph = graph_of(kit, model)
+    if graph is None:
+        return []
+    layers = {layer.name: layer for layer in model.layers}
+    return [layers[found.template] for found in towers.find(graph)]
+
+
+def nested(model: Model) -> list[Model]:
+    """The models among a model's layers, and in the layers that hold one (TimeDistributed)."""
+    held = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
+    return [layer for layer in held if kits.is_model(layer)]
+
+
+def graph_of(kit: Kit, model: Model) -> Graph | None:
+    """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
+    if not getattr(model, "inputs", None) or not any(kits.is_model(layer) for layer in model.layers):
+        return None
+    for view in (_stored, _drawn):
+        try:
+            architecture = view(kit, model)
+            if is_model(architecture):
+                return read(architecture)
+        except NotAGraph:
+            continue
+    return None
+
+
+def _stored(kit: Kit, model: Model) -> JsonObject:
+    """The architecture as a file of the model would have it.
+
+    Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
+    drawn instead, which knows all of the structure and less of the evidence.
+    """
+    try:
+        stored: JsonObject = json.loads(model.to_json())
+    except Exception as reason:
+        raise NotAGraph(f"{model.name!r} does not serialize") from reason
+    return stored
+
+
+def _drawn(kit: Kit, model: Model) -> JsonObject:
+    """The same from the live nodes, in the form of Keras 2, with what configuration the layers do have."""
+    if isinstance(model, kit.keras.Sequential):
+        return {"class_name": "Sequential", "config": {"name": model.name, "layers": _entries(kit, model, {})}}
+    ranks = _ranks(kit, model)
+    config = {
+        "name": model.name,
+        "layers": _entries(kit, model, ranks),
+        "input_layers": [_history(x, ranks) for x in model.inputs],
+        "output_layers": [_history(y, ranks) for y in model.outputs],
+    }
+    return {"class_name": "Functional", "config": config}
+
+
+def _entries(kit: Kit, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
+    entries = []
+    for layer in _operations(model):
+        entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(kit, layer)}
+        if kits.is_model(layer) and getattr(layer, "inputs", None):
+            entry["config"] = _drawn(kit, layer)["config"]
+        nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
+        if ranks:
+            entry["inbound_nodes"] = [calls for calls in (_reads(node, ranks) for node in nodes) if calls]
+        entries.append(entry)
+    return entries
+
+
+def _config(kit: Kit, layer: Model) -> dict[str, Any]:
+    """What can be had of a layer's configuration as JSON, and an input layer's shape in any case."""
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
+    except Exception:  # a custom layer's own code, which may raise anything
+        found = {"name": layer.name}
+    if isinstance(layer, kit.keras.layers.InputLayer):
+        found["batch_shape"] = list(layer.output.shape if kit.name == "keras" else layer.output_shape[0])
+    return found
+
+
+def _reads(node: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
+    return [[*_history(t, ranks), {}] for t in _inputs(node)]
+
+
+def _history(tensor: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
+    layer, number, index = tensor._keras_history
+    return [layer.name, ranks[id(layer), number], index]
+
+
+def _ranks(kit: Kit, model: Model) -> dict[tuple[int, int], int]:
+    """Which calls of which layers belong to the model, each layer's counted from 0 (1 for models)."""
+    members: set[tuple[int, int]] = set()
+    todo = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
+    ranks: dict[tuple[int, int], int] = {}
+    while todo:
+        layer, number = todo.pop()
+        if (id(layer), number) in members:
+            continue
+        members.add((id(layer), number))
+        todo += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
+    for layer in _operations(model):
+        own = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
+        ranks.update({(id(layer), i): rank for rank, i in enumerate(own)})
+    return ranks
+
+
+def _operations(model: Model) -> list[Any]:
+    """Layers and, in Keras 3, bare operations."""
+    return list(getattr(model, "operations", None) or model.layers)
+
+
+def _inputs(node: Any) -> list[Any]:
+    if getattr(node, "is_input", False):
+        return []
+    tensors = node.input_tensors if hasattr(node, "input_tensors") else node.keras_inputs
+    return list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
