@@ -47,6 +47,11 @@ class Code(Enum):
         "the model predicts the same; only its layers are one level deeper",
     )
 
+    METAGRAPHS_LEFT_OUT = (
+        "info",
+        "only the graph that serves is kept; left out: {what}",
+        "export again from code where another graph is needed",
+    )
     NOT_HELD = (
         "info",
         "left out, because the output cannot hold it: {what}",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
-from unnest import naming, write
+from unnest import folders, naming, write
 from unnest.containers.aim import Aim, aim
 from unnest.containers.detect import container, container_of, open_container
 from unnest.containers.interface import Source, nbytes
@@ -79,9 +79,8 @@ def fix(
 
 
 def _plan(source: Source, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
-    known = architecture if source.stored.architecture is None else None
     try:
-        return plan(source.stored, architecture=known, keep_nested=keep_nested)
+        return source.plan(architecture, keep_nested=keep_nested)
     except NotAGraph as e:
         raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
     except RecursionError as e:
@@ -143,8 +142,10 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
         return replace(result, action=_foretold(result, job, wishes, would))
     if wishes.in_place:
         write.replace(os.path.realpath(place), backup, job.fill, job.check)
-    elif write.publish(place, job.fill, job.check, force=wishes.force) == "same":
-        done = "unchanged"
+    else:
+        publish = folders.publish if container(goal.container).folder else write.publish
+        if publish(place, job.fill, job.check, force=wishes.force) == "same":
+            done = "unchanged"
     return replace(result, action=done, checks=tuple(job.checks))
 
 
@@ -199,11 +200,14 @@ def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
 def _copying(source: Source) -> _Job:
     checks: list[str] = []
 
+    folder = container(source.container).folder
+
     def fill(path: str) -> None:
-        shutil.copyfile(source.path, path)
+        (folders.copy if folder else shutil.copyfile)(source.path, path)
 
     def check(path: str) -> None:
-        if not filecmp.cmp(source.path, path, shallow=False):
+        alike = folders.same_tree(source.path, path) if folder else filecmp.cmp(source.path, path, shallow=False)
+        if not alike:
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
 

@@ -35,7 +35,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Out
     What is there already stays, unless `force`: the same bytes are the outcome "same", anything
     else is Refused. Raises Failed where the machine does not do its part.
     """
-    temporary = _sibling(target)
+    temporary = sibling(target)
     try:
         _make(temporary, fill, check)
         if os.path.isfile(target) and filecmp.cmp(temporary, target, shallow=False):
@@ -44,7 +44,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Out
             os.replace(temporary, target)
         else:
             _name(temporary, target)
-        _sync_folder(target)
+        sync_folder(target)
     except FileExistsError:
         raise exists(target) from None
     except OSError as e:
@@ -60,8 +60,8 @@ def replace(target: str, backup: str, fill: Fill, check: Fill) -> None:
     The backup is a second name of the old file, made first. A backup that already is the old
     file is what a killed run left and counts as made; any other is never replaced.
     """
-    temporary = _sibling(target)
-    spare = _sibling(backup)
+    temporary = sibling(target)
+    spare = sibling(backup)
     made: os.stat_result | None = None
     before: os.stat_result | None = None
     try:
@@ -75,7 +75,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill) -> None:
                 made = _copy(target, spare)
                 _name(spare, backup)
         os.replace(temporary, target)
-        _sync_folder(target)
+        sync_folder(target)
     except FileExistsError:
         raise backup_exists(backup) from None
     except OSError as e:
@@ -118,7 +118,7 @@ def write_all(file: IO[bytes], data: bytes) -> None:
         view = view[file.write(view) :]
 
 
-def _sibling(target: str) -> str:
+def sibling(target: str) -> str:
     """A new name beside the target; unguessable, so that runs side by side never meet."""
     folder, name = os.path.split(target)
     tail = f".{os.urandom(6).hex()}{TEMPORARY}"
@@ -193,7 +193,7 @@ def _is(path: str, known: os.stat_result) -> bool:
         return False
 
 
-def _sync_folder(path: str) -> None:
+def sync_folder(path: str) -> None:
     """So that the new name survives a power cut; not every system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY)

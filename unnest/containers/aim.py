@@ -29,9 +29,24 @@ def aim(source: Source, model: Stored, to: Target | None) -> Aim:
         return _as_json(source, model)
     if to == "weights" and source.container == "h5":
         return _as_weights(source, model)
+    if to == "saved_model" == source.container:
+        return Aim("saved_model", model)
+    if to in ("h5", "weights") and source.container == "saved_model":
+        return _out_of_saved_model(source, model, to)
     if to in ("h5", "weights") and source.container == "json":
         raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
     raise Refused("not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet")
+
+
+def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
+    if model.architecture is None:
+        raise Refused("no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that")
+    if not any(g.tensors for g in model.groups) and source.stored.parameters:
+        raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
+    if to == "h5":
+        return Aim("h5", model, ".h5")
+    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    return Aim("h5", bare, ".weights.h5", _lost(model, bare))
 
 
 def _as_json(source: Source, model: Stored) -> Aim:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import ClassVar, Literal, TypeAlias
 
-from unnest.core.model import Stored, Tensor
+from unnest.core.model import JsonObject, Plan, Stored, Tensor
+from unnest.core.plan import plan
 from unnest.errors import Failed
 from unnest.findings import Finding
 
@@ -40,6 +41,11 @@ class Source(ABC):
         #: What the container itself noticed: things in the file that no model accounts for.
         self.findings = findings
 
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
+        known = architecture if self.stored.architecture is None else None
+        return plan(self.stored, architecture=known, keep_nested=keep_nested)
+
     @abstractmethod
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
@@ -62,6 +68,8 @@ class Container(ABC):
     name: ClassVar[ContainerName]
     #: The suffix of a default output; empty for folders.
     suffix: ClassVar[str]
+    #: Whether it is a folder: `write` then fills one that has been made.
+    folder: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, path: str) -> Source:

@@ -1,0 +1,275 @@
+"""TensorFlow's SavedModel folder, read and cut without TensorFlow.
+
+    saved_model.pb         MetaGraphs: a graph, functions, signatures, (TensorFlow 2) objects
+    keras_metadata.pb      layout B (TF >= 2.5, tf_keras): the Keras configs
+    variables/variables.*  a TensorBundle
+    assets/                files that the graph reads; layout C (TF 1.x exports): saved_model.json, the Keras config
+
+In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph tells
+(layout E). SavedModel to SavedModel is cut among the operations (`cut.py`); the Keras model inside can be written to
+other containers.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from unnest.containers import cut, protos
+from unnest.containers.bundle import Bundle, read_plain
+from unnest.containers.interface import BLOCK, Container, Progress, Source
+from unnest.containers.jsontext import is_architecture, parse, parse_object
+from unnest.containers.objectgraph import KEY, ObjectGraph
+from unnest.core.dialects import is_model
+from unnest.core.model import Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.ops import Towers
+from unnest.core.plan import plan
+from unnest.errors import Failed, Refused, Unreadable
+from unnest.findings import Code, Finding
+from unnest.write import write_all, write_failed
+
+GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved_model.json"
+VARIABLES = "variables/variables"
+#: True of the graph before it was cut, and of no other: these are not copied.
+STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
+#: Protobuf's own limit.
+MAX_GRAPH = 1 << 31
+#: A SavedModel has a handful of files, and assets.
+MAX_FILES = 10_000
+
+
+class SavedModelSource(Source):
+    """A SavedModel, its graph parsed when it is asked for, its tensors untouched."""
+
+    container: ClassVar = "saved_model"
+
+    def __init__(self, path: str) -> None:
+        self.files = _files(path)
+        self.bundle: Bundle | None = None
+        if GRAPH not in self.files:
+            raise Unreadable("text-graph", f"{path}: is stored as text (saved_model.pbtxt); save it in the binary form")
+        self._raw = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
+        model = protos.parse("SavedModel", self._raw, os.path.join(path, GRAPH))
+        if not model.meta_graphs:
+            raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
+        self.left_out = [list(m.info.tags) for m in model.meta_graphs]
+        if VARIABLES + ".index" in self.files:
+            self.bundle = Bundle(os.path.join(path, VARIABLES))
+        try:
+            stored, findings = self._keras(path, model)
+        except BaseException:
+            self.close()
+            raise
+        super().__init__(path, stored, findings)
+
+    def _keras(self, path: str, model: Any) -> tuple[Stored, tuple[Finding, ...]]:  # noqa: ANN401
+        metadata = self._metadata(path, model)
+        if metadata is None or not is_model(metadata["architecture"]):
+            return Stored("model"), ()
+        architecture = metadata["architecture"]
+        stored = Stored(
+            "model", architecture, metadata.get("training"),
+            keras_version=metadata.get("keras_version"), backend=metadata.get("backend"),
+        )  # fmt: skip
+        if self.bundle is None or KEY not in self.bundle.entries:
+            return replace(stored, groups=()), ()
+        weights = ObjectGraph(self.bundle).weights(architecture)
+        return replace(stored, groups=weights.groups, optimizer=weights.optimizer), ()
+
+    def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
+        """The Keras config of the root, wherever the layout has it."""
+        if EXPORTED in self.files:
+            where = os.path.join(path, EXPORTED)
+            value = parse(read_plain(where, 64 << 20).decode("utf-8", "replace"), where)
+            if is_architecture(value):
+                assert isinstance(value, Mapping)
+                return {"architecture": plain(value), **_versions(value)}
+        text = self._root_metadata(path, model)
+        if not text:
+            return None
+        meta = parse_object(text, f"{path}: the root's Keras metadata")
+        if "class_name" not in meta or "config" not in meta:
+            return None
+        given = {k: plain(meta[k]) for k in ("class_name", "config")}
+        training = meta.get("training_config")
+        return {
+            "architecture": given, **_versions(meta),
+            "training": plain(training) if isinstance(training, Mapping) else None,
+        }  # fmt: skip
+
+    def _root_metadata(self, path: str, model: Any) -> str:  # noqa: ANN401
+        if METADATA in self.files:
+            where = os.path.join(path, METADATA)
+            nodes = protos.parse("KerasMetadata", read_plain(where, MAX_GRAPH), where).nodes
+            return next((str(n.metadata) for n in nodes if n.node_id == 0), "")
+        for meta in model.meta_graphs:
+            if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
+                return str(meta.objects.nodes[0].user.metadata)
+        return ""
+
+    def serving(self) -> tuple[Any, Any]:
+        """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
+        model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
+        return model, cut.choose(model, self.path)
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """The Keras graph decides where there is one, the operations where there is none."""
+        if self.stored.architecture is not None:
+            return plan(self.stored, keep_nested=keep_nested)
+        model, meta = self.serving()
+        found = cut.recognise(meta, self.path)
+        if not found:
+            return Plan("clean")
+        others = [list(m.info.tags) for m in model.meta_graphs if m is not meta]
+        findings = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if len(others) else ()
+        wrappers = tuple(_wrapper(t, k) for k, t in enumerate(found))
+        innermost = found[-1]
+        template = Template("", len(innermost.sources), len(innermost.merges), None, None)
+        return Plan("parallel", wrappers, template, findings=findings, result=Stored("model"))
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, checked against their checksum."""
+        if self.bundle is None:
+            raise KeyError(tensor.name)
+        return self.bundle.blocks(self.bundle.entries[tensor.ref])
+
+    def close(self) -> None:
+        """Close the shards."""
+        if self.bundle is not None:
+            self.bundle.close()
+
+
+def _wrapper(towers: Towers, depth: int) -> Wrapper:
+    merges = tuple(m.partition(":")[0] for m in towers.merges)
+    first = towers.replace[towers.merges[0]].partition(":")[0]
+    evidence = (
+        f"{towers.towers} operands of {merges[0]} are the same computation",
+        f"on consecutive rows of {', '.join(s.partition(':')[0] for s in towers.sources)}",
+    )
+    return Wrapper(towers.graph, first, towers.towers, "whole", merges, depth, "proven", evidence)
+
+
+def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
+    return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
+
+
+def plain(value: Json) -> Any:  # noqa: ANN401
+    """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
+    if isinstance(value, Mapping):
+        if value.get("class_name") in ("__tuple__", "TensorShape") and set(value) == {"class_name", "items"}:
+            return plain(value["items"])
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(v) for v in value]
+    return value
+
+
+def _files(path: str) -> list[str]:
+    """Every file of the folder, sorted, by its path in it. Links and other things are refused."""
+    found: list[str] = []
+    pending = [path]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as e:
+            raise Unreadable("cannot-open", f"{folder}: cannot be opened ({e.strerror})") from e
+        for entry in entries:
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                pending.append(entry.path)
+            elif stat.S_ISREG(mode):
+                found.append(os.path.relpath(entry.path, path).replace(os.sep, "/"))
+            else:
+                raise Unreadable("link", f"{entry.path}: a link or no plain file; TensorFlow writes no such thing")
+        if len(found) > MAX_FILES:
+            raise Unreadable("too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has")
+    return sorted(found)
+
+
+class SavedModelContainer(Container):
+    """Reads SavedModels; writes what is cut out of one."""
+
+    name: ClassVar = "saved_model"
+    suffix: ClassVar = ""
+    folder: ClassVar = True
+
+    def open(self, path: str) -> SavedModelSource:
+        """Read everything but the tensors' bytes."""
+        return SavedModelSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
+        """The source's serving graph with one tower, its variables and assets as they are."""
+        if not isinstance(source, SavedModelSource):
+            raise Refused("cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to")
+        data = reduced(source)
+        try:
+            for name in source.files:
+                if name not in STALE:
+                    _copy(os.path.join(source.path, name), os.path.join(path, name), progress)
+            os.makedirs(path, exist_ok=True)
+            with open(os.path.join(path, GRAPH), "xb", buffering=0) as file:
+                write_all(file, data)
+        except OSError as e:
+            raise write_failed(path, e) from e
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+        """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
+        assert isinstance(source, SavedModelSource)
+        with self.open(path) as found:
+            if found._raw != reduced(source):  # noqa: SLF001
+                raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
+            if cut.recognise(found.serving()[1], path):
+                raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
+            for name in source.files:
+                if name not in STALE and not _same(os.path.join(source.path, name), os.path.join(path, name), progress):
+                    raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
+        return ("graph", "signatures", "weights")
+
+
+def reduced(source: SavedModelSource) -> bytes:
+    """The cut graph. Raises Refused where the operations do not prove what the Keras config says."""
+    model, meta = source.serving()
+    if not cut.recognise(meta, source.path):
+        raise Refused(
+            "cannot-cut",
+            f"{source.path}: the serving graph cannot be cut without doubt; write the Keras model instead with --to h5",
+        )
+    return protos.dump(cut.reduce(model, meta))
+
+
+def _copy(source: str, target: str, progress: Progress) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(source, "rb") as a, open(target, "xb") as b:
+        size = os.fstat(a.fileno()).st_size
+        if hasattr(os, "copy_file_range"):
+            left = size
+            while left:
+                moved = os.copy_file_range(a.fileno(), b.fileno(), min(left, 64 << 20))
+                if not moved:
+                    break
+                left -= moved
+            if not left:
+                progress(size)
+                return
+            a.seek(size - left)
+        shutil.copyfileobj(a, b, BLOCK)
+    progress(size)
+
+
+def _same(left: str, right: str, progress: Progress) -> bool:
+    with open(left, "rb", buffering=0) as a, open(right, "rb", buffering=0) as b:
+        while True:
+            one, two = a.read(BLOCK), b.read(BLOCK)
+            if one != two:
+                return False
+            if not one:
+                return True
+            progress(len(one))
+
+
+__all__ = ["Refusal", "SavedModelContainer", "SavedModelSource"]
