@@ -33,7 +33,7 @@ COMBINING = ("mean", "add", "sum", "average", "max", "min", "multiply", "subtrac
 MOVING = ("reverse", "flip", "rot90", "roll", "transpose", "permute", "random", "crop", "pad", "resize")
 """What the names of operations that move pixels, not rows, have in them."""
 
-CUTTING = ("shape", "slice", "split", "gather", "range", "partition", "mask", "size", "batch", "rows")
+CUTTING = ("shape", "slice", "split", "gather", "partition", "mask", "size", "batch", "rows")
 """What the names that a function needs in order to cut rows have in them."""
 
 PASSING = ("identity", "cast", "stop_gradient")
@@ -122,6 +122,7 @@ class Step(Enum):
     """What one step from a source to the towers does with axis 0."""
 
     CUTS = "cuts it in consecutive parts"
+    STRIDES = "deals it out row by row"
     INDEXES = "takes it apart: every tower gets one entry, and the axis is gone"
     CANNOT = "cuts another axis, or nothing at all"
     UNKNOWN = "does not say"
@@ -133,6 +134,8 @@ def step(slices: Sequence[Slice]) -> Step:
         return Step.CANNOT
     if len({layer.name for layer, _, _ in slices}) == 1 and len(slices) > 1:
         return _split(*slices[0][:2], [ref.tensor for _, _, ref in slices])
+    if all(_needs_no_size(layer) for layer, _, _ in slices):
+        return _bounds_given([layer for layer, _, _ in slices])
     answers = {_cut(layer, call) for layer, call, _ in slices}
     for answer in (Step.CANNOT, Step.UNKNOWN):
         if answer in answers:
@@ -185,8 +188,27 @@ def _cannot_cut(layer: Layer) -> bool:
         return False
     if any(_says(name, MOVING) for name in code.names):
         return True
-    given = [n for key in ("function", "arguments") for _, n in _numbers(layer.settings.get(key))]
-    return not code.names and not given and all(number <= 0 for number in code.numbers)
+    return not code.names and not _given(layer) and all(number <= 0 for number in code.numbers)
+
+
+def _needs_no_size(layer: Layer) -> bool:
+    """Whether readable code with arguments calls nothing: it then does not know how many rows there are."""
+    function = layer.settings.get("function")
+    code = lambdas.code(function)
+    return code is not None and not code.names and bool(_given(layer))
+
+
+def _given(layer: Layer) -> list[tuple[Place, Number]]:
+    return [found for key in ("function", "arguments") for found in _numbers(layer.settings.get(key), (key,))]
+
+
+def _bounds_given(layers: Sequence[Layer]) -> Step:
+    """Without the number of rows, only bounds that are given can cut parts; an index can but deal rows out."""
+    numbers = [dict(_given(layer)) for layer in layers]
+    keys, varying, constant = _sorted_out(numbers)
+    if _shared_out(numbers, varying, keys, constant) or _bounded(numbers, varying):
+        return Step.UNKNOWN
+    return Step.STRIDES if _counted(numbers, varying, constant) else Step.CANNOT
 
 
 def _all_the_same(slices: Sequence[Slice]) -> bool:
@@ -205,27 +227,46 @@ def _own_numbers(layer: Layer) -> list[tuple[Place, Number]]:
 
 @dataclass(frozen=True)
 class Facts:
-    """What slice arguments say. `consecutive`: the slices are parts 1 to k of the batch, in order."""
+    """What slice arguments say: the slices are parts 1 to k of the batch, in order (`consecutive`), or in another."""
 
     consecutive: bool
+    shuffled: bool
     sentences: tuple[str, ...]
 
 
 def facts(lanes: Sequence[Sequence[Layer]]) -> Facts:
     """What the numbers in the slices' configs say of each input's slices, tower by tower."""
-    told = [_told([dict(_numbers(layer.settings)) for layer in lane]) for lane in lanes]
+    numbers = [[dict(_numbers(layer.settings)) for layer in lane] for lane in lanes]
+    told = [_told(lane) for lane in numbers]
     sentences = dict.fromkeys(sentence for sentence in told if sentence)
-    return Facts(any(told), tuple(sentences))
+    shuffled = any(_shuffled(lane) for lane, sentence in zip(numbers, told, strict=True) if not sentence)
+    return Facts(any(told), shuffled, tuple(sentences))
 
 
 def _told(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
-    keys = [key for key in numbers[0] if all(key in n for n in numbers)]
-    constant = {key: numbers[0][key] for key in keys if len({n[key] for n in numbers}) == 1}
-    varying = [key for key in keys if len(numbers) == 1 or key not in constant]
+    keys, varying, constant = _sorted_out(numbers)
     return (
         _counted(numbers, varying, constant)
         or _shared_out(numbers, varying, keys, constant)
         or _bounded(numbers, varying)
+    )
+
+
+def _sorted_out(
+    numbers: Sequence[Mapping[Place, Number]],
+) -> tuple[list[Place], list[Place], dict[Place, Number]]:
+    """The places that all slices have, those among them that vary, and the values of those that do not."""
+    keys = [key for key in numbers[0] if all(key in n for n in numbers)]
+    constant = {key: numbers[0][key] for key in keys if len({n[key] for n in numbers}) == 1}
+    return keys, [key for key in keys if len(numbers) == 1 or key not in constant], constant
+
+
+def _shuffled(numbers: Sequence[Mapping[Place, Number]]) -> bool:
+    """An index that takes every part once, but in another order than they are merged in."""
+    _, varying, constant = _sorted_out(numbers)
+    count = len(numbers)
+    return count in constant.values() and any(
+        sorted(n[key] for n in numbers) in ([*range(count)], [*range(1, count + 1)]) for key in varying
     )
 
 

@@ -158,6 +158,8 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     if cut is None:
         return None
     facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
+    if facts.shuffled or (cut.dealt_out and any(m.on_batch_axis for m in merges)):
+        return None
     lined_up = all(m.on_batch_axis for m in merges)
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges, facts):
         return None
@@ -199,12 +201,16 @@ def _only_read_by(graph: Graph, towers: Iterable[CallId], readers: set[CallId]) 
 
 @dataclass(frozen=True)
 class _Cut:
-    """How the sources reach the towers: `lanes` are the slice calls per input and tower."""
+    """How the sources reach the towers: `lanes` are the slice calls per input and tower.
+
+    `dealt_out`: every tower takes each k-th row, so that only a merge that deals them back restores their order.
+    """
 
     sources: tuple[Ref, ...]
     lanes: tuple[tuple[CallId, ...], ...]
     calls: frozenset[CallId]
     consecutive: bool
+    dealt_out: bool
 
 
 def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
@@ -233,6 +239,7 @@ def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
         tuple(lane for cut in traced for lane in cut.lanes if lane),
         inner,
         all(cut.consecutive for cut in traced if cut.lanes[0]),
+        any(cut.dealt_out for cut in traced),
     )
 
 
@@ -263,7 +270,13 @@ def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
         return None
     calls_between = frozenset(c for lane in lanes for c in lane) | passed
     told = {slicing.Step.CUTS, slicing.Step.INDEXES}
-    return _Cut((source,), tuple(lanes) or ((),), calls_between, bool(told.intersection(steps)))
+    return _Cut(
+        (source,),
+        tuple(lanes) or ((),),
+        calls_between,
+        consecutive=bool(told.intersection(steps)),
+        dealt_out=slicing.Step.STRIDES in steps,
+    )
 
 
 def _before_the_slices(
