@@ -114,22 +114,30 @@ class _Reader:
     def _layer(self, name: str) -> Group:
         path = f"{self.root}/{name}" if self.root else name
         if path not in self.door.groups:
-            raise Unreadable("missing-layer", f"{self._place(path)} is listed in layer_names but not there; the file is damaged")
+            raise Unreadable(
+                "missing-layer", f"{self._place(path)} is listed in layer_names but not there; the file is damaged"
+            )
         return Group(name, self._tensors(path))
 
     def _tensors(self, path: str) -> tuple[Tensor, ...]:
         names = at.names(self.door.attributes(path), "weight_names", self._place(path))
         if names is None:
-            raise Unreadable("bad-attribute", f"{self._place(path)} has no weight_names; the file is damaged or not Keras's")
+            raise Unreadable(
+                "bad-attribute", f"{self._place(path)} has no weight_names; the file is damaged or not Keras's"
+            )
         return tuple(self._tensor(path, name) for name in self._unique(names, path))
 
     def _tensor(self, group: str, name: str) -> Tensor:
         # A lookup in the door's index: a name can lead out of its group only if it is no name at all.
         node = self.door.datasets.get(f"{group}/{name}")
         if node is None:
-            raise Unreadable("missing-weight", f"{self._place(group)} lists a weight {name!r} that is not in it; the file is damaged")
+            raise Unreadable(
+                "missing-weight", f"{self._place(group)} lists a weight {name!r} that is not in it; the file is damaged"
+            )
         if node.dtype == NOT_PLAIN:
-            raise Unreadable("not-a-tensor", f"{self._place(node.path)} is not an array of numbers; do not trust this file")
+            raise Unreadable(
+                "not-a-tensor", f"{self._place(node.path)} is not an array of numbers; do not trust this file"
+            )
         self.taken.add(node.path)
         return Tensor(name, node.shape, node.dtype, node.path)
 
@@ -165,7 +173,6 @@ class _Reader:
         return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in extra))),) if extra else ()
 
 
-
 class H5Container(Container):
     """Reads and writes Keras's HDF5 layout."""
 
@@ -192,7 +199,8 @@ class H5Container(Container):
         """Structure by equality, tensors by their stored bytes."""
         with self.open(path) as found:
             same_model(model, found.stored, path)
-            with Comparer(source.path, path, progress) as comparer:
+            # Tensors of other containers come as blocks: their source is no one file to open.
+            with Comparer(source.path if isinstance(source, H5Source) else path, path, progress) as comparer:
                 for meant, read in zip(_tensors(model), _tensors(found.stored), strict=True):
                     dataset = found.door.dataset(read.ref)
                     alike = (
@@ -201,7 +209,9 @@ class H5Container(Container):
                         else comparer.same_as(source.blocks(meant), dataset)
                     )
                     if not alike:
-                        raise Failed("read-back", f"{path}: {read.name} reads back differently; the disk may be failing")
+                        raise Failed(
+                            "read-back", f"{path}: {read.name} reads back differently; the disk may be failing"
+                        )
         checks = ["structure", *(["architecture"] if model.architecture is not None else []), "weights"]
         return (*checks, "optimizer") if model.optimizer is not None else tuple(checks)
 

@@ -13,6 +13,7 @@ other containers.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,9 @@ GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved
 VARIABLES = "variables/variables"
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
+#: Keras's own modules of what these keys end in, written to .h5 since this release.
+MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
+MODULES_SINCE = (2, 13)
 #: Protobuf's own limit.
 MAX_GRAPH = 1 << 31
 #: A SavedModel has a handful of files, and assets.
@@ -78,7 +82,11 @@ class SavedModelSource(Source):
         if self.bundle is None or KEY not in self.bundle.entries:
             return replace(stored, groups=()), ()
         weights = ObjectGraph(self.bundle).weights(architecture)
-        return replace(stored, groups=weights.groups, optimizer=weights.optimizer), ()
+        stored = replace(stored, groups=weights.groups, optimizer=weights.optimizer)
+        if stored.training is None and stored.optimizer:
+            lost = Code.OPTIMIZER_DROPPED(why="this SavedModel does not store the compile settings it belongs to")
+            return replace(stored, optimizer=None), (lost,)
+        return stored, ()
 
     def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
         """The Keras config of the root, wherever the layout has it."""
@@ -87,18 +95,22 @@ class SavedModelSource(Source):
             value = parse(read_plain(where, 64 << 20).decode("utf-8", "replace"), where)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                return {"architecture": plain(value), **_versions(value)}
+                bare = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
+                return {"architecture": plain(bare), **_versions(value)}
         text = self._root_metadata(path, model)
         if not text:
             return None
         meta = parse_object(text, f"{path}: the root's Keras metadata")
         if "class_name" not in meta or "config" not in meta:
             return None
+        versions = _versions(meta)
         given = {k: plain(meta[k]) for k in ("class_name", "config")}
+        if _release(versions["keras_version"]) >= MODULES_SINCE:
+            given = _with_modules(given)
         training = meta.get("training_config")
         return {
-            "architecture": given, **_versions(meta),
-            "training": plain(training) if isinstance(training, Mapping) else None,
+            "architecture": given, **versions,
+            "training": _unnumbered(plain(training)) if isinstance(training, Mapping) else None,
         }  # fmt: skip
 
     def _root_metadata(self, path: str, model: Any) -> str:  # noqa: ANN401
@@ -166,6 +178,32 @@ def plain(value: Json) -> Any:  # noqa: ANN401
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(v) for v in value]
     return value
+
+
+def _unnumbered(value: Any) -> Any:  # noqa: ANN401
+    """Without the numbers by which SavedModel metadata tells shared objects."""
+    if isinstance(value, Mapping):
+        return {k: _unnumbered(v) for k, v in value.items() if k != "shared_object_id"}
+    return [_unnumbered(v) for v in value] if isinstance(value, list) else value
+
+
+def _release(version: str | None) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
+
+
+def _with_modules(value: Any) -> Any:  # noqa: ANN401
+    """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
+    if isinstance(value, list):
+        return [_with_modules(v) for v in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {k: _with_modules(v) for k, v in value.items()}
+    for key, part in found.items():
+        kind = key.rpartition("_")[2]
+        if kind in MODULES and isinstance(part, Mapping) and set(part) == {"class_name", "config"}:
+            if ">" not in str(part["class_name"]):  # a registered class's module is its author's
+                found[key] = {"module": MODULES[kind], **part, "registered_name": None}
+    return found
 
 
 def _files(path: str) -> list[str]:

@@ -138,7 +138,9 @@ class _Unwrapping:
         template = graph.layers[found.template]
         if how == "whole":
             self._whole = graph, found
-            own = level.flat if level.groups is None else level.groups.get(template.name, Share())
+            told = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
+            groups = level.by_layer() if told else level.groups
+            own = level.flat if groups is None else groups.get(template.name, Share())
             return Level(extract.standalone(graph.model, template), flat=own)
         shares: Mapping[str, Share] = {}
         reason = extract.cannot_flatten(graph, found) if how == "head" else None
