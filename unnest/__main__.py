@@ -10,7 +10,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line and leave with its exit code."""
     try:
-        from unnest.cli import run  # noqa: PLC0415 - loading takes long enough to be interrupted
+        from unnest.cli import run
 
         code = run()
     except KeyboardInterrupt:

@@ -58,7 +58,9 @@ def fix_all(paths: Sequence[str], wishes: Wishes, meters: Meters = lambda _: Non
         output = _place_in(wishes.output, found, wishes)
         if output in taken:
             message = f"{found.path}: another input is written to {output} already; fix it on its own"
-            return Result(path=found.path, verdict="unreadable", action="refused", error=Problem("output-twice", message))
+            return Result(
+                path=found.path, verdict="unreadable", action="refused", error=Problem("output-twice", message)
+            )
         taken.add(output)
         with _folders_of(output, wanted=not wishes.dry_run):
             return _fix_one(found.path, replace(wishes, output=output), meters)

@@ -35,18 +35,22 @@ R = TypeVar("R", bound="Report")
 app = typer.Typer(
     name="unnest",
     help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
-    epilog="Exit codes: 0 clean, 1 parallel models found (or, with --dry-run, something to fix), 2 trouble, 130 interrupted.",
+    epilog="Exit codes: 0 clean; 1 parallel models found, or with --dry-run something to fix; 2 trouble; 130 interrupted.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH", help="Model files, or folders to walk.", show_default=False)]
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATH", help="Model files, or folders to walk.", show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
 Architecture = Annotated[
     str | None,
-    typer.Option(metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."),
+    typer.Option(
+        metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
@@ -60,7 +64,7 @@ def inspect(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
-    """What is in these files, and is any of it a parallel model?
+    """Tell what is in these files, and whether any of it is a parallel model.
 
     Example: unnest inspect model.h5 checkpoints/
     """
@@ -75,22 +79,29 @@ def inspect(
 
 
 @app.command()
-def fix(
+def fix(  # noqa: PLR0917 - one parameter per option
     paths: Paths,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="PATH", help="What to write; for several inputs, a folder.")
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")
+    ] = False,
     backup: Annotated[str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")] = ".bak",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing output.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")
+    ] = False,
     to: Annotated[
-        str | None, typer.Option(metavar="|".join(TARGETS), help="The container to write; default: the input's, or what -o names.")
+        str | None,
+        typer.Option(metavar="|".join(TARGETS), help="The container to write; default: the input's, or what -o names."),
     ] = None,
     architecture: Architecture = None,
     keep_nested: Annotated[
         bool,
-        typer.Option("--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."),
+        typer.Option(
+            "--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."
+        ),
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -106,7 +117,14 @@ def fix(
     if to is not None and to not in TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
     wishes = Wishes(
-        output, in_place, backup, force, dry_run, cast("Target | None", to), given_architecture(architecture), keep_nested
+        output,
+        in_place,
+        backup,
+        force,
+        dry_run,
+        cast("Target | None", to),
+        given_architecture(architecture),
+        keep_nested,
     )
     results = fix_all(paths, wishes, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
@@ -127,7 +145,9 @@ def options(
         _say(f"unnest {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        raise UsageError("usage", "say what to do: unnest inspect PATH... or unnest fix PATH... (unnest --help tells more)")
+        raise UsageError(
+            "usage", "say what to do: unnest inspect PATH... or unnest fix PATH... (unnest --help tells more)"
+        )
 
 
 def run() -> int:
@@ -200,6 +220,7 @@ def _colors(stream: TextIO) -> bool:
 
 #: Copies shorter than this are over before anybody wonders.
 LONG = 256 << 20
+WHOLE = 100
 
 
 def _meter(path: str) -> Callable[[int, int], None] | None:
@@ -210,10 +231,10 @@ def _meter(path: str) -> Callable[[int, int], None] | None:
 
     def step(done: int, total: int) -> None:
         nonlocal last
-        percent = 100 * done // max(total, 1)
+        percent = WHOLE * done // max(total, 1)
         if total > LONG and percent != last:
             last = percent
-            end = "\r" + " " * (len(name) + 6) + "\r" if percent == 100 else ""
+            end = "\r" + " " * (len(name) + 6) + "\r" if percent == WHOLE else ""
             sys.stderr.write(f"\r{name} {percent:3}%{end}")
             sys.stderr.flush()
 

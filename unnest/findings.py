@@ -52,6 +52,11 @@ class Code(Enum):
         "only the graph that serves is kept; left out: {what}",
         "export again from code where another graph is needed",
     )
+    NOT_CARRIED = (
+        "warning",
+        "in the file, but no part of the model: {what}",
+        "unnest writes the model alone; keep the original if something reads these",
+    )
     NOT_HELD = (
         "info",
         "left out, because the output cannot hold it: {what}",
@@ -60,6 +65,7 @@ class Code(Enum):
 
     @property
     def severity(self) -> Severity:
+        """How much it matters."""
         severity: Severity = self.value[0]
         return severity
 

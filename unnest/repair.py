@@ -17,10 +17,10 @@ from typing import TypeAlias, TypeVar
 from unnest import folders, naming, write
 from unnest.containers.aim import Aim, aim
 from unnest.containers.detect import container, container_of, open_container
-from unnest.containers.interface import Source, nbytes
+from unnest.containers.interface import Source, Target, nbytes
 from unnest.core.model import JsonObject, Plan
 from unnest.core.plan import NotAGraph, plan
-from unnest.errors import Failed, Refused, Unreadable, UnnestError
+from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.report.entry import Action, Kept, Problem, Report, Result, Writer
 from unnest.report.loading import load_line, loads_in
 from unnest.wishes import Architecture, Wishes, check_usage, given_architecture
@@ -32,7 +32,7 @@ R = TypeVar("R", bound=Report)
 
 
 def inspect(path: str | os.PathLike[str], *, architecture: Architecture = None) -> Report:
-    """What is in this file, and is it a parallel model?
+    """Tell what is in this file, and whether it is a parallel model.
 
     `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
     was saved or of its template.
@@ -46,7 +46,7 @@ def inspect(path: str | os.PathLike[str], *, architecture: Architecture = None) 
         return _troubled(report, e)
 
 
-def fix(
+def fix(  # noqa: PLR0913 - one argument per option of the command line
     path: str | os.PathLike[str],
     output: str | os.PathLike[str] | None = None,
     *,
@@ -136,7 +136,7 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
     if wishes.in_place:
         place, backup = result.path, os.path.realpath(result.path) + wishes.backup
         result = replace(result, backup=backup)
-    result = _told(result, source, goal, made, place)
+    result = _told(result, goal, made, place)
     job = _copying(source) if done == "unchanged" else _writing(source, goal, meter or (lambda _done, _all: None))
     if wishes.dry_run:
         return replace(result, action=_foretold(result, job, wishes, would))
@@ -154,7 +154,7 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _told(result: Result, source: Source, goal: Aim, made: Plan, place: str) -> Result:
+def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
     """What is going to be where."""
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
@@ -180,8 +180,11 @@ class _Job:
 
 
 def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
-    into, checks, moved = container(goal.container), [], 0
-    total = 2 * sum(nbytes(t) for t in [*(t for g in goal.model.groups for t in g.tensors), *(goal.model.optimizer or ())])
+    into, moved = container(goal.container), 0
+    checks: list[str] = []
+    total = 2 * sum(
+        nbytes(t) for t in [*(t for g in goal.model.groups for t in g.tensors), *(goal.model.optimizer or ())]
+    )
 
     def step(size: int) -> None:
         nonlocal moved

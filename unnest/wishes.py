@@ -48,7 +48,7 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
     """The JSON that --architecture names. Not readable means that the caller named the wrong file."""
     if architecture is None or isinstance(architecture, Mapping):
         return architecture
-    from unnest.containers.json import read_architecture  # noqa: PLC0415 - few runs need it
+    from unnest.containers.json import read_architecture
 
     try:
         return read_architecture(os.fspath(architecture))

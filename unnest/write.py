@@ -100,7 +100,9 @@ def exists(target: str) -> Refused:
 def write_failed(target: str, error: OSError) -> Failed:
     """What an OSError while writing means, in one line."""
     # HDF5 tells its errno in the middle of a sentence, and not always through the exception.
-    number = error.errno or next((n for n in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) if f"errno = {n}" in str(error)), 0)
+    number = error.errno or next(
+        (n for n in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) if f"errno = {n}" in str(error)), 0
+    )
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Failed("no-space", f"{target}: no space left on the device; free some, or write elsewhere with -o")
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):

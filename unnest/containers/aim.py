@@ -28,19 +28,25 @@ def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     if to == "json":
         return _as_json(source, model)
     if to == "weights" and source.container == "h5":
-        return _as_weights(source, model)
+        return _as_weights(model)
     if to == "saved_model" == source.container:
         return Aim("saved_model", model)
     if to in ("h5", "weights") and source.container == "saved_model":
         return _out_of_saved_model(source, model, to)
     if to in ("h5", "weights") and source.container == "json":
-        raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
-    raise Refused("not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet")
+        raise Refused(
+            "no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that"
+        )
+    raise Refused(
+        "not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet"
+    )
 
 
 def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
     if model.architecture is None:
-        raise Refused("no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that")
+        raise Refused(
+            "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
+        )
     if not any(g.tensors for g in model.groups) and source.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
     if to == "h5":
@@ -53,7 +59,9 @@ def _as_json(source: Source, model: Stored) -> Aim:
     if source.container == "json":
         return Aim("json", model)
     if model.architecture is None:
-        raise Refused("no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write")
+        raise Refused(
+            "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
+        )
     architecture = model.architecture
     if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
         versions = {"keras_version": model.keras_version, "backend": model.backend}
@@ -62,7 +70,7 @@ def _as_json(source: Source, model: Stored) -> Aim:
     return Aim("json", bare, ".json", _lost(model, bare))
 
 
-def _as_weights(source: Source, model: Stored) -> Aim:
+def _as_weights(model: Stored) -> Aim:
     if model.contents == "weights":
         return Aim("h5", model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)

@@ -118,7 +118,7 @@ def may_be_model(path: str) -> bool:
 
 def _mentions_a_class(path: str) -> bool:
     """Far cheaper than parsing; the quotes are escaped where the JSON is encoded twice."""
-    from unnest.containers.json import read_text  # noqa: PLC0415 - few runs need it
+    from unnest.containers.json import read_text
 
     try:
         text = read_text(path)

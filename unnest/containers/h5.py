@@ -225,13 +225,14 @@ class _Writer:
 
     def __init__(self, file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
         self.file, self.model, self.source, self.progress = file, model, source, progress
-        door = source.door if isinstance(source, H5Source) else None
-        self.top: at.Attributes = door.attributes("") if door else {}
-        self.layers: at.Attributes = door.attributes(source.root) if isinstance(source, H5Source) else {}
+        self.top: at.Attributes = {}
+        self.layers: at.Attributes = {}
+        if isinstance(source, H5Source):
+            self.top, self.layers = source.door.attributes(""), source.door.attributes(source.root)
         #: Tensors of other containers: (where their bytes go, tensor), filled in when the file is closed.
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)
-        self.links.set_create_intermediate_group(True)  # noqa: FBT003 - h5py takes it by position
+        self.links.set_create_intermediate_group(True)
 
     def write(self) -> None:
         full = self.model.contents == "model"
@@ -296,7 +297,7 @@ class _Writer:
         how = h5p.create(h5p.DATASET_CREATE)
         how.set_alloc_time(h5d.ALLOC_TIME_EARLY)
         how.set_fill_time(h5d.FILL_TIME_NEVER)
-        how.set_obj_track_times(False)  # noqa: FBT003 - h5py takes it by position
+        how.set_obj_track_times(False)
         kind = h5t.py_create(np.dtype(tensor.dtype), logical=True)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
         dataset = h5d.create(group.id, encoded(tensor.name), kind, space, how, lcpl=self.links)

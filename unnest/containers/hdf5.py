@@ -14,7 +14,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p
+from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s
 
 from unnest.errors import Unreadable
 
@@ -108,7 +108,9 @@ class Door:
                 else:
                     self.others.append(path)
         if total > self.size:
-            raise self._refuse("absurd-size", f"{total} bytes of tensors in {self.size} bytes of file, the same bytes", "")
+            raise self._refuse(
+                "absurd-size", f"{total} bytes of tensors in {self.size} bytes of file, the same bytes", ""
+            )
 
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> Node:
         created = dataset.get_create_plist()
@@ -117,7 +119,7 @@ class Door:
             raise self._refuse("virtual-dataset", "a virtual dataset", path)
         if created.get_external_count():
             raise self._refuse("external-storage", "a dataset stored in another file", path)
-        if dataset.get_space().get_simple_extent_type() == 2:  # H5S_NULL: no elements at all, not even one
+        if dataset.get_space().get_simple_extent_type() == h5s.NULL:
             raise self._refuse("not-a-tensor", "an empty dataset", path)
         shape, dtype, stored = dataset.shape, dataset.dtype, dataset.get_storage_size()
         declared = dtype.itemsize
@@ -203,4 +205,3 @@ def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
 def oneline(error: BaseException) -> str:
     """What a library said, without line breaks or paths of its own."""
     return " ".join(str(error).split())[:200]
-

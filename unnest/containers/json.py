@@ -95,8 +95,7 @@ def read_architecture(path: str) -> JsonObject:
 def _stored(value: Json, path: str) -> Stored:
     if not is_architecture(value):
         raise Unreadable("not-keras", f"{path}: is JSON, but not what model.to_json() writes")
-    assert not isinstance(value, (str, int, float)) and value is not None
-    architecture: JsonObject = value  # type: ignore[assignment]
+    architecture = value
     return Stored(
         "architecture",
         architecture,

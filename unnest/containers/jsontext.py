@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
@@ -29,7 +29,7 @@ def parse_object(text: str, place: str) -> JsonObject:
     return value
 
 
-def is_architecture(value: Json) -> bool:
+def is_architecture(value: Json) -> TypeGuard[JsonObject]:
     """What `model.to_json()` writes, at the first glance."""
     return isinstance(value, Mapping) and "class_name" in value and "config" in value
 

@@ -26,7 +26,7 @@ class Comparer:
         self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
         self._progress = progress
 
-    def __enter__(self) -> Comparer:
+    def __enter__(self) -> Comparer:  # noqa: PYI034 - Self came with Python 3.11
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -67,7 +67,8 @@ class Comparer:
             )
             return None if alike else True  # anything but None ends the iteration and is its result
 
-        return left.chunk_iter(differs) is None
+        found: bool | None = left.chunk_iter(differs)
+        return found is None
 
     def _same_range(self, left: int, right: int, size: int) -> bool:
         for file, offset in zip(self._files, (left, right), strict=True):

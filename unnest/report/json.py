@@ -21,7 +21,7 @@ def render(entries: Sequence[Report]) -> str:
 
 def document(entries: Sequence[Report]) -> dict[str, Any]:
     """The document as data."""
-    summary: dict[str, Any] = {"files": len(entries), **{v: 0 for v in ("clean", "parallel", "unreadable")}}
+    summary: dict[str, Any] = {"files": len(entries), **dict.fromkeys(("clean", "parallel", "unreadable"), 0)}
     summary.update(Counter(e.verdict for e in entries))
     summary["actions"] = dict(Counter(e.action for e in entries if isinstance(e, Result)))
     return {

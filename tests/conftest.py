@@ -1,0 +1,46 @@
+"""Fixtures that the whole suite shares."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import makeh5
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A small parallel model, `m.h5`."""
+    return makeh5.parallel_file(tmp_path / "m.h5")
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Path:
+    """A small clean model, `clean.h5`."""
+    return makeh5.clean_file(tmp_path / "clean.h5")
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command line, run as users run it, in the test's own folder."""
+
+    def run(*args: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "unnest", *map(str, args)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            timeout=timeout,
+        )
+        assert "Traceback" not in done.stderr + done.stdout, done.stderr
+        return done
+
+    return run

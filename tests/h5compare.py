@@ -1,0 +1,83 @@
+"""Two Keras .h5 files side by side: equal in all that a reader of them can see, or told where not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+#: Keys of the architecture JSON that are left out of the comparison, each with its reason.
+IGNORED_KEYS: dict[str, str] = {}
+
+#: Attributes that must be equal as they are, where either file has them.
+PLAIN_ATTRIBUTES = ("keras_version", "backend")
+
+
+def differences(found: Path, wanted: Path) -> list[str]:
+    """What distinguishes two files; empty where nothing does."""
+    with h5py.File(found) as a, h5py.File(wanted) as b:
+        told = _texts(a, b)
+        told += [f"root groups {sorted(a)} != {sorted(b)}"] if sorted(a) != sorted(b) else []
+        if "model_weights" in a and "model_weights" in b:
+            told += _texts(a["model_weights"], b["model_weights"], "model_weights")
+            told += _layers(a["model_weights"], b["model_weights"])
+        else:
+            told += _layers(a, b)
+        if "optimizer_weights" in a and "optimizer_weights" in b:
+            told += _group(a["optimizer_weights"], b["optimizer_weights"], "optimizer_weights", names=False)
+    return told
+
+
+def names_of(group: h5py.Group, name: str) -> list[str]:
+    """A list of names, whichever way it is stored."""
+    keys = (
+        [name]
+        if name in group.attrs
+        else sorted((k for k in group.attrs if k.startswith(name)), key=lambda k: int(k[len(name) :]))
+    )
+    return [n.decode() if isinstance(n, bytes) else str(n) for k in keys for n in group.attrs[k]]
+
+
+def _texts(a: h5py.Group, b: h5py.Group, place: str = "/") -> list[str]:
+    told = []
+    for name in PLAIN_ATTRIBUTES:
+        if a.attrs.get(name) != b.attrs.get(name):
+            told.append(f"{place}@{name}: {a.attrs.get(name)!r} != {b.attrs.get(name)!r}")
+    for name in ("model_config", "training_config"):
+        x, y = (json.loads(f.attrs[name]) if name in f.attrs else None for f in (a, b))
+        told += _json(x, y, name)
+    return told
+
+
+def _json(a: Any, b: Any, place: str) -> list[str]:  # noqa: ANN401 - JSON is any
+    """Where two documents differ, by path; the first few are enough."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = [k for k in sorted({*a, *b}) if k not in IGNORED_KEYS]
+        missing = object()
+        return [t for k in keys for t in _json(a.get(k, missing), b.get(k, missing), f"{place}.{k}")][:5]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [t for i, (x, y) in enumerate(zip(a, b, strict=True)) for t in _json(x, y, f"{place}[{i}]")][:5]
+    same = a == b and type(a) is type(b)
+    return [] if same else [f"{place}: {str(a)[:60]} != {str(b)[:60]}"]
+
+
+def _layers(a: h5py.Group, b: h5py.Group) -> list[str]:
+    x, y = names_of(a, "layer_names"), names_of(b, "layer_names")
+    if x != y:
+        return [f"layer_names {x} != {y}"]
+    return [t for layer in x for t in _group(a[layer], b[layer], layer)]
+
+
+def _group(a: h5py.Group, b: h5py.Group, place: str, *, names: bool = True) -> list[str]:
+    x, y = names_of(a, "weight_names"), names_of(b, "weight_names")
+    if (x != y) if names else (len(x) != len(y)):
+        return [f"{place}: weight_names {x} != {y}"]
+    return [f"{place}: {n} differs" for n, m in zip(x, y, strict=True) if not _same(a[n], b[m])]
+
+
+def _same(a: h5py.Dataset, b: h5py.Dataset) -> bool:
+    x, y = np.asarray(a[()]), np.asarray(b[()])
+    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()

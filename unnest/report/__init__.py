@@ -1,0 +1,1 @@
+"""Rendering what inspect() and fix() return; sees the core alone."""
