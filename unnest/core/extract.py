@@ -48,14 +48,16 @@ def cannot_flatten(graph: Graph, found: Found) -> str | None:
     template = graph.layers[found.template]
     if len(template.calls) > len(found.towers):
         return f"{template.name} is called elsewhere too"
-    inner = sequential_as_functional(template.stored, _input_entries(graph, found))
+    inner = own_layers(graph, found)
     gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
     both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
     return f"both models have a layer {both[0]}" if both else None
 
 
-def _input_entries(graph: Graph, found: Found) -> list[JsonObject]:
-    return [graph.layers[s.layer].stored for s in found.sources]
+def own_layers(graph: Graph, found: Found) -> JsonObject:
+    """The template as the functional model whose layers a head is put upon."""
+    inputs = [graph.layers[source.layer].stored for source in found.sources]
+    return sequential_as_functional(graph.layers[found.template].stored, inputs)
 
 
 def _removed(graph: Graph, found: Found) -> set[CallId]:
@@ -146,7 +148,7 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
 def flattened(graph: Graph, found: Found) -> JsonObject:
     """The template's layers as the outer model's own."""
     template = graph.layers[found.template]
-    inner_model = sequential_as_functional(template.stored, _input_entries(graph, found))
+    inner_model = own_layers(graph, found)
     inner = read(inner_model)
     removed = _removed(graph, found) | set(found.towers)
     outputs = _raw_ends(inner_model, "output_layers", inner)

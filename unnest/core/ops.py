@@ -159,8 +159,11 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph]) -> Towers | None:
-    """The first wrapper of these graphs, outermost before inner ones; None where there is none. Raises Broken."""
+def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> Towers | None:
+    """The first wrapper of these graphs, outermost before inner ones; None where there is none. Raises Broken.
+
+    With `closed` only one that can be cut: nothing else reads from inside of it.
+    """
     for graph in graphs:
         view = View(graph, library)
         found: list[Towers] = []
@@ -172,7 +175,7 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph]) -> Towers | 
                 found.append(towers)
             elif _belongs(found[0], towers):
                 _join(found[0], towers)
-        if found and _closed(graph, found[0]):
+        if found and (not closed or _closed(graph, found[0])):
             return found[0]
     return None
 

@@ -42,9 +42,7 @@ def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
     optimizer = training.optimizer_class(stored.training)
     model = _checked(stored.architecture)
     if model is None:
-        return Plan(
-            "clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),)
-        )
+        return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
     start = unwrap.Level(model, {g.name: Share(g.tensors) for g in stored.groups})
     done = unwrap.everything(start, keep_nested=keep_nested)
     if not done.wrappers:
@@ -85,10 +83,15 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         groups=groups,
         optimizer=state,
     )
-    return Plan(
-        "parallel", done.wrappers, done.template, optimizer, tuple(findings), result,
-        dropped=_dropped(stored, result),
-    )  # fmt: skip
+    dropped = _dropped(stored, result)
+    lost = {t.ref for t in dropped} & {t.ref for g in stored.groups if g.name not in done.removed for t in g.tensors}
+    if lost:
+        why = f"{len(lost)} tensors would be lost, {sorted(lost)[0]} among them"
+        return Plan(
+            "parallel", done.wrappers, done.template, optimizer, tuple(findings),
+            refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"),
+        )  # fmt: skip
+    return Plan("parallel", done.wrappers, done.template, optimizer, tuple(findings), result, dropped=dropped)
 
 
 def _group_names(model: JsonObject) -> list[str]:

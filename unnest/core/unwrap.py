@@ -40,7 +40,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Done:
-    """What was found, and what is left. `moved`: layers stand in another order than before."""
+    """What was found, and what is left.
+
+    `moved`: layers stand in another order than before. `removed`: slice and merge layers that went.
+    """
 
     level: Level
     wrappers: tuple[Wrapper, ...]
@@ -48,6 +51,7 @@ class Done:
     findings: tuple[Finding, ...]
     outputs: Mapping[str, str]
     moved: bool
+    removed: frozenset[str]
     refusal: str | None
 
 
@@ -59,9 +63,7 @@ def everything(start: Level, *, keep_nested: bool) -> Done:
         level = work.top(start)
     except Ambiguous as doubt:
         refusal = str(doubt)
-    names, renamed = (
-        training.output_names([r.layer for r in read(each.model).outputs]) for each in (start, level)
-    )
+    names, renamed = (training.output_names([r.layer for r in read(each.model).outputs]) for each in (start, level))
     return Done(
         level,
         tuple(work.wrappers),
@@ -69,6 +71,7 @@ def everything(start: Level, *, keep_nested: bool) -> Done:
         tuple(work.findings),
         dict(zip(names, renamed, strict=False)) if len(names) == len(renamed) else {},
         work.moved,
+        frozenset(work.removed),
         refusal,
     )
 
@@ -84,6 +87,7 @@ class _Unwrapping:
         self.findings: list[Finding] = []
         self.innermost: Template | None = None
         self.moved = False
+        self.removed: set[str] = set()
 
     def top(self, start: Level) -> Level:
         """The outermost model without wrappers, its weights layer by layer. Raises Ambiguous."""
@@ -136,6 +140,7 @@ class _Unwrapping:
     def _take_out(self, level: Level, graph: Graph, found: towers.Found, how: Scope) -> Level:
         """The level without this wrapper."""
         template = graph.layers[found.template]
+        self.removed |= {c.layer for c in found.slices} | {c.layer for merge in found.merges for c in merge.calls}
         if how == "whole":
             self._whole = graph, found
             told = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
@@ -147,7 +152,8 @@ class _Unwrapping:
         if how == "head" and reason is None:
             try:
                 groups = level.by_layer()
-                shares = split(groups.get(template.name, Share()).tensors, read(template.stored))
+                own = groups.get(template.name, Share())
+                shares = split(own.tensors, read(extract.own_layers(graph, found)))
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
@@ -194,9 +200,7 @@ class _Unwrapping:
         changed = {path: each.model for path, each in new.items() if each.model is not held[path]}
         if not changed:
             return level
-        level = replace(
-            level, model=extract.with_entry(graph, layer, replace_children(layer.stored, changed))
-        )
+        level = replace(level, model=extract.with_entry(graph, layer, replace_children(layer.stored, changed)))
         if len(held) > 1:
             return level
         (only,) = new.values()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from unnest.core.dialects import is_model, read
@@ -51,11 +52,17 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
     by_name = _name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
     shares = _anchored(tensors, layers, by_name)
-    for claims in (by_name, nameless):
-        for kept_promises, spare_unknown in ((True, True), (False, True), (False, False)):
-            if shares is None:
-                search = _Search(tensors, layers, claims, kept_promises, spare_unknown)
-                shares = search.only_reading()
+    for claims, rules in (
+        (by_name, _Rules(kept_promises=True, spare_unknown=True, pure=True)),
+        (nameless, _Rules(kept_promises=True, spare_unknown=True)),  # names may be another graph's
+        (by_name, _Rules(spare_unknown=True, pure=True)),
+        (by_name, _Rules(pure=True)),
+        (by_name, _Rules(spare_unknown=True)),
+        (by_name, _Rules()),
+        (nameless, _Rules(kept_promises=True)),
+    ):
+        if shares is None:
+            shares = _Search(tensors, layers, claims, rules).only_reading()
     if shares is not None:
         return {layer.name: share for layer, share in zip(layers, shares, strict=True)}
     raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
@@ -155,14 +162,14 @@ def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | 
     exact = [own[part] for part in parts if part in own]
     if exact:
         return frozenset[int]().union(*exact)
-    for (
-        part
-    ) in parts:  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
+    for part in parts:  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
         stem = part
         while "_" in stem:
             stem = stem.rpartition("_")[0]
             if stem in own:
                 return frozenset(own[stem])
+            if (wrapped := stem.partition("_")[2]) in own:  # `forward_gru_1_W`
+                return frozenset(own[wrapped])
     return None
 
 
@@ -207,19 +214,33 @@ Counts: TypeAlias = tuple[int, int]
 """How many trained and how many other tensors a layer owns."""
 
 
-@dataclass(frozen=True)
-class _Search:
-    """All readings that order, names and promises leave.
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a reading has to respect besides order; from strict to lax.
 
     `kept_promises`: a layer owns what its config promises, also where names say otherwise.
     `spare_unknown`: a layer that promises nothing owns only what bears its name.
+    `pure`: a layer whose name is borne by some weights owns no others.
     """
+
+    kept_promises: bool = False
+    spare_unknown: bool = False
+    pure: bool = False
+
+
+@dataclass(frozen=True)
+class _Search:
+    """All readings that order, names and promises leave under some rules."""
 
     tensors: Sequence[Tensor]
     layers: Sequence[_Claimant]
     claims: Sequence[frozenset[int] | None]
-    kept_promises: bool
-    spare_unknown: bool
+    rules: _Rules
+
+    @cached_property
+    def _named(self) -> frozenset[int]:
+        """The layers whose name, and no other's, some weight bears."""
+        return frozenset(next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1)
 
     def only_reading(self) -> list[Share] | None:
         """The one reading; None where there is none. Raises Ambiguous where there are several."""
@@ -235,7 +256,7 @@ class _Search:
 
     def _borders(self) -> Iterable[int]:
         """Where the trained weights may end."""
-        if self.spare_unknown and all(c is None for c in self.claims):
+        if self.rules.spare_unknown and all(c is None for c in self.claims):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []
         return range(len(self.tensors) + 1)
@@ -267,13 +288,11 @@ class _Search:
         """How many of the next trained and other tensors a layer may own."""
         layer = self.layers[index]
         most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
-        named = any(
-            self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m)
-        )
+        named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
         options: Iterable[Counts]
-        if layer.promised is not None and (self.kept_promises or not named):
+        if layer.promised is not None and (self.rules.kept_promises or not named):
             options = [layer.counts()]
-        elif self.spare_unknown and not named:
+        elif self.rules.spare_unknown and not named:
             options = [(0, 0)]
         else:
             options = [(a, b) for a in range(most[0] + 1) for b in range(most[1] + 1)]
@@ -285,8 +304,9 @@ class _Search:
 
     def _reach(self, index: int, start: int, stop: int) -> int:
         """How many tensors from `start` on no other layer's name forbids."""
+        borne = self.rules.pure and index in self._named
         k = start
-        while k < stop and ((claim := self.claims[k]) is None or index in claim):
+        while k < stop and (index in claim if (claim := self.claims[k]) is not None else not borne):
             k += 1
         return k - start
 
