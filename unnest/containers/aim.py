@@ -23,6 +23,8 @@ class Aim:
 
 def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     """Where `model` goes. Raises Refused where it cannot go there."""
+    if source.container == "checkpoint":
+        return _out_of_checkpoint(source, model, to)
     if to is None or (to == "h5" and source.container == "h5"):
         return Aim(source.container, model)
     if to == "json":
@@ -40,6 +42,18 @@ def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     raise Refused(
         "not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet"
     )
+
+
+def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
+    if to is None and model is source.stored:
+        return Aim("checkpoint", model)
+    if to not in (None, "weights"):
+        raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights can hold that")
+    if any(not g.name for g in model.groups):
+        raise Refused(
+            "needs-architecture", f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json"
+        )
+    return Aim("h5", model, ".weights.h5")
 
 
 def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:

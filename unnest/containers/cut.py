@@ -110,7 +110,12 @@ def recognise(meta: Message, path: str) -> list[ops.Towers]:
             serving.found.append(towers)
             _rewire(meta, towers, next(g for g in graphs if g.name == towers.graph))
     except Broken as e:
-        raise Unreadable("damaged-graph", f"{path}: the serving graph does not add up ({e})") from e
+        raise broken(path, e) from e
+
+
+def broken(path: str, error: Broken) -> Unreadable:
+    """A graph that refers to what it does not hold, in one line."""
+    return Unreadable("damaged-graph", f"{path}: the graph does not add up ({error}); copy it again")
 
 
 def _rewire(meta: Message, towers: ops.Towers, graph: OpGraph) -> None:

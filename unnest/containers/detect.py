@@ -17,6 +17,7 @@ from unnest.errors import Unreadable
 READERS: dict[ContainerName, tuple[str, str]] = {
     "h5": ("unnest.containers.h5", "H5Container"),
     "json": ("unnest.containers.json", "JsonContainer"),
+    "checkpoint": ("unnest.containers.checkpoint", "CheckpointContainer"),
     "saved_model": ("unnest.containers.saved_model", "SavedModelContainer"),
 }
 

@@ -84,15 +84,33 @@ class ObjectGraph:
         root = self.model()
         if root is None:
             raise Refused("architecture-mismatch", f"{self.where}: has no layers; pass a checkpoint of a Keras model")
-        groups = tuple(Group(name, tensors) for name, tensors in self._model(architecture, root))
+        groups = self.groups(architecture, root)
         optimizer = self._optimizer(root)
         everything = {k for k, e in self.bundle.entries.items() if e.dtype != "string"}
         return Weights(groups, optimizer, tuple(sorted(everything - self.taken)))
 
+    def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
+        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
+        return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
+
+    def lone_model(self) -> tuple[int, int, int] | None:
+        """(which layer, its node, how many layers) where one layer, itself a model, holds all weights."""
+        root = self.model()
+        layers = self.layers(root) if root is not None else []
+        weighted = [(k, n) for k, n in enumerate(layers) if any(self._variables(n, set()))]
+        if len(weighted) != 1 or not self.layers(weighted[0][1]):
+            return None
+        return (*weighted[0], len(layers))
+
+    def below(self, node: int) -> tuple[Tensor, ...]:
+        """All weights under a node, layer by layer, each layer's in the order of its attributes."""
+        return tuple(self._tensor(n, trained=True) for n in self._variables(node, set()))
+
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
-        layers, nodes = list(read(entry).layers.values()), self.layers(node)
+        graph, nodes = read(entry), self.layers(node)
+        layers = list(graph.layers.values())
         # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
-        if len(nodes) == len(layers) + 1:
+        if graph.sequential and len(nodes) == len(layers) + 1:
             nodes = nodes[1:]
         elif len(nodes) + 1 == len(layers) and is_input(layers[0].stored):
             layers = layers[1:]
@@ -146,9 +164,9 @@ class ObjectGraph:
         if told is not None:
             trained, order = told
             numbers = [by_key[k] for k in order if k in by_key]
-            return tuple(self._tensor(n, (self._key(n) or "") in trained) for n in numbers)
+            return tuple(self._tensor(n, trained=(self._key(n) or "") in trained) for n in numbers)
         flags = self._trained(layer, list(found))
-        tensors = [self._tensor(n, flag) for n, flag in zip(found, flags, strict=True)]
+        tensors = [self._tensor(n, trained=flag) for n, flag in zip(found, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
     def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
@@ -181,7 +199,7 @@ class ObjectGraph:
             below = [self._number(c) for c in self.nodes[at].children if c.local_name not in ASIDE]
             pending += reversed(below)
 
-    def _tensor(self, node: int, trained: bool) -> Tensor:
+    def _tensor(self, node: int, *, trained: bool) -> Tensor:
         key = self._key(node) or ""
         entry = self.bundle.entries.get(key)
         if entry is None:
@@ -199,8 +217,8 @@ class ObjectGraph:
         listed = self.child(at, "_variables")
         if listed is not None:  # Keras 2.11 and later: one list
             edges = sorted(self.nodes[listed].children, key=lambda c: int(c.local_name))
-            return tuple(self._tensor(self._number(c), False) for c in edges) or None
+            return tuple(self._tensor(self._number(c), trained=False) for c in edges) or None
         count = self.child(at, "iter")
         slots = [s.variable for s in self.nodes[at].slot_variables]
         state = [*([count] if count is not None else []), *slots]
-        return tuple(self._tensor(n, False) for n in state) if slots else None
+        return tuple(self._tensor(n, trained=False) for n in state) if slots else None

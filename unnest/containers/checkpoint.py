@@ -1,0 +1,225 @@
+"""TensorFlow checkpoints: `prefix.index` and its shards, object-based (`save_weights`) or name-based (`tf.train.Saver`).
+
+An object-based checkpoint stores which layer holds what, a name-based one only the variables' names; `prefix.meta`, where
+it was kept, adds the graph and the order in which the variables were made. Neither stores an architecture (except
+TensorFlow 1.13 to 1.15, object-based), so that `--architecture` says more than the checkpoint does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from unnest.containers import cut, graphdef, protos
+from unnest.containers.bundle import Bundle, read_plain
+from unnest.containers.interface import Container, Progress, Source
+from unnest.containers.jsontext import parse_object
+from unnest.containers.objectgraph import KEY, ObjectGraph
+from unnest.core import ops
+from unnest.core.dialects import is_model, read
+from unnest.core.layers import expected
+from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.opgraph import Broken, OpGraph
+from unnest.core.plan import plan
+from unnest.core.weights import owners
+from unnest.errors import Refused
+from unnest.findings import Code, Finding
+
+MAX_META = 1 << 31
+
+
+class CheckpointSource(Source):
+    """A checkpoint; `path` is its prefix."""
+
+    container: ClassVar = "checkpoint"
+
+    def __init__(self, path: str) -> None:
+        self.bundle = Bundle(path)
+        try:
+            self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
+            self.meta = path + ".meta" if os.path.isfile(path + ".meta") and self.graph is None else None
+            every = tuple(
+                Tensor(f"{key}:0", e.shape, e.dtype, key)
+                for key, e in self.bundle.entries.items() if e.dtype != "string"
+            )  # fmt: skip
+        except BaseException:
+            self.bundle.close()
+            raise
+        super().__init__(path, Stored("weights", groups=(Group("", every),)))
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """With the architecture given, or stored; else as far as objects and names tell."""
+        if architecture is None:
+            architecture = self._stored_architecture()
+        if architecture is not None and is_model(architecture):
+            self.stored = self._with(architecture)
+            made = plan(self.stored, architecture=architecture, keep_nested=keep_nested)
+            seen = self._by_graph() if self.graph is None and made.verdict == "clean" and not made.refusal else None
+            # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
+            return made if seen is None else replace(seen, refusal=None, result=self.stored)
+        if architecture is not None:
+            why = "the architecture given is not a graph of layers; pass the model's own"
+            return Plan("clean", refusal=Refusal("architecture-mismatch", why))
+        return self._bare()
+
+    def _stored_architecture(self) -> JsonObject | None:
+        root = self.graph.model() if self.graph else None
+        text = self.graph.config(root) if self.graph and root is not None else None
+        return None if text is None else parse_object(text.decode("utf-8", "replace"), f"{self.path}: the stored config")
+
+    def _with(self, architecture: JsonObject) -> Stored:
+        """The weights by layer of the architecture, which is the saved model's or its template's."""
+        versions = {k: v if isinstance(v := architecture.get(k), str) else None for k in ("keras_version", "backend")}
+        stored = Stored("weights", **versions)  # type: ignore[arg-type]
+        if self.graph is None:
+            return replace(stored, groups=self._by_name(architecture))
+        try:
+            return replace(stored, groups=self.graph.weights(architecture).groups)
+        except Refused:
+            inner = self.graph.lone_model()
+            if inner is None:
+                raise
+        own = [replace(t, owner=(g.name, *t.owner)) for g in self.graph.groups(architecture, inner[1]) for t in g.tensors]
+        empty = [Group(f"layer-{k}", ()) for k in range(inner[2] - 1)]
+        return replace(stored, groups=(*empty[: inner[0]], Group(f"layer-{inner[0]}", tuple(own)), *empty[inner[0] :]))
+
+    # ---- names alone ----
+
+    def _order(self) -> tuple[list[str], set[str]] | None:
+        """The variables in the order they were made, and which are trained: .meta tells."""
+        if self.meta is None:
+            return None
+        message = protos.parse("MetaGraph", read_plain(self.meta, MAX_META), self.meta)
+        found: list[list[str]] = []
+        for key in ("variables", "trainable_variables"):
+            values = message.collections[key].bytes.value if key in message.collections else ()
+            found.append([protos.parse("Variable", v, self.meta).name.removesuffix(":0") for v in values])
+        return found[0], set(found[1])
+
+    def _by_name(self, architecture: JsonObject) -> tuple[Group, ...]:
+        """A group per layer of the architecture: the variables named after it. Raises Refused."""
+        told = self._order()
+        keys = [k for k in (told[0] if told else self.bundle.entries) if k in self.bundle.entries]
+        return tuple(Group(name, self._named(architecture, name, keys, told)) for name in read(architecture).layers)
+
+    def _named(
+        self, model: JsonObject, name: str, keys: Iterable[str], told: tuple[list[str], set[str]] | None
+    ) -> tuple[Tensor, ...]:
+        layer = read(model).layers[name]
+        if is_model(layer.stored):
+            inner = [
+                replace(t, owner=(below, *t.owner))
+                for below in read(layer.stored).layers
+                for t in self._named(layer.stored, below, keys, told)
+            ]  # fmt: skip
+            return (*(t for t in inner if t.trained), *(t for t in inner if not t.trained))
+        own = [k for k in keys if k.split("/")[-2:-1] == [name]]
+        promised = expected(layer.config)
+        if promised is not None and len(own) != promised.total:
+            raise Refused(
+                "architecture-mismatch",
+                f"{self.path}: {len(own)} variables are named after {name!r}, which has {promised.total}; "
+                "pass the architecture of the model that was saved",
+            )
+        if len(own) > 1 and told is None:
+            raise Refused(
+                "weights-ambiguous",
+                f"{self.path}: the order of {name!r}'s weights is stored nowhere; put the checkpoint's .meta file beside it",
+            )
+        frozen = layer.settings.get("trainable") is False
+        made = [self._tensor(k, trained=(told is None or k in told[1]) and not frozen) for k in own]
+        return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
+
+    def _tensor(self, key: str, *, trained: bool) -> Tensor:
+        entry = self.bundle.entries[key]
+        return Tensor(f"{key}:0", entry.shape, entry.dtype, key, (), trained)
+
+    # ---- no architecture ----
+
+    def _bare(self) -> Plan:
+        if self.graph is not None:
+            return self._bare_objects(self.graph)
+        seen = self._by_graph()
+        return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),)) if seen is None else seen
+
+    def _by_graph(self) -> Plan | None:
+        """What the graph in .meta shows; names alone do not place the weights."""
+        towers = self._towers()
+        if towers is None:
+            return None
+        merges = tuple(m.partition(":")[0] for m in towers.merges)
+        evidence = (f"{towers.towers} operands of {merges[0]} in {os.path.basename(self.path)}.meta are the same computation",)
+        wrapper = Wrapper("", towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
+        template = Template("", len(towers.sources), len(merges), None, None)
+        why = "names alone do not tell the layers; pass --architecture MODEL.json"
+        return Plan("parallel", (wrapper,), template, refusal=Refusal("needs-architecture", why))
+
+    def _towers(self) -> ops.Towers | None:
+        if self.meta is None:
+            return None
+        message = protos.parse("MetaGraph", read_plain(self.meta, MAX_META), self.meta)
+        graph = graphdef.main_graph(message.graph, ())
+        read_by = {t for op in graph.ops.values() for t in op.inputs}
+        ends = tuple(f"{n}:0" for n in graph.ops if f"{n}:0" not in read_by)
+        whole = OpGraph("", graph.ops, (), ends)
+        try:
+            return ops.find([whole], graphdef.library(message.graph), closed=False)
+        except Broken as e:
+            raise cut.broken(self.path, e) from e
+
+    def _bare_objects(self, graph: ObjectGraph) -> Plan:
+        """One layer holds all weights, shares its inputs with the whole, and the layers before are its slices."""
+        inner = graph.lone_model()
+        if inner is None:
+            return Plan("clean")
+        at, node, count = inner
+        shared = len(set(graph.layers(node)) & set(graph.layers(graph.model() or 0)))
+        slices, merges = at - shared, count - at - 1
+        if not shared or not merges or slices < 2 * shared or slices % shared:
+            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),))
+        evidence = (
+            f"layer {at} of {count} holds all weights and is a model",
+            f"it shares {shared} inputs with the whole, and {slices} layers without weights stand between",
+        )
+        wrapper = Wrapper("", f"layer-{at}", slices // shared, "whole",
+                          tuple(f"layer-{at + 1 + k}" for k in range(merges)), 0, "likely", evidence)  # fmt: skip
+        tensors = graph.below(node)
+        template = Template("", shared, merges, len(graph.layers(node)), sum(t.size for t in tensors))
+        if any(graph.layers(n) for n in graph.layers(node)):
+            why = "the template holds models of its own, whose names are not stored; pass --architecture MODEL.json"
+            return Plan("parallel", (wrapper,), template, refusal=Refusal("needs-architecture", why))
+        groups = tuple(Group(name, own) for name, own in owners(tensors).items())
+        found: tuple[Finding, ...] = (Code.WEIGHTLESS_LEFT_OUT(),)
+        return Plan("parallel", (wrapper,), template, findings=found, result=Stored("weights", groups=groups))
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, checked against their checksum."""
+        return self.bundle.blocks(self.bundle.entries[tensor.ref])
+
+    def close(self) -> None:
+        """Close the shards."""
+        self.bundle.close()
+
+
+class CheckpointContainer(Container):
+    """Reads checkpoints; what comes out of one is written as weights."""
+
+    name: ClassVar = "checkpoint"
+    suffix: ClassVar = ".weights.h5"
+
+    def open(self, path: str) -> CheckpointSource:
+        """Read everything but the tensors' bytes."""
+        return CheckpointSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """Never asked for: `aim` sends what comes out of a checkpoint to .h5."""
+        raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """As `write`."""
+        raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
+
+
+__all__ = ["CheckpointContainer", "CheckpointSource"]
