@@ -18,6 +18,7 @@ from threading import Thread
 from typing import IO, Literal, TypeAlias
 
 from unnest.errors import Failed, Refused
+from unnest.interrupts import Held
 
 #: How the temporary siblings end. Nothing that ends so is ever read as a model.
 TEMPORARY = ".unnest-tmp"
@@ -36,21 +37,22 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Out
     else is Refused. Raises Failed where the machine does not do its part.
     """
     temporary = sibling(target)
-    try:
-        _make(temporary, fill, check)
-        if os.path.isfile(target) and filecmp.cmp(temporary, target, shallow=False):
-            return "same"
-        if force:
-            os.replace(temporary, target)
-        else:
-            _name(temporary, target)
-        sync_folder(target)
-    except FileExistsError:
-        raise exists(target) from None
-    except OSError as e:
-        raise write_failed(target, e) from e
-    finally:
-        _remove(temporary)
+    with Held() as held:
+        try:
+            _make(temporary, fill, check, held)
+            if os.path.isfile(target) and filecmp.cmp(temporary, target, shallow=False):
+                return "same"
+            if force:
+                os.replace(temporary, target)
+            else:
+                _name(temporary, target)
+            sync_folder(target)
+        except FileExistsError:
+            raise exists(target) from None
+        except OSError as e:
+            raise write_failed(target, e) from e
+        finally:
+            _remove(temporary)
     return "written"
 
 
@@ -60,31 +62,27 @@ def replace(target: str, backup: str, fill: Fill, check: Fill) -> None:
     The backup is a second name of the old file, made first. A backup that already is the old
     file is what a killed run left and counts as made; any other is never replaced.
     """
-    temporary = sibling(target)
-    spare = sibling(backup)
-    made: os.stat_result | None = None
-    before: os.stat_result | None = None
-    try:
-        before = os.stat(target)
-        _make(temporary, fill, check)
-        os.chmod(temporary, before.st_mode & 0o7777)
-        if not _is(backup, before):
-            # Noted first: after an interrupt, only what is provably ours is taken away again.
-            made = before
-            if not _link(target, backup):
-                made = _copy(target, spare)
-                _name(spare, backup)
-        os.replace(temporary, target)
-        sync_folder(target)
-    except FileExistsError:
-        raise backup_exists(backup) from None
-    except OSError as e:
-        raise write_failed(target, e) from e
-    finally:
-        _remove(temporary)
-        _remove(spare)
-        if made is not None and before is not None and _is(target, before) and _is(backup, made):
-            _remove(backup)
+    temporary, spare = sibling(target), sibling(backup)
+    before = made = None
+    with Held() as held:
+        try:
+            before = os.stat(target)
+            _make(temporary, fill, check, held)
+            os.chmod(temporary, before.st_mode & 0o7777)
+            if not _is(backup, before):
+                made = _back_up(target, backup, spare, held)
+            os.replace(temporary, target)
+            made = None
+            sync_folder(target)
+        except FileExistsError:
+            raise backup_exists(backup) from None
+        except OSError as e:
+            raise write_failed(target, e) from e
+        finally:
+            _remove(temporary)
+            _remove(spare)
+            if made is not None and _is(backup, made):
+                _remove(backup)
 
 
 def backup_exists(backup: str) -> Refused:
@@ -128,18 +126,19 @@ def sibling(target: str) -> str:
     return os.path.join(folder, f".{kept}{tail}")
 
 
-def _make(temporary: str, fill: Fill, check: Fill) -> None:
+def _make(temporary: str, fill: Fill, check: Fill, held: Held) -> None:
     """The whole file under its temporary name, read back and on the disk."""
     # Exclusive, and with the permissions of any new file: the umask decides.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    fill(temporary)
-    with open(temporary, "rb") as file:
-        # The disk works while the bytes are compared: both take about as long as a copy.
-        syncing = _Sync(file.fileno())
-        try:
-            check(temporary)
-        finally:
-            syncing.join()
+    with held.released():
+        fill(temporary)
+        with open(temporary, "rb") as file:
+            # The disk works while the bytes are compared: both take about as long as a copy.
+            syncing = _Sync(file.fileno())
+            try:
+                check(temporary)
+            finally:
+                syncing.join()
     if syncing.error:
         raise syncing.error
 
@@ -180,12 +179,17 @@ def _link(path: str, name: str) -> bool:
     return True
 
 
-def _copy(path: str, spare: str) -> os.stat_result:
-    """A whole, synced copy; the stat tells it from any other file."""
-    shutil.copy2(path, spare)
-    with open(spare, "rb") as file:
-        os.fsync(file.fileno())
-        return os.fstat(file.fileno())
+def _back_up(target: str, backup: str, spare: str, held: Held) -> os.stat_result:
+    """The old file under a second name, or a copy of it where there are no second names."""
+    if _link(target, backup):
+        return os.stat(target)
+    with held.released():
+        shutil.copy2(target, spare)
+        with open(spare, "rb") as file:
+            os.fsync(file.fileno())
+            copied = os.fstat(file.fileno())
+    _name(spare, backup)
+    return copied
 
 
 def _is(path: str, known: os.stat_result) -> bool:
