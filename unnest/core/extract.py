@@ -7,9 +7,9 @@ embedded    the outer model with one call of the template in the wrapper's place
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from unnest.core.dialects import functional, model_name, nodes, read, sequential_as_functional
+from unnest.core.dialects import first_at_ends, functional, model_name, nodes, read, sequential_as_functional
 from unnest.core.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
 from unnest.core.towers import Found
@@ -49,6 +49,8 @@ def cannot_flatten(graph: Graph, found: Found) -> str | None:
     if len(template.calls) > len(found.towers):
         return f"{template.name} is called elsewhere too"
     inner = own_layers(graph, found)
+    if read(template.stored).sequential and any(nodes.is_keras_3(call.stored) for call in template.calls):
+        return "Keras 3 notes the shape of every tensor, and a Sequential's are not in the file"
     gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
     both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
     return f"both models have a layer {both[0]}" if both else None
@@ -66,9 +68,7 @@ def _removed(graph: Graph, found: Found) -> set[CallId]:
     towers = set(found.towers)
     pending = set(found.slices)
     while True:
-        needed = {
-            c for c in pending if any(u not in gone | towers | pending for u, _ in graph.readers.get(c, ()))
-        }
+        needed = {c for c in pending if any(u not in gone | towers | pending for u, _ in graph.readers.get(c, ()))}
         needed |= {r.call for n in needed for r in graph.call(n).reads if r.call in pending}
         if not needed:
             return gone | pending
@@ -88,16 +88,20 @@ class _Renumbering:
         }
 
     def __call__(self, raw: nodes.RawRef) -> nodes.RawRef:
-        name, number, tensor = raw
-        return self.raw(Ref(name, number - self._graph.layers[name].first, tensor))
+        """How the new file spells, in a call, the tensor that the old one spells so."""
+        return self._new(raw, lambda layer: layer.first)
 
-    def raw(self, ref: Ref) -> nodes.RawRef:
-        """How the new file spells this tensor."""
+    def at_ends(self, raw: nodes.RawRef) -> nodes.RawRef:
+        """The same in the model's lists of inputs and outputs."""
+        return self._new(raw, lambda layer: layer.first_at_ends)
+
+    def _new(self, raw: nodes.RawRef, first: Callable[[Layer], int]) -> nodes.RawRef:
+        name, number, tensor = raw
+        ref = Ref(name, number - first(self._graph.layers[name]), tensor)
         new = self._instead.get(ref, ref)
         if not isinstance(new, Ref):
             return new
-        layer = self._graph.layers[new.layer]
-        return (new.layer, layer.first + self._rank[new.call], new.tensor)
+        return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
 def in_place(graph: Graph, found: Found) -> JsonObject:
@@ -125,7 +129,7 @@ def in_place(graph: Graph, found: Found) -> JsonObject:
 def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumbering) -> JsonObject:
     config = graph.model["config"]
     assert isinstance(config, Mapping)
-    ends = [nodes.rewrite(config[key], graph.layers, change) for key in ("input_layers", "output_layers")]
+    ends = [nodes.rewrite(config[key], graph.layers, change.at_ends) for key in ("input_layers", "output_layers")]
     return in_keras_order(graph, functional(graph.model, entries, *ends))
 
 
@@ -191,26 +195,30 @@ def instead_of_nested(graph: Graph, layer: Layer, model: JsonObject) -> tuple[Js
     entry = {**layer.stored, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
-    model = with_entry(graph, layer, entry)
+    outer = with_entry(graph, layer, entry)
     if graph.sequential:
-        return model, name
+        return outer, name
+
+    keras_3 = any(nodes.is_keras_3(call.stored) for call in layer.calls)
+    shift = first_at_ends(model) - layer.first_at_ends if keras_3 else 0
 
     def rename(raw: nodes.RawRef) -> nodes.RawRef:
         return (name, *raw[1:]) if raw[0] == layer.name else raw
 
-    config = model["config"]
+    def rename_at_ends(raw: nodes.RawRef) -> nodes.RawRef:
+        return (name, raw[1] + shift, raw[2]) if raw[0] == layer.name else raw
+
+    config = outer["config"]
     assert isinstance(config, Mapping)
     entries = config["layers"]
     assert isinstance(entries, Sequence)
     renamed = [
-        {**e, "inbound_nodes": nodes.rewrite(e["inbound_nodes"], graph.layers, rename)}
-        if e.get("inbound_nodes")
-        else e
+        {**e, "inbound_nodes": nodes.rewrite(e["inbound_nodes"], graph.layers, rename)} if e.get("inbound_nodes") else e
         for e in entries
         if isinstance(e, Mapping)
     ]
-    ends = [nodes.rewrite(config[key], graph.layers, rename) for key in ("input_layers", "output_layers")]
-    return functional(model, renamed, *ends), name
+    ends = [nodes.rewrite(config[key], graph.layers, rename_at_ends) for key in ("input_layers", "output_layers")]
+    return functional(outer, renamed, *ends), name
 
 
 def with_entry(graph: Graph, layer: Layer, entry: JsonObject) -> JsonObject:

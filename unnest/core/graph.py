@@ -46,7 +46,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer. `stored` is its whole JSON entry, `first` the file's number of call 0."""
+    """One layer. `stored` is its whole JSON entry.
+
+    `first` is the file's number of call 0 in other layers' calls, `first_at_ends` that in the model's lists of
+    inputs and outputs.
+    """
 
     name: str
     class_name: str
@@ -54,6 +58,7 @@ class Layer:
     stored: JsonObject
     calls: tuple[Call, ...]
     first: int = 0
+    first_at_ends: int = 0
 
     @property
     def settings(self) -> JsonObject:
@@ -104,9 +109,7 @@ class Graph:
         return seen
 
 
-def keras_order(
-    reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]
-) -> list[str]:
+def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]) -> list[str]:
     """The order that Keras keeps a functional model's layers in, by name.
 
     Deepest layers first, where a layer's depth is that of its deepest call, counted from
@@ -127,9 +130,7 @@ def keras_order(
     return sorted(depth_of_layer, key=lambda name: (-depth_of_layer[name], met[name]))
 
 
-def _walk_back(
-    reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]
-) -> tuple[dict[str, int], list[CallId]]:
+def _walk_back(reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]) -> tuple[dict[str, int], list[CallId]]:
     """Layers in the order first met, calls in the order finished. Without recursion: graphs are deep."""
     met: dict[str, int] = {}
     entered: set[CallId] = set()

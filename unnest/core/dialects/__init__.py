@@ -3,6 +3,7 @@
 from unnest.core.dialects.models import (
     NotAGraph,
     children,
+    first_at_ends,
     functional,
     is_input,
     is_model,
@@ -17,6 +18,7 @@ from unnest.core.dialects.tidy import tidy
 __all__ = [
     "NotAGraph",
     "children",
+    "first_at_ends",
     "functional",
     "is_input",
     "is_model",

@@ -79,12 +79,10 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
     raw = {name: [nodes.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
     ends = [nodes.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
-    numbers: dict[str, set[int]] = {name: set() for name in named}
-    for reference in (r for group in (*(c for cs in raw.values() for c in cs), *ends) for r in group):
-        numbers[reference[0]].add(reference[1])
-    first = {name: _first_number(entry, stored_calls[name], numbers[name]) for name, entry in named.items()}
+    keras_3 = any(nodes.is_keras_3(node) for calls in stored_calls.values() for node in calls)
+    first, first_at_ends = _first_numbers(named, raw, ends, keras_3=keras_3)
 
-    def ref(raw_ref: nodes.RawRef) -> Ref:
+    def ref(raw_ref: nodes.RawRef, first: Mapping[str, int]) -> Ref:
         name, number, tensor = raw_ref
         rank = number - first[name]
         if not 0 <= rank < max(1, len(stored_calls[name])):
@@ -98,15 +96,16 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
             entry.get("config"),
             entry,
             tuple(
-                Call(tuple(map(ref, refs)), stored)
+                Call(tuple(ref(r, first) for r in refs), stored)
                 for refs, stored in zip(raw[name], stored_calls[name], strict=True)
             )
             or (Call(()),),
             first[name],
+            first_at_ends[name],
         )
         for name, entry in named.items()
     }
-    inputs, outputs = (tuple(map(ref, end)) for end in ends)
+    inputs, outputs = (tuple(ref(r, first_at_ends) for r in end) for end in ends)
     graph = Graph(model_name(model), layers, inputs, outputs, model)
     _refuse_circles(graph)
     return graph
@@ -119,19 +118,46 @@ def _stored_calls(entry: JsonObject) -> Sequence[Json]:
     return calls
 
 
-def _first_number(entry: JsonObject, calls: Sequence[Json], numbers: set[int]) -> int:
-    """The number that the file gives to a layer's first call.
+def _first_numbers(
+    named: Mapping[str, JsonObject],
+    raw: Mapping[str, Sequence[Sequence[nodes.RawRef]]],
+    ends: Sequence[Sequence[nodes.RawRef]],
+    *,
+    keras_3: bool,
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The numbers that the file gives to every layer's first call, in calls and at the model's ends.
 
-    Up to Keras 2 a nested model's own graph is its node 0 and its calls count from 1
-    (source: Network.get_config); everything else, and all of Keras 3, counts from 0.
+    A nested model's own graph is its node 0 and its calls count from 1 (source: the get_config of Network
+    and Functional). Keras 3 does so at the ends only, and not for a Sequential.
     """
-    if not calls:
-        return 0
-    beyond = max(numbers, default=0) - len(calls) + 1
-    if beyond > 0:
-        return beyond
-    counts_from_one = is_model(entry) and not nodes.is_keras_3(calls[0]) and 0 not in numbers
-    return int(counts_from_one)
+
+    def first(name: str, numbers: set[int], default: int) -> int:
+        count = len(raw[name])
+        beyond = max(numbers, default=0) - count + 1
+        if not count:
+            return 0
+        return beyond if beyond > 0 else 0 if 0 in numbers else default
+
+    in_calls = _numbers_of(named, (group for calls in raw.values() for group in calls))
+    at_ends = _numbers_of(named, ends)
+    if keras_3:
+        starts = {name: first(name, in_calls[name], 0) for name in named}
+        return starts, {name: first(name, at_ends[name], first_at_ends(named[name])) for name in named}
+    starts = {name: first(name, in_calls[name] | at_ends[name], int(is_model(named[name]))) for name in named}
+    return starts, starts
+
+
+def _numbers_of(names: Iterable[str], groups: Iterable[Iterable[nodes.RawRef]]) -> dict[str, set[int]]:
+    numbers: dict[str, set[int]] = {name: set() for name in names}
+    for name, number, _ in (ref for group in groups for ref in group):
+        numbers[name].add(number)
+    return numbers
+
+
+def first_at_ends(entry: JsonObject) -> int:
+    """The number of a layer's first call in Keras 3's lists of inputs and outputs."""
+    config = entry.get("config")
+    return int(isinstance(config, Mapping) and "output_layers" in config)
 
 
 def _refuse_circles(graph: Graph) -> None:

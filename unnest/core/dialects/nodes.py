@@ -51,9 +51,7 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
     return node if all(a is b for a, b in zip(parts, node, strict=True)) else parts
 
 
-def _rewrite_mapping(
-    node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]
-) -> Json:
+def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     if node.get("class_name") == KERAS_3_TENSOR:
         config = node.get("config")
         history = config.get("keras_history") if isinstance(config, Mapping) else None

@@ -1,9 +1,14 @@
-"""What a writer leaves in the JSON of a model only because it was nested in another."""
+"""What a writer leaves in the JSON of a model only because it was nested in another.
+
+From TensorFlow 2.5 on, Keras 2 numbers the objects of a functional model as it serializes them,
+inner ones first, and notes the number of those that it meets again (`shared_object_id`; source: the
+SharedObjectSavingScope of Keras 2.5 to 2.15). A Sequential opens no such scope of its own.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core.model import Json, JsonObject
 
@@ -13,41 +18,84 @@ SHARED = "shared_object_id"
 def tidy(before: JsonObject, after: JsonObject) -> JsonObject:
     """A model taken out of another as its writer stores it at top level.
 
-    TensorFlow 2.5 and later number an object that occurs twice. The outer model reuses the
-    template's input layers, so their numbers go where only one is left; and it can leave them
-    in a Sequential in the form that a functional model's layers have.
+    The outer model reuses the template's input layers, so their numbers go where only one is
+    left, and later objects move up; it can leave them in a Sequential in the form that a
+    functional model's layers have.
     """
-    then, now = _count(before), _count(after)
-    once = {number for number, times in now.items() if times == 1 and then[number] > 1}
-    tidied = _without(after, once)
-    assert isinstance(tidied, Mapping)
-    return tidied
+    then, now = Counter(_numbers(before)), Counter(_numbers(after))
+    numbers: dict[int, int | None] = {}
+    if now:
+        numbers = _moved_up(before, after)
+        numbers.update({n: None for n, times in now.items() if times == 1 and then[n] > 1})
+        if not _is_functional(after):
+            after = _as_object(_renumbered(after, dict.fromkeys(now), stop_at_functional=True))
+    return _as_object(_renumbered(after, numbers))
 
 
-def _count(value: Json) -> Counter[Json]:
-    counts: Counter[Json] = Counter()
-    todo = [value]
-    while todo:
-        part = todo.pop()
+def _as_object(value: Json) -> JsonObject:
+    assert isinstance(value, Mapping)
+    return value
+
+
+def _is_functional(model: Json) -> bool:
+    config = model.get("config") if isinstance(model, Mapping) else None
+    return isinstance(config, Mapping) and "output_layers" in config
+
+
+def _objects(value: Json) -> Iterator[JsonObject]:
+    """Every serialized object, inner ones first: the order in which a writer numbers them."""
+    stack: list[tuple[Json, bool]] = [(value, False)]
+    while stack:
+        part, entered = stack.pop()
         if isinstance(part, Mapping):
-            if isinstance(part.get(SHARED), int):
-                counts[part[SHARED]] += 1
-            todo += part.values()
+            if entered:
+                yield part
+            else:
+                if "class_name" in part and "config" in part:
+                    stack.append((part, True))
+                stack += [(inner, False) for inner in reversed(list(part.values()))]
         elif isinstance(part, Sequence) and not isinstance(part, str):
-            todo += part
-    return counts
+            stack += [(inner, False) for inner in reversed(part)]
 
 
-def _without(value: Json, numbers: set[Json]) -> Json:
-    """The same JSON without these numbers and strays; what has none is returned as it is."""
+def _numbers(value: Json) -> Iterator[int]:
+    for found in _objects(value):
+        number = found.get(SHARED)
+        if isinstance(number, int):
+            yield number
+
+
+def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
+    """New numbers: lower by as many objects as went and had been numbered earlier."""
+    kept = {id(found["config"]) for found in _objects(after)}
+    gone = 0
+    numbers: dict[int, int | None] = {}
+    for found in _objects(before):
+        number = found.get(SHARED)
+        if isinstance(number, int):
+            numbers.setdefault(number, number - gone)
+        elif id(found["config"]) not in kept:
+            gone += 1
+    return numbers
+
+
+def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False) -> Json:
+    """The same JSON with other numbers (None: without) and without strays; unchanged parts are kept as they are."""
     if isinstance(value, Mapping):
-        kept = {k: _without(v, numbers) for k, v in value.items() if not (k == SHARED and v in numbers)}
+        if stop_at_functional and _is_functional(value):
+            return value
+        kept = {k: _renumbered(v, numbers, stop_at_functional=stop_at_functional) for k, v in value.items()}
+        number = value.get(SHARED)
+        if isinstance(number, int) and (new := numbers.get(number, number)) != number:
+            del kept[SHARED]
+            if new is not None:
+                kept[SHARED] = new
         if isinstance(layers := kept.get("layers"), list) and "output_layers" not in kept:
             kept["layers"] = _plain(layers)
-        same = len(kept) == len(value) and all(kept[k] is value[k] for k in kept)
+        same = len(kept) == len(value) and all(kept[k] is v for k, v in value.items())
         return value if same else kept
     if isinstance(value, Sequence) and not isinstance(value, str):
-        parts = [_without(part, numbers) for part in value]
+        parts = [_renumbered(part, numbers, stop_at_functional=stop_at_functional) for part in value]
         return value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
     return value
 
@@ -61,8 +109,6 @@ def _plain(layers: list[Json]) -> list[Json]:
     named = any("name" in e for e in entries if "inbound_nodes" not in e)
     drop = ("inbound_nodes",) if named else ("inbound_nodes", "name")
     return [
-        {k: v for k, v in e.items() if k not in drop}
-        if isinstance(e, Mapping) and "inbound_nodes" in e
-        else e
+        {k: v for k, v in e.items() if k not in drop} if isinstance(e, Mapping) and "inbound_nodes" in e else e
         for e in layers
     ]
