@@ -8,6 +8,7 @@ embedded    the outer model with one call of the template in the wrapper's place
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from unnest.core.dialects import first_at_ends, functional, model_name, nodes, read, sequential_as_functional
 from unnest.core.graph import CallId, Graph, Layer, Ref, keras_order
@@ -75,10 +76,18 @@ def _removed(graph: Graph, found: Found) -> set[CallId]:
         pending -= needed
 
 
+@dataclass(frozen=True)
+class _Inner:
+    """A tensor of the template's own graph, which takes the place of one of the outer graph's."""
+
+    layer: Layer
+    ref: Ref
+
+
 class _Renumbering:
     """References of the outer graph, translated to what stands in their place afterwards."""
 
-    def __init__(self, graph: Graph, removed: set[CallId], instead: Mapping[Ref, nodes.RawRef | Ref]) -> None:
+    def __init__(self, graph: Graph, removed: set[CallId], instead: Mapping[Ref, _Inner | Ref]) -> None:
         self._graph = graph
         self._instead = instead
         self._rank = {
@@ -99,8 +108,8 @@ class _Renumbering:
         name, number, tensor = raw
         ref = Ref(name, number - first(self._graph.layers[name]), tensor)
         new = self._instead.get(ref, ref)
-        if not isinstance(new, Ref):
-            return new
+        if isinstance(new, _Inner):
+            return (new.layer.name, first(new.layer) + new.ref.rank, new.ref.tensor)
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
@@ -108,7 +117,7 @@ def in_place(graph: Graph, found: Found) -> JsonObject:
     """One call of the template, reading the sources, where the wrapper was."""
     removed = _removed(graph, found)
     tower = found.towers[0]
-    instead: dict[Ref, nodes.RawRef | Ref] = {
+    instead: dict[Ref, _Inner | Ref] = {
         merge.tensor: Ref(tower.layer, tower.rank, merge.output) for merge in found.merges
     }
     cut = dict(zip(graph.call(tower).reads, found.sources, strict=True))
@@ -155,10 +164,11 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
     inner_model = own_layers(graph, found)
     inner = read(inner_model)
     removed = _removed(graph, found) | set(found.towers)
-    outputs = _raw_ends(inner_model, "output_layers", inner)
-    inputs = _raw_ends(inner_model, "input_layers", inner)
-    instead: dict[Ref, nodes.RawRef | Ref] = {merge.tensor: outputs[merge.output] for merge in found.merges}
-    instead.update(zip(found.sources, inputs, strict=True))
+    removed = _removed(graph, found) | set(found.towers)
+    own = [_Inner(inner.layers[ref.layer], ref) for ref in inner.outputs]
+    instead: dict[Ref, _Inner | Ref] = {merge.tensor: own[merge.output] for merge in found.merges}
+    fed = [_Inner(inner.layers[ref.layer], ref) for ref in inner.inputs]
+    instead.update(zip(found.sources, fed, strict=True))
     renumber = _Renumbering(graph, removed, instead)
     own_inputs = {source.layer for source in found.sources}
     entries: list[JsonObject] = []
@@ -176,17 +186,12 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
     return _with_layers(graph, entries, renumber)
 
 
-def _raw_ends(model: JsonObject, key: str, graph: Graph) -> list[nodes.RawRef]:
-    config = model["config"]
-    assert isinstance(config, Mapping)
-    return nodes.reads(config[key], graph.layers)
-
-
-def instead_of_nested(graph: Graph, layer: Layer, model: JsonObject) -> tuple[JsonObject, str]:
+def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[JsonObject, str]:
     """The outer model with another model in the place of a nested one, and the name that it goes by there.
 
     It keeps its own name unless another layer of the outer model has it.
     """
+    layer = graph.layers[nested]
     name = model_name(model)
     config = model["config"]
     if name != layer.name and (name in graph.layers or not isinstance(config, Mapping)):
@@ -195,7 +200,7 @@ def instead_of_nested(graph: Graph, layer: Layer, model: JsonObject) -> tuple[Js
     entry = {**layer.stored, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
-    outer = with_entry(graph, layer, entry)
+    outer = with_entry(graph, nested, entry)
     if graph.sequential:
         return outer, name
 
@@ -221,9 +226,9 @@ def instead_of_nested(graph: Graph, layer: Layer, model: JsonObject) -> tuple[Js
     return functional(outer, renamed, *ends), name
 
 
-def with_entry(graph: Graph, layer: Layer, entry: JsonObject) -> JsonObject:
+def with_entry(graph: Graph, layer: str, entry: JsonObject) -> JsonObject:
     """The model with another entry for one layer."""
-    entries = [entry if other is layer else other.stored for other in graph.layers.values()]
+    entries = [entry if name == layer else other.stored for name, other in graph.layers.items()]
     config = graph.model["config"]
     if isinstance(config, Mapping):
         return {**graph.model, "config": {**config, "layers": entries}}

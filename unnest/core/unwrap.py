@@ -108,24 +108,24 @@ class _Unwrapping:
         while wrappers := towers.find(graph := read(level.model)):
             found = wrappers[0]
             how = extract.scope(graph, found)
-            self._note(graph, found, "embedded" if inside else how, depth, level)
+            self._note(graph, found, how, depth, level, inside=inside)
             level = self._take_out(level, graph, found, how)
             if how != "whole" and found.template in read(level.model).layers:
                 templates[found.template] = depth + 1
             else:
                 depth += 1
-        for name in read(level.model).layers:
-            level = self._clean_layer(level, name, templates.get(name, depth))
+        for name, layer in graph.layers.items():
+            level = self._clean_layer(level, layer, templates.get(name, depth))
         return level
 
-    def _note(self, graph: Graph, found: towers.Found, how: Scope, depth: int, level: Level) -> None:
+    def _note(self, graph: Graph, found: towers.Found, how: Scope, depth: int, level: Level, *, inside: bool) -> None:
         merges = tuple(merge.layer for merge in found.merges)
         self.wrappers.append(
             Wrapper(
                 name=graph.name,
                 template=found.template,
                 towers=len(found.towers),
-                scope=how,
+                scope="embedded" if inside else how,
                 merge=merges,
                 depth=depth,
                 confidence=found.confidence,
@@ -135,7 +135,8 @@ class _Unwrapping:
         if depth > self._deepest:
             self._deepest = depth
             layer = graph.layers[found.template]
-            self.innermost = template_of(layer.stored, _weights_of(level, layer))
+            own = level.flat if how == "whole" and level.groups is None else _weights_of(level, layer)
+            self.innermost = template_of(layer.stored, own)
 
     def _take_out(self, level: Level, graph: Graph, found: towers.Found, how: Scope) -> Level:
         """The level without this wrapper."""
@@ -179,28 +180,29 @@ class _Unwrapping:
         inner = {name: share for shares in within.values() for name, share in shares.items()}
         return Level(model, {name: inner.get(name, groups.get(name, Share())) for name in after})
 
-    def _clean_layer(self, level: Level, name: str, depth: int) -> Level:
+    def _clean_layer(self, level: Level, layer: Layer, depth: int) -> Level:
         """The level with every wrapper out of the models inside one layer."""
-        graph = read(level.model)
-        layer = graph.layers[name]
-        if is_model(layer.stored):
-            inner = Level(layer.stored, flat=_weights_of(level, layer) or Share())
-            new = self._clean(inner, depth, inside=True)
-            if new.model is layer.stored:
-                return level
-            model, name = extract.instead_of_nested(graph, layer, new.model)
-            return _with_layer(replace(level, model=model), layer.name, name, new.together())
-        return self._clean_held(level, graph, layer, depth)
+        if not is_model(layer.stored):
+            return self._clean_held(level, layer, depth)
+        inner = Level(layer.stored, flat=_weights_of(level, layer) or Share())
+        new = self._clean(inner, depth, inside=True)
+        if new.model is layer.stored:
+            return level
+        model, name = extract.instead_of_nested(read(level.model), layer.name, new.model)
+        return _with_layer(replace(level, model=model), layer.name, name, new.together())
 
-    def _clean_held(self, level: Level, graph: Graph, layer: Layer, depth: int) -> Level:
+    def _clean_held(self, level: Level, layer: Layer, depth: int) -> Level:
         """The level with every wrapper out of the models in one layer's config (TimeDistributed's)."""
         held = dict(children(layer.stored))
+        if not held:
+            return level
         own = (_weights_of(level, layer) if len(held) == 1 else None) or Share()
         new = {path: self._clean(Level(child, flat=own), depth, inside=True) for path, child in held.items()}
         changed = {path: each.model for path, each in new.items() if each.model is not held[path]}
         if not changed:
             return level
-        level = replace(level, model=extract.with_entry(graph, layer, replace_children(layer.stored, changed)))
+        entry = replace_children(layer.stored, changed)
+        level = replace(level, model=extract.with_entry(read(level.model), layer.name, entry))
         if len(held) > 1:
             return level
         (only,) = new.values()
