@@ -1,0 +1,1 @@
+"""Files made to hurt: each is refused in one line, quickly, in little memory, leaving nothing behind."""
