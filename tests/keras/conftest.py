@@ -27,6 +27,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if HERE not in item.path.parents:
             continue
         item.add_marker(pytest.mark.tensorflow)
+        # Both Kerases warn of themselves on every other call; tests that mean ours ask for it by name.
+        item.add_marker(pytest.mark.filterwarnings("default"), append=False)
         if missing:
             item.add_marker(pytest.mark.skip(reason="tensorflow is not installed (extra: tensorflow)"))
         elif item.get_closest_marker("slow") and not exhaustive:

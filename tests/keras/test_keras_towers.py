@@ -72,7 +72,8 @@ def test_twenty_steps_train_as_the_plain_model(tf: Any, keras: Any, zoo: Any, ro
     shapes = [tuple(y.shape) for y in tf.nest.flatten(template(x))]
     y = [np.random.default_rng(3).normal(size=shape).astype("f") for shape in shapes]
     weights, losses = [], []
-    for model in (template, multi_gpu_model(template, gpus=4, ratios=[1, 1, 2, 3])):
+    ratios = [1, 9] if name == "masked" else [1, 1, 2, 3]  # recurrent layers take seconds per tower to start
+    for model in (template, multi_gpu_model(template, gpus=len(ratios), ratios=ratios)):
         template.set_weights(start)
         model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss="mse")
         history = model.fit(x, y[0] if len(y) == 1 else y, batch_size=7, epochs=2, verbose=0, shuffle=False)

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from unnest.keras import devices as names
 from unnest.keras import shares
-from unnest.keras.kits import TENSORFLOW_ONLY, Kit, Model, Tensor, is_model, kit_of
+from unnest.keras.kits import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
 from unnest.keras.layers import Parts, is_parallel, parts
 from unnest.keras.towers import HOST
 
@@ -101,18 +101,19 @@ def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[i
     """The graph: slices, one call of the template per tower, one concatenation per output."""
     made = parts(kit)
     taken = {model.name, *(tensor_layer(x).name for x in model.inputs)}
-    merge_names = _free_names(output_names(model), taken)
+    outputs = _distinct(output_names(model))
+    merge_names = [_free(name, taken) for name in outputs]
     towers = [
         tf.nest.flatten(model(kit.pack_inputs(model, _slices(made, model, i, targets, ratios, taken))))
         for i in range(len(targets))
     ]
     merged = [
-        made.TowerConcatenate(name=name, device=merge)(list(outputs))
-        for name, outputs in zip(merge_names, zip(*towers, strict=True), strict=True)
+        made.TowerConcatenate(name=name, device=merge)(list(joined))
+        for name, joined in zip(merge_names, zip(*towers, strict=True), strict=True)
     ]
     inputs = kit.pack_inputs(model, list(model.inputs))
     parallel = made.ParallelModel(inputs, kit.pack_outputs(model, merged), name=_model_name(model))
-    parallel.output_names = list(output_names(model))
+    parallel.output_names = outputs
     return parallel
 
 
@@ -129,9 +130,11 @@ def _slices(
 
 
 def output_names(model: Model) -> list[str]:
-    """The names of a model's outputs; a Keras 3 Sequential has none of its own: its last layer's."""
-    found = getattr(model, "output_names", None) or [tensor_layer(y).name for y in model.outputs]
-    return list(found)
+    """The names of a model's outputs: those of the layers that they come from, in either Keras.
+
+    tf_keras numbers a name that repeats (siamese models) itself, in another way than Keras 2.3.1 did.
+    """
+    return [tensor_layer(y).name for y in model.outputs]
 
 
 def tensor_layer(tensor: Tensor) -> Model:
@@ -139,13 +142,13 @@ def tensor_layer(tensor: Tensor) -> Model:
     return tensor._keras_history[0]
 
 
-def _free_names(wanted: Sequence[str], taken: set[str]) -> list[str]:
-    """Names for the merges: the outputs' own; where a siamese template repeats one, numbered as Keras did."""
+def _distinct(wanted: Sequence[str]) -> list[str]:
+    """Output names; where a siamese template repeats one, numbered from 1 as Keras did."""
     often, seen = Counter(wanted), Counter[str]()
     found = []
     for name in wanted:
         seen[name] += 1
-        found.append(_free(f"{name}_{seen[name]}" if often[name] > 1 else name, taken))
+        found.append(f"{name}_{seen[name]}" if often[name] > 1 else name)
     return found
 
 
@@ -161,6 +164,3 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _model_name(model: Model) -> str:
     return f"parallel_{model.name}"
-
-
-__all__ = ["is_model", "make_parallel", "multi_gpu_model"]

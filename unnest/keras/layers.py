@@ -47,7 +47,10 @@ class Parts:
 def parts(kit: Kit) -> Parts:
     """The classes for one Keras, registered there as `unnest>TowerSlice` and so on."""
     register = kit.keras.saving.register_keras_serializable(package=PACKAGE)
-    return Parts(*(register(make(kit)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
+    made = Parts(*(register(make(kit)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
+    # An .h5 file has the outermost model's class by its bare name, in both Kerases.
+    kit.keras.utils.get_custom_objects()["ParallelModel"] = made.ParallelModel
+    return made
 
 
 def is_parallel(model: object) -> bool:
