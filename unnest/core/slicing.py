@@ -95,9 +95,7 @@ def combines(layer: Layer) -> bool:
     code = lambdas.code(function)
     if code is None:
         return function is None and _says(layer.class_name, COMBINING)
-    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(
-        _says(n, ("reshape",)) for n in code.names
-    )
+    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
     return stacks or any(_says(name, COMBINING) for name in code.names)
 
 
@@ -108,9 +106,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
     known = operation(layer, call)
     if known is not None:
         return _says(known.name, PASSING)
-    if layer.settings.get("activation") == "linear" and not any(
-        k.endswith("_initializer") for k in layer.settings
-    ):
+    if layer.settings.get("activation") == "linear" and not any(k.endswith("_initializer") for k in layer.settings):
         return "units" not in layer.settings and "filters" not in layer.settings
     code = lambdas.code(layer.settings.get("function"))
     if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
@@ -130,7 +126,8 @@ class Step(Enum):
 
 def step(slices: Sequence[Slice]) -> Step:
     """What a slice layer per tower, or one layer with an output per tower, does with the batch."""
-    if any(_cannot_cut(layer) for layer, _, _ in slices) or _all_the_same(slices):
+    layers = [layer for layer, _, _ in slices]
+    if any(map(_cannot_cut, layers)) or _all_the_same(slices) or _leaves_parts_out(layers):
         return Step.CANNOT
     if len({layer.name for layer, _, _ in slices}) == 1 and len(slices) > 1:
         return _split(*slices[0][:2], [ref.tensor for _, _, ref in slices])
@@ -209,6 +206,22 @@ def _bounds_given(layers: Sequence[Layer]) -> Step:
     if _shared_out(numbers, varying, keys, constant) or _bounded(numbers, varying):
         return Step.UNKNOWN
     return Step.STRIDES if _counted(numbers, varying, constant) else Step.CANNOT
+
+
+def _leaves_parts_out(layers: Sequence[Layer]) -> bool:
+    """Whether code that asks for the batch's size takes the first of more parts than there are towers."""
+    codes = [lambdas.code(layer.settings.get("function")) for layer in layers]
+    if not all(code is not None and any(_says(name, ("shape",)) for name in code.names) for code in codes):
+        return False
+    _, varying, constant = _sorted_out([dict(_given(layer)) for layer in layers])
+    numbers = [dict(_given(layer)) for layer in layers]
+    return (
+        len(layers) > 1
+        and len(varying) == 1
+        and [n[varying[0]] for n in numbers] == [*range(len(layers))]
+        and len(constant) == 1
+        and all(isinstance(value, int) and value > len(layers) for value in constant.values())
+    )
 
 
 def _all_the_same(slices: Sequence[Slice]) -> bool:

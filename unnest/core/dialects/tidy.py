@@ -66,17 +66,23 @@ def _numbers(value: Json) -> Iterator[int]:
 
 
 def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
-    """New numbers: lower by as many objects as went and had been numbered earlier."""
-    kept = {id(found["config"]) for found in _objects(after)}
-    gone = 0
-    numbers: dict[int, int | None] = {}
-    for found in _objects(before):
-        number = found.get(SHARED)
-        if isinstance(number, int):
-            numbers.setdefault(number, number - gone)
-        elif id(found["config"]) not in kept:
-            gone += 1
-    return numbers
+    """New numbers: as many objects come earlier now, plus those that a writer numbers but does not show."""
+    then, now = _earlier(before), _earlier(after)
+    return {number: now[number] + number - then[number] for number in now}
+
+
+def _earlier(model: JsonObject) -> dict[int, int]:
+    """How many objects a writer shows before it first shows the one with each number."""
+    found: dict[int, int] = {}
+    count = 0
+    for item in _objects(model):
+        number = item.get(SHARED)
+        if not isinstance(number, int):
+            count += 1
+        elif number not in found:
+            found[number] = count
+            count += 1
+    return found
 
 
 def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False) -> Json:
