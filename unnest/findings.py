@@ -41,6 +41,12 @@ class Code(Enum):
         "{what} keeps its layers in code: the file has no graph to look at",
         "a wrapper inside it cannot be seen",
     )
+    OTHER_ENDS = (
+        "warning",
+        "{name} listed inputs or outputs in another order than {template}, or left some out; "
+        "the result has those of {template}",
+        "feed and read lists in the order of the template; names are safe",
+    )
     STAYS_NESTED = (
         "warning",
         "{template} stays a nested model: {why}",

@@ -17,19 +17,28 @@ from unnest.core.towers import Found
 
 
 def scope(graph: Graph, found: Found) -> Scope:
-    """How the wrapper sits in its graph."""
+    """How the wrapper sits in its graph.
+
+    A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
+    """
     merged = [merge.tensor for merge in found.merges]
-    outputs = range(len(read(graph.layers[found.template].stored).outputs))
-    if (
-        found.sources == graph.inputs
-        and tuple(merged) == graph.outputs
-        and [merge.output for merge in found.merges] == list(outputs)
-    ):
+    nothing_else = set(found.sources) == set(graph.inputs) and set(graph.outputs) <= set(merged)
+    if nothing_else and len(found.sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
         return "whole"
     followed = any(ref in merged for _, call in graph.calls() for ref in call.reads)
-    if set(found.sources) <= set(graph.inputs) and (followed or set(graph.outputs) <= set(merged)):
+    if set(found.sources) <= set(graph.inputs) and followed:
         return "head"
     return "embedded"
+
+
+def same_ends(graph: Graph, found: Found) -> bool:
+    """Whether the parallel model has the template's inputs and outputs, all of them and in its order."""
+    count = len(read(graph.layers[found.template].stored).outputs)
+    return (
+        found.sources == graph.inputs
+        and tuple(merge.tensor for merge in found.merges) == graph.outputs
+        and [merge.output for merge in found.merges] == list(range(count))
+    )
 
 
 TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config", "build_config")

@@ -30,11 +30,16 @@ JOINING = ("concat",)
 COMBINING = ("mean", "add", "sum", "average", "max", "min", "multiply", "subtract", "dot")
 """What the names of operations that merge towers otherwise have in them."""
 
-MOVING = ("reverse", "flip", "rot90", "roll", "transpose", "permute", "random", "crop", "pad", "resize")
-"""What the names of operations that move pixels, not rows, have in them."""
+MOVING = (
+    "reverse", "flip", "rot90", "roll", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
+)  # fmt: skip
+"""What the names of operations that move or blur pixels, not rows, have in them."""
 
-CUTTING = ("shape", "slice", "split", "gather", "partition", "mask", "size", "batch", "rows")
-"""What the names that a function needs in order to cut rows have in them."""
+CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
+"""What the names of operations that cut rows have in them."""
+
+MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
+"""What the names have in them with which a function learns how many rows there are."""
 
 PASSING = ("identity", "cast", "stop_gradient")
 """Operations that hand a tensor on as it is, apart from its type."""
@@ -45,6 +50,11 @@ MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "devic
 
 def _says(name: str, words: Iterable[str]) -> bool:
     return any(word in name.lower() for word in words)
+
+
+def _uses(names: Iterable[str], words: Sequence[str]) -> bool:
+    """Whether one of these words is a part, between underscores, of a name that code uses."""
+    return any(part in words for name in names for part in name.lower().split("_"))
 
 
 def is_named_for(layer: Layer, words: Iterable[str]) -> bool:
@@ -181,10 +191,12 @@ def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
 def _cannot_cut(layer: Layer) -> bool:
     """Whether a Lambda's readable code has no means to cut rows (a flip)."""
     code = lambdas.code(layer.settings.get("function"))
-    if code is None or code.captures or any(_says(name, CUTTING) for name in code.names):
+    if code is None or _uses(code.names, CUTTING):
         return False
-    if any(_says(name, MOVING) for name in code.names):
+    if _uses(code.names, MOVING):
         return True
+    if code.captures or _uses(code.names, MEASURING):
+        return False
     return not code.names and not _given(layer) and all(number <= 0 for number in code.numbers)
 
 
@@ -211,7 +223,7 @@ def _bounds_given(layers: Sequence[Layer]) -> Step:
 def _leaves_parts_out(layers: Sequence[Layer]) -> bool:
     """Whether code that asks for the batch's size takes the first of more parts than there are towers."""
     codes = [lambdas.code(layer.settings.get("function")) for layer in layers]
-    if not all(code is not None and any(_says(name, ("shape",)) for name in code.names) for code in codes):
+    if not all(code is not None and _uses(code.names, MEASURING) for code in codes):
         return False
     _, varying, constant = _sorted_out([dict(_given(layer)) for layer in layers])
     numbers = [dict(_given(layer)) for layer in layers]

@@ -57,7 +57,7 @@ class Done:
 
 def everything(start: Level, *, keep_nested: bool) -> Done:
     """All wrappers out of a top-level model."""
-    work = _Unwrapping(keep_nested)
+    work = _Unwrapping(keep_nested, len(read(start.model).outputs))
     level, refusal = start, None
     try:
         level = work.top(start)
@@ -69,7 +69,7 @@ def everything(start: Level, *, keep_nested: bool) -> Done:
         tuple(work.wrappers),
         work.innermost,
         tuple(work.findings),
-        dict(zip(names, renamed, strict=False)) if len(names) == len(renamed) else {},
+        {old: renamed[at] for old, at in zip(names, work.outputs, strict=True) if at < len(renamed)},
         work.moved,
         frozenset(work.removed),
         refusal,
@@ -79,8 +79,10 @@ def everything(start: Level, *, keep_nested: bool) -> Done:
 class _Unwrapping:
     """One walk over a model and the models nested in it."""
 
-    def __init__(self, keep_nested: bool) -> None:
+    def __init__(self, keep_nested: bool, outputs: int) -> None:
         self._keep_nested = keep_nested
+        #: Which output of the model that is left each output of the parallel model is.
+        self.outputs = list(range(outputs))
         self._deepest = -1
         self._whole: tuple[Graph, towers.Found] | None = None
         self.wrappers: list[Wrapper] = []
@@ -108,6 +110,11 @@ class _Unwrapping:
         while wrappers := towers.find(graph := read(level.model)):
             found = wrappers[0]
             how = extract.scope(graph, found)
+            if how == "whole" and not extract.same_ends(graph, found):
+                if inside:
+                    how = "embedded"
+                else:
+                    self._follow_ends(graph, found)
             self._note(graph, found, how, depth, level, inside=inside)
             level = self._take_out(level, graph, found, how)
             if how != "whole" and found.template in read(level.model).layers:
@@ -117,6 +124,12 @@ class _Unwrapping:
         for name, layer in graph.layers.items():
             level = self._clean_layer(level, layer, templates.get(name, depth))
         return level
+
+    def _follow_ends(self, graph: Graph, found: towers.Found) -> None:
+        """The outputs are the template's own from here on, in its order and all of them."""
+        merged = {merge.tensor: merge.output for merge in found.merges}
+        self.outputs = [merged[graph.outputs[at]] for at in self.outputs]
+        self.findings.append(Code.OTHER_ENDS(name=graph.name, template=found.template))
 
     def _note(self, graph: Graph, found: towers.Found, how: Scope, depth: int, level: Level, *, inside: bool) -> None:
         merges = tuple(merge.layer for merge in found.merges)
