@@ -41,6 +41,12 @@ CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
+KEEPING = (
+    "noise", "dropout", "pooling", "padding", "cropping", "sampling", "flatten", "permute", "random", "rescaling",
+    "resizing", "masking", "normalization", "activation", "crop",
+)  # fmt: skip
+"""What the class names of Keras's own layers have in them that take no rows away."""
+
 PASSING = ("identity", "cast", "stop_gradient")
 """Operations that hand a tensor on as it is, apart from its type."""
 
@@ -189,9 +195,11 @@ def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
 
 
 def _cannot_cut(layer: Layer) -> bool:
-    """Whether a Lambda's readable code has no means to cut rows (a flip)."""
+    """Whether a layer is known to keep all rows, or a Lambda's readable code has no means to cut them (a flip)."""
     code = lambdas.code(layer.settings.get("function"))
-    if code is None or _uses(code.names, CUTTING):
+    if code is None:
+        return "function" not in layer.settings and _says(layer.class_name, KEEPING)
+    if _uses(code.names, CUTTING):
         return False
     if _uses(code.names, MOVING):
         return True
