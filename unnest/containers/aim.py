@@ -21,27 +21,42 @@ class Aim:
     lost: tuple[Finding, ...] = ()
 
 
+#: What --to calls each container's own form.
+OWN: dict[ContainerName, Target] = {
+    "h5": "h5", "keras": "keras", "weights_h5": "weights", "saved_model": "saved_model", "json": "json",
+}  # fmt: skip
+
+#: Why a container cannot be written from another one's models.
+WHY_NOT: dict[Target, str] = {
+    "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
+    "keras": "the paths in a .keras come from layer objects, which this file does not hold; load its output and save it",
+    "h5": "an .h5 names its weights, which this file does not; load its output and save it",
+    "weights": "the weights' layers are not stored",
+    "json": "holds no architecture",
+}
+
+
 def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     """Where `model` goes. Raises Refused where it cannot go there."""
-    if source.container == "checkpoint":
+    name = source.container
+    if name == "checkpoint":
         return _out_of_checkpoint(source, model, to)
-    if to is None or (to == "h5" and source.container == "h5"):
-        return Aim(source.container, model)
+    if to is None or to == OWN[name]:
+        return Aim(name, model)
     if to == "json":
         return _as_json(source, model)
-    if to == "weights" and source.container == "h5":
-        return _as_weights(model)
-    if to == "saved_model" == source.container:
-        return Aim("saved_model", model)
-    if to in ("h5", "weights") and source.container == "saved_model":
-        return _out_of_saved_model(source, model, to)
-    if to in ("h5", "weights") and source.container == "json":
+    if name == "json" and to in ("h5", "weights"):
         raise Refused(
             "no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that"
         )
-    raise Refused(
-        "not-supported-yet", f"{source.path}: this version cannot write --to {to} from {source.container} yet"
-    )
+    if to == "weights" and name == "h5":
+        return _as_weights(model)
+    if to == "weights" and name == "keras":
+        bare = replace(model, contents="weights", architecture=None, training=None)
+        return Aim("weights_h5", bare, ".weights.h5", _lost(model, bare))
+    if to in ("h5", "weights") and name == "saved_model":
+        return _out_of_saved_model(source, model, to)
+    raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
 
 
 def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:

@@ -180,7 +180,7 @@ class Bundle:
         crc, at, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
         while at < end:
-            block = os.pread(shard, min(BLOCK, end - at), at)
+            block = pread(shard, min(BLOCK, end - at), at)
             if not block:
                 raise Unreadable("truncated", f"{self.shard_path(piece.shard)}: cut short while it was read")
             crc = extend(crc, block)
@@ -276,6 +276,14 @@ def _signed(value: int) -> bytes:
     bits = 1 << (8 * length)
     header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1)) if length <= 8 else 0xFF80 << (8 * (length - 2))
     return ((value % bits) ^ header).to_bytes(length, "big")
+
+
+def pread(descriptor: int, count: int, at: int) -> bytes:
+    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, count, at)
+    os.lseek(descriptor, at, os.SEEK_SET)
+    return os.read(descriptor, count)
 
 
 def open_plain(path: str) -> int:

@@ -17,6 +17,8 @@ from unnest.errors import Unreadable
 READERS: dict[ContainerName, tuple[str, str]] = {
     "h5": ("unnest.containers.h5", "H5Container"),
     "json": ("unnest.containers.json", "JsonContainer"),
+    "keras": ("unnest.containers.keras_zip", "KerasContainer"),
+    "weights_h5": ("unnest.containers.weights_h5", "WeightsContainer"),
     "checkpoint": ("unnest.containers.checkpoint", "CheckpointContainer"),
     "saved_model": ("unnest.containers.saved_model", "SavedModelContainer"),
 }
@@ -58,10 +60,27 @@ def _of_file(path: str) -> ContainerName | None:
             for offset in USER_BLOCKS:
                 file.seek(offset)
                 if file.read(len(HDF5_MAGIC)) == HDF5_MAGIC:
-                    return "h5"
+                    return "weights_h5" if _is_path_keyed(path) else "h5"
     except OSError as e:
         raise cannot_open(path, e) from e
     return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b'"') else None
+
+
+def _is_path_keyed(path: str) -> bool:
+    """Whether an HDF5 file has `layers` where the older layout has lists of names."""
+    from h5py import h5a, h5f  # noqa: PLC0415 - only where there is an HDF5 file
+
+    try:
+        file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY)
+    except (OSError, RuntimeError, ValueError):
+        return False  # the container says what is wrong with it
+    try:
+        named = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
+        return not named and b"layers" in file and b"model_weights" not in file
+    except (OSError, RuntimeError, ValueError, KeyError):
+        return False
+    finally:
+        file.close()
 
 
 def is_saved_model(folder: str) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
-from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s
+from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
 
 from unnest.errors import Unreadable
 
@@ -50,15 +50,16 @@ class Node:
 class Door:
     """An HDF5 file whose tree has been walked and found plain."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, window: IO[bytes] | None = None, size: int = 0) -> None:
+        """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
-        self.id = _open(path)
+        self.id = _open(path, window)
         self.groups: set[str] = {""}
         self.datasets: dict[str, Node] = {}
         #: Named datatypes and the like: neither group nor dataset.
         self.others: list[str] = []
         try:
-            self.size = os.stat(path).st_size
+            self.size = os.stat(path).st_size if window is None else size
             self._walk()
         except Unreadable:
             self.close()
@@ -152,13 +153,15 @@ class Door:
         return found
 
 
-def _open(path: str) -> h5f.FileID:
+def _open(path: str, window: IO[bytes] | None) -> h5f.FileID:
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fclose_degree(h5f.CLOSE_STRONG)
     access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)
     _no_locking(access)
     try:
-        return h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
+        if window is not None:
+            access.set_fileobj_driver(h5fd.fileobj_driver, window)
+        return h5f.open(os.fsencode(path) if window is None else b"window", h5f.ACC_RDONLY, access)
     except OSError as e:
         raise _opening_failed(path, e) from e
     except (RuntimeError, ValueError) as e:

@@ -1,0 +1,232 @@
+"""`.keras`: a zip of `config.json` (architecture and compile settings), `metadata.json` and `model.weights.h5`.
+
+Keras stores the members as they are, uncompressed, so that the weights are read where they lie. The guards: members
+are named, not walked; nothing is extracted; sizes are checked before anything is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any, ClassVar
+
+import h5py
+
+from unnest.containers.bundle import pread
+from unnest.containers.hdf5 import Door, oneline
+from unnest.containers.interface import BLOCK, Container, Progress
+from unnest.containers.jsontext import dump, is_architecture, parse_object
+from unnest.containers.weights_h5 import PathKeyedSource, compare, fill
+from unnest.core.dialects import is_model
+from unnest.core.model import JsonObject, Plan, Stored
+from unnest.core.plan import plan
+from unnest.errors import Failed, Unreadable
+from unnest.write import write_failed
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+COMPILE = "compile_config"
+MAX_JSON = 64 << 20
+#: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
+MAX_EXPANSION, SMALL = 200, 64 << 20
+#: The time stamp of all members: the same model gives the same bytes.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class Window(io.RawIOBase):
+    """Part of a file as a file of its own, for HDF5 to read and seek in."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+        self._file, self._start, self._size, self._at = file, start, size, 0
+
+    def readable(self) -> bool:
+        """It is read only."""
+        return True
+
+    def seekable(self) -> bool:
+        """Within the part."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As any file."""
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """As any file."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        """As any file; nothing beyond the part."""
+        count = max(0, min(len(buffer), self._size - self._at))
+        data = pread(self._file.fileno(), count, self._start + self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+class KerasSource(PathKeyedSource):
+    """A `.keras` file."""
+
+    container: ClassVar = "keras"
+
+    def __init__(self, path: str) -> None:
+        self._file = _opened(path)
+        self._spool: IO[bytes] | None = None
+        try:
+            self.archive = _archive(self._file, path)
+            for member in (CONFIG, WEIGHTS):
+                if self.members.count(member) != 1:
+                    raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
+            config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
+            self.metadata = parse_object(self._text(path, METADATA), f"{path}: {METADATA}") if METADATA in self.members else {}
+            if not is_architecture(config):
+                raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
+            super().__init__(path, self._door(path))
+        except BaseException:
+            self._shut()
+            raise
+        architecture = {k: v for k, v in config.items() if k != COMPILE}
+        training = config.get(COMPILE)
+        version = self.metadata.get("keras_version")
+        stored = Stored(
+            "model", architecture, training if isinstance(training, Mapping) else None,
+            optimizer=self.tree.optimizer(), keras_version=version if isinstance(version, str) else None,
+        )  # fmt: skip
+        super(PathKeyedSource, self).__init__(path, stored)
+
+    @property
+    def members(self) -> list[str]:
+        """Names in the zip."""
+        return self.archive.namelist()
+
+    def _text(self, path: str, member: str) -> str:
+        info = self.archive.getinfo(member)
+        if info.file_size > MAX_JSON:
+            raise Unreadable("too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has")
+        try:
+            return self.archive.read(info).decode("utf-8")
+        except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, NotImplementedError) as e:
+            raise Unreadable("damaged-zip", f"{path}: {member} cannot be read ({oneline(e)}); copy it again") from e
+
+    def _door(self, path: str) -> Door:
+        info = self.archive.getinfo(WEIGHTS)
+        if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+            start = _data_start(self._file, info, path)
+            return Door(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)  # type: ignore[arg-type]
+        # Zipped again by someone: unpacked into a nameless file, within limits.
+        if info.file_size > max(SMALL, info.compress_size * MAX_EXPANSION):
+            raise Unreadable("absurd-size", f"{path}: {WEIGHTS} claims {info.file_size} bytes in {info.compress_size}")
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
+        left = info.file_size
+        try:
+            with self.archive.open(info) as member:
+                while block := member.read(BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        raise Unreadable("absurd-size", f"{path}: {WEIGHTS} is longer than it claims")
+                    self._spool.write(block)
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as e:
+            raise Unreadable("damaged-zip", f"{path}: {WEIGHTS} cannot be read ({oneline(e)}); copy it again") from e
+        self._spool.flush()
+        return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
+        """The file's own architecture; one that is given is for weights alone."""
+        assert self.stored.architecture is not None
+        if not is_model(self.stored.architecture):
+            return plan(self.stored, keep_nested=keep_nested)
+        return self.planned(self.stored, keep_nested=keep_nested)
+
+    def _shut(self) -> None:
+        for file in (self._spool, self._file):
+            if file is not None:
+                file.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        super().close()
+        self._shut()
+
+
+def _opened(path: str) -> IO[bytes]:
+    try:
+        return open(path, "rb", buffering=0)  # noqa: SIM115 - the source closes it
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions") from e
+
+
+def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
+        raise Unreadable("damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again") from e
+
+
+def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
+    """Behind the member's local header, whose name and extra field need not be those of the directory."""
+    header = pread(file.fileno(), 30, info.header_offset)
+    if len(header) < 30 or header[:4] != b"PK\3\4":
+        raise Unreadable("damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again")
+    start = info.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    if start + info.file_size > os.fstat(file.fileno()).st_size:
+        raise Unreadable("truncated", f"{path}: cut short inside {info.filename}; copy or download it again")
+    return start
+
+
+class KerasContainer(Container):
+    """Reads and writes `.keras`."""
+
+    name: ClassVar = "keras"
+    suffix: ClassVar = ".keras"
+
+    def open(self, path: str) -> KerasSource:
+        """Read the configs and the layout; the tensors stay in the file."""
+        return KerasSource(path)
+
+    def write(self, model: Stored, source: PathKeyedSource, path: str, progress: Progress) -> None:  # type: ignore[override]
+        """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
+        assert isinstance(source, KerasSource)
+        try:
+            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as spool:
+                with h5py.File(spool, "w", libver="earliest") as weights:
+                    fill(weights, model, source, progress)
+                with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+                    _add(archive, METADATA, dump(source.metadata).encode())
+                    _add(archive, CONFIG, dump(_config(model)).encode())
+                    for name in sorted(set(source.members) - {METADATA, CONFIG, WEIGHTS}):
+                        _add(archive, name, source.archive.read(name))
+                    spool.seek(0)
+                    with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
+                        while block := spool.read(BLOCK):
+                            member.write(block)
+        except OSError as e:
+            raise write_failed(path, e) from e
+        except (RuntimeError, ValueError, KeyError) as e:
+            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+
+    def verify(self, model: Stored, source: PathKeyedSource, path: str, progress: Progress) -> tuple[str, ...]:  # type: ignore[override]
+        """Configs by equality, tensors by bytes, members by their checksums."""
+        found = self.open(path)
+        with found:
+            if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
+                raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
+            compare(found.door, model, source, path, progress)
+        return ("architecture", "structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+
+
+def _config(model: Stored) -> JsonObject:
+    assert model.architecture is not None
+    if model.training is None:
+        return model.architecture
+    return {**model.architecture, COMPILE: model.training}
+
+
+__all__ = ["KerasContainer", "KerasSource"]

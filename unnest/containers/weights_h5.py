@@ -1,0 +1,259 @@
+"""Path-keyed weights, `x.weights.h5`: what Keras 3 and tf_keras >= 2.13 write from `save_weights`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import h5py
+from h5py import h5o, h5p
+
+from unnest.containers import attributes as at
+from unnest.containers.hdf5 import Door, encoded, oneline
+from unnest.containers.interface import BLOCK, Container, Progress, Source
+from unnest.containers.pathkeyed import LAYERS, OPTIMIZER, Move, Tree, arrange, below
+from unnest.containers.rawbytes import slabs
+from unnest.core.dialects import is_model
+from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.plan import plan
+from unnest.errors import Failed, Refused, Unreadable
+from unnest.findings import Code
+from unnest.write import write_failed
+
+
+class PathKeyedSource(Source):
+    """A path-keyed file; where its architecture comes from is the container's business."""
+
+    def __init__(self, path: str, door: Door) -> None:
+        self.door = door
+        self.tree = Tree(door)
+        #: How the output's sub-trees come out of this file's; the plan says.
+        self.moves: list[Move] | None = None
+
+    def planned(self, stored: Stored, *, keep_nested: bool) -> Plan:
+        """The plan for a full model, and the moves that carry it out."""
+        assert stored.architecture is not None
+        groups = self.tree.weights(stored.architecture)
+        self.stored = replace(stored, groups=groups, optimizer=self.tree.optimizer())
+        made = plan(self.stored, keep_nested=keep_nested)
+        if made.result is not None and made.result.architecture is not None:
+            shares = {g.name: g.tensors for g in made.result.groups}
+            root = self.root_of(made.result.architecture)
+            self.moves = [*arrange(self.tree, made.result.architecture, shares, root), *self._rest()]
+        return made
+
+    def root_of(self, model: JsonObject) -> str:
+        """Where the result's own variables were: with the template where that is all that is left."""
+        config = model.get("config")
+        name = config.get("name") if isinstance(config, dict) else None
+        found = self.tree.homes.get((str(name), str(model.get("class_name"))), [])
+        return found[-1] if found else ""
+
+    def _rest(self) -> list[Move]:
+        """What belongs to no layer: optimizer, metrics and the like stay where they are."""
+        tops = sorted({g.split("/")[0] for g in self.door.groups if g} - {LAYERS, "vars"})
+        return [Move(t, t) for t in tops]
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, decoded where they are compressed."""
+        for slab in slabs(self.door.dataset(tensor.ref)):
+            for start in range(0, len(slab), BLOCK):
+                yield slab[start : start + BLOCK]
+
+    def close(self) -> None:
+        """Close the file."""
+        self.door.close()
+
+
+class WeightsSource(PathKeyedSource):
+    """A `.weights.h5`."""
+
+    container: ClassVar = "weights_h5"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, Door(path))
+        try:
+            every = tuple(self.tree.tensor(p) for p in self.tree.under(LAYERS))
+            if not every:
+                raise Unreadable("not-keras", f"{path}: is an HDF5 file, but holds no layers with weights")
+            stored = Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer())
+        except BaseException:
+            self.close()
+            raise
+        Source.__init__(self, path, stored)
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """With the saved model's architecture, its template's, or none."""
+        if architecture is None:
+            return self._bare()
+        if not is_model(architecture):
+            why = "the architecture given is not a graph of layers; pass the model's own"
+            return Plan("clean", refusal=Refusal("architecture-mismatch", why))
+        try:
+            made = self.planned(Stored("model", architecture), keep_nested=keep_nested)
+        except Refused:
+            # Perhaps it is the template's.
+            bare = self._bare()
+            self.tree.weights(architecture, self._template() or "")
+            return bare
+        self.stored = replace(self.stored, contents="weights", architecture=None)
+        result = made.result and replace(made.result, contents="weights", architecture=None, training=None)
+        return replace(made, result=result)
+
+    def _children(self, prefix: str) -> list[str]:
+        start = below(prefix, LAYERS) + "/"
+        return sorted(g for g in self.door.groups if g.startswith(start) and "/" not in g[len(start) :])
+
+    def _template(self) -> str | None:
+        """The one layer under the root that holds all weights and is a model."""
+        prefix, inputs = "", 0
+        found: str | None = None
+        while True:
+            weighted = [c for c in self._children(prefix) if self.tree.under(c)]
+            lone = len(weighted) == 1 and bool(self._children(weighted[0]))
+            seen = self._towers(prefix, weighted[0], inputs) if lone else None
+            if seen is None:
+                return found
+            prefix, inputs = weighted[0], seen[0]
+            found = prefix
+
+    def _towers(self, prefix: str, template: str, inputs: int = 0) -> tuple[int, int, list[str]] | None:
+        """(inputs, towers, merges) where the layers beside a template look like slices and merges of it.
+
+        A wrapper in a wrapper shares its input layers, which then have their groups outside: `inputs` of them.
+        """
+        kinds: dict[str, list[str]] = {}
+        for child in self._children(prefix):
+            if child != template:
+                stem = child.rsplit("/", 1)[1].rstrip("0123456789").rstrip("_")
+                kinds.setdefault(stem, []).append(child)
+        inputs = len(kinds.pop("input_layer", ())) or inputs
+        merging = [k for k in kinds if "concat" in k]
+        cutting = [k for k in kinds if k not in merging]
+        if not inputs or len(merging) != 1 or len(cutting) != 1:
+            return None
+        towers, rest = divmod(len(kinds[cutting[0]]), inputs)
+        return (inputs, towers, kinds[merging[0]]) if towers > 1 and not rest else None
+
+    def _bare(self) -> Plan:
+        """Paths alone: a lone model among layers without weights, slices and a merge by their classes' names."""
+        wrappers: list[Wrapper] = []
+        prefix, inputs, merges = "", 0, list[str]()
+        while True:
+            weighted = [c for c in self._children(prefix) if self.tree.under(c)]
+            lone = len(weighted) == 1 and bool(self._children(weighted[0]))
+            seen = self._towers(prefix, weighted[0], inputs) if lone else None
+            if seen is None:
+                break
+            inputs, towers, merges = seen
+            told = (f"/{weighted[0]} holds all weights", f"{inputs * towers} layers without weights stand before it")
+            names = tuple(self.tree.name(m) or m.rsplit("/", 1)[1] for m in merges)
+            template = self.tree.name(weighted[0]) or weighted[0].rsplit("/", 1)[1]
+            wrappers.append(
+                Wrapper(self.tree.name(prefix) or "", template, towers, "whole", names, len(wrappers), "likely", told)
+            )
+            prefix = weighted[0]
+        if not wrappers:
+            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if lone else ())
+        tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
+        self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
+        template_seen = Template("", None, len(merges), None, sum(t.size for t in tensors))
+        result = replace(self.stored, groups=(Group("", tensors),))
+        return Plan("parallel", tuple(wrappers), template_seen, result=result)
+
+
+    def _inputs(self, template: str) -> list[Move]:
+        """The wrapper's input layers, where they are the template's too; a Sequential has none."""
+        own = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
+        if own or template.rsplit("/", 1)[1].startswith("sequential"):
+            return []
+        return [Move(c, c) for c in self._children("") if c.startswith(below(LAYERS, "input_layer"))]
+
+
+class WeightsContainer(Container):
+    """Reads and writes path-keyed weights."""
+
+    name: ClassVar = "weights_h5"
+    suffix: ClassVar = ".weights.h5"
+
+    def open(self, path: str) -> WeightsSource:
+        """Read the layout; the tensors stay in the file."""
+        return WeightsSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """Move the sub-trees as the source's plan says."""
+        try:
+            with h5py.File(path, "w", libver="earliest") as file:
+                fill(file, model, source, progress)
+        except OSError as e:
+            raise write_failed(path, e) from e
+        except (RuntimeError, ValueError, KeyError) as e:
+            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Every moved tensor against its source, by stored bytes, and nothing else there."""
+        compare(Door(path), model, source, path, progress)
+        return ("structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+
+
+def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[str, str]]:
+    """(groups, tensors) of the output: path there -> path in the source. Raises Refused on a clash."""
+    moves = source.moves if source.moves is not None else [Move("", "")]
+    groups: dict[str, str] = {}
+    tensors: dict[str, str] = {}
+    for move in moves:
+        start = move.source + "/" if move.source else ""
+        for old, found in [*((g, groups) for g in source.door.groups), *((d, tensors) for d in source.door.datasets)]:
+            inside = old == move.source or old.startswith(start)
+            if not inside or (not move.whole and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source):
+                continue
+            new = below(move.target, old[len(start) :] if old != move.source else "")
+            if found.setdefault(new, old) != old and found is tensors:
+                raise Refused("ambiguous", f"{source.path}: two weights would both be /{new}; please report it")
+    state = model.optimizer
+    for path in [p for p in tensors if p.startswith(OPTIMIZER + "/")]:
+        del tensors[path]
+    for k, t in enumerate(state or ()):
+        tensors[f"{OPTIMIZER}/{k}"] = t.ref
+    if state is None:
+        groups = {g: o for g, o in groups.items() if g.split("/")[0] != "optimizer"}
+    return groups, tensors
+
+
+def fill(file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
+    """A new file's groups, their names, and the tensors, copied as they are stored."""
+    assert isinstance(source, PathKeyedSource)
+    groups, tensors = pairs(model, source)
+    links = h5p.create(h5p.LINK_CREATE)
+    links.set_create_intermediate_group(True)  # noqa: FBT003 - h5py takes it by position
+    for new in sorted(groups):
+        made = file.require_group("/" + new) if new else file
+        found = source.door.attributes(groups[new])
+        name = at.text(found, "name", source.path)
+        if name is not None:
+            at.write_text(made, "name", name, at.style(found, "name"))
+    for new in sorted(tensors):
+        h5o.copy(source.door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
+        progress(source.door.datasets[tensors[new]].stored)
+
+
+def compare(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    """Raises Failed where the written file is not what was meant."""
+    assert isinstance(source, PathKeyedSource)
+    groups, tensors = pairs(model, source)
+    try:
+        if set(door.datasets) != set(tensors) or not set(groups) <= door.groups:
+            raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+        if not {t.ref for g in model.groups for t in g.tensors} <= set(tensors.values()):
+            raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
+        for new, old in tensors.items():
+            left, right = slabs(source.door.dataset(old)), slabs(door.dataset(new))
+            if any(a != b for a, b in zip(left, right, strict=True)):
+                raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
+            progress(door.datasets[new].stored)
+    finally:
+        door.close()
+
+
+__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource"]
