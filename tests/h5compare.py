@@ -42,10 +42,11 @@ def names_of(group: h5py.Group, name: str) -> list[str]:
 
 
 def _texts(a: h5py.Group, b: h5py.Group, place: str = "/") -> list[str]:
-    told = []
-    for name in PLAIN_ATTRIBUTES:
-        if a.attrs.get(name) != b.attrs.get(name):
-            told.append(f"{place}@{name}: {a.attrs.get(name)!r} != {b.attrs.get(name)!r}")
+    told = [
+        f"{place}@{name}: {a.attrs.get(name)!r} != {b.attrs.get(name)!r}"
+        for name in PLAIN_ATTRIBUTES
+        if a.attrs.get(name) != b.attrs.get(name)
+    ]
     for name in ("model_config", "training_config"):
         x, y = (json.loads(f.attrs[name]) if name in f.attrs else None for f in (a, b))
         told += _json(x, y, name)

@@ -35,7 +35,7 @@ R = TypeVar("R", bound="Report")
 app = typer.Typer(
     name="unnest",
     help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
-    epilog="Exit codes: 0 clean; 1 parallel models found, or with --dry-run something to fix; 2 trouble; 130 interrupted.",
+    epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; 130 interrupted.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,

@@ -10,6 +10,7 @@ import contextlib
 import filecmp
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
@@ -139,7 +140,7 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
     result = _told(result, goal, made, place)
     job = _copying(source) if done == "unchanged" else _writing(source, goal, meter or (lambda _done, _all: None))
     if wishes.dry_run:
-        return replace(result, action=_foretold(result, job, wishes, would))
+        return replace(result, action=_foretold(result, goal, job, wishes, would))
     if wishes.in_place:
         write.replace(os.path.realpath(place), backup, job.fill, job.check)
     else:
@@ -209,7 +210,7 @@ def _copying(source: Source) -> _Job:
         (folders.copy if folder else shutil.copyfile)(source.path, path)
 
     def check(path: str) -> None:
-        alike = folders.same_tree(source.path, path) if folder else filecmp.cmp(source.path, path, shallow=False)
+        alike = folders.same_tree(source.path, path) if folder else _same_file(source.path, path)
         if not alike:
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
@@ -217,16 +218,34 @@ def _copying(source: Source) -> _Job:
     return _Job(fill, check, checks)
 
 
-def _foretold(result: Result, job: _Job, wishes: Wishes, would: Action) -> Action:
-    """What would become of the output: a dry run meets the same obstacles. Nothing is written."""
+def _foretold(result: Result, goal: Aim, job: _Job, wishes: Wishes, would: Action) -> Action:
+    """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
     place = result.output or ""
     if wishes.in_place:
         if os.path.lexists(result.backup or "") and not os.path.samefile(result.backup or "", result.path):
             raise write.backup_exists(result.backup or "")
-    elif os.path.lexists(place) and not wishes.force:
-        try:
-            job.check(place)
-        except (UnnestError, OSError):
-            raise write.exists(place) from None
+        return would
+    if not os.path.lexists(place):
+        return would
+    if _would_be_same(place, job, folder=container(goal.container).folder):
         return "unchanged"
+    if not wishes.force:
+        raise write.exists(place)
     return would
+
+
+def _would_be_same(place: str, job: _Job, *, folder: bool) -> bool:
+    """Whether `place` holds what would be written: most differences show at once, the last need the very bytes."""
+    try:
+        job.check(place)
+    except (UnnestError, OSError):
+        return False
+    with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
+        made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
+        publish, same = (folders.publish, folders.same_tree) if folder else (write.publish, _same_file)
+        publish(made, job.fill, lambda _: None)
+        return same(made, place)
+
+
+def _same_file(left: str, right: str) -> bool:
+    return filecmp.cmp(left, right, shallow=False)

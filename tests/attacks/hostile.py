@@ -286,12 +286,22 @@ def no_weights(path: Path) -> None:
         file.attrs["model_config"] = json.dumps(makeh5.template())
 
 
+def zero_bytes(path: Path) -> None:
+    """Nothing."""
+    path.touch()
+
+
+def text(path: Path) -> None:
+    """No HDF5, no JSON."""
+    path.write_text("hello")
+
+
 ATTACKS |= {
     "not_hdf5": (not_hdf5, "damaged-hdf5"),
     "torn": (torn, "truncated"),
     "data": (data, "not-keras"),
     "stub": (stub, "stub"),
     "no_weights": (no_weights, "no-weights"),
-    "zero_bytes": (lambda p: p.write_bytes(b"") and None, "empty"),
-    "text": (lambda p: p.write_text("hello") and None, "not-keras"),
+    "zero_bytes": (zero_bytes, "empty"),
+    "text": (text, "not-keras"),
 }

@@ -51,7 +51,14 @@ def test_in_paths(tmp_path: Path, cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("plain", "plain"), ("ä 漢 ", "ä 漢 "), ("\x1b", "\\x1b"), ("\u202e", "\\u202e"), ("\ud800", "\\ud800"), ("\n", "\\n")],
+    [
+        ("plain", "plain"),
+        ("ä 漢 ", "ä 漢 "),
+        ("\x1b", "\\x1b"),
+        ("\u202e", "\\u202e"),
+        ("\ud800", "\\ud800"),
+        ("\n", "\\n"),
+    ],
 )
 def test_plain(text: str, shown: str) -> None:
     """Letters stay, whatever their script."""

@@ -1,0 +1,317 @@
+"""The command line from outside: what goes in, the exit code, what is left on the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+
+from tests import makeh5
+from tests.conftest import Cli
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+#: arguments, exit code. The folder holds m.h5 (parallel), clean.h5, torn.h5, m.json, zoo/ and empty/.
+RUNS = [
+    ("inspect clean.h5", 0),
+    ("inspect m.h5", 1),
+    ("inspect clean.h5 m.h5", 1),
+    ("inspect m.json", 1),
+    ("inspect missing.h5", 2),
+    ("inspect m.h5 missing.h5 clean.h5", 2),
+    ("inspect torn.h5", 2),
+    ("inspect empty", 2),
+    ("inspect zoo", 1),
+    ("inspect", 2),
+    ("inspect --nonsense m.h5", 2),
+    ("inspect m.h5 --architecture missing.json", 2),
+    ("fix m.h5", 0),
+    ("fix clean.h5", 0),
+    ("fix m.h5 clean.h5", 0),
+    ("fix m.json", 0),
+    ("fix m.h5 torn.h5", 2),
+    ("fix -n m.h5", 1),
+    ("fix --dry-run clean.h5", 0),
+    ("fix -n clean.h5 --to json", 1),
+    ("fix clean.h5 --to json", 0),
+    ("fix m.h5 --to weights", 0),
+    ("fix m.h5 --to keras", 2),
+    ("fix m.h5 --to nonsense", 2),
+    ("fix m.json --to h5", 2),
+    ("fix m.h5 -o out.json", 0),
+    ("fix m.h5 -o out.keras", 2),
+    ("fix m.h5 -o m.h5", 2),
+    ("fix m.h5 -o ./m.h5", 2),
+    ("fix m.h5 -o no/folder/out.h5", 2),
+    ("fix m.h5 -o out.h5 --to json", 2),
+    ("fix m.h5 -o out.h5 --in-place", 2),
+    ("fix m.h5 -o clean.h5", 2),
+    ("fix m.h5 -o clean.h5 --force", 0),
+    ("fix m.h5 -o empty", 2),
+    ("fix m.h5 clean.h5 -o all", 0),
+    ("fix m.h5 clean.h5 -o torn.h5", 2),
+    ("fix zoo -o all", 0),
+    ("fix --in-place m.h5", 0),
+    ("fix --in-place --backup .orig m.h5", 0),
+    ("fix --in-place --backup no/slash m.h5", 2),
+    ("fix --in-place clean.h5", 0),
+    ("fix --in-place zoo", 2),
+    ("fix", 2),
+    ("--version", 0),
+    ("--help", 0),
+    ("inspect --help", 0),
+    ("fix --help", 0),
+    ("", 2),
+    ("nonsense", 2),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, bad: Path, clean: Path) -> Path:
+    """Something of everything."""
+    (tmp_path / "torn.h5").write_bytes(bad.read_bytes()[:2000])
+    (tmp_path / "m.json").write_text(json.dumps(makeh5.parallel(makeh5.template())))
+    (tmp_path / "empty").mkdir()
+    zoo = tmp_path / "zoo"
+    (zoo / "deep").mkdir(parents=True)
+    shutil.copy(bad, zoo / "deep" / "a.h5")
+    shutil.copy(clean, zoo / "b.h5")
+    (zoo / "notes.txt").write_text("not a model")
+    (zoo / "settings.json").write_text('{"a": 1}')
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything below, and what it holds."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def entries(cli: Cli, *args: str | Path) -> list[dict[str, Any]]:
+    """files[] of a --json run."""
+    found: list[dict[str, Any]] = json.loads(cli(*args, "--json").stdout)["files"]
+    return found
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("args", "code"), RUNS)
+def test_exit_code(args: str, code: int, cli: Cli, folder: Path) -> None:
+    """Every row of the table; where nothing is to be done, nothing is."""
+    before = files(folder)
+    done = cli(*args.split())
+    assert done.returncode == code, done.stdout + done.stderr
+    after = files(folder)
+    if (code == 2 and " torn.h5" not in args) or "-n" in args or args.startswith("inspect"):
+        assert after == before
+    if "--in-place" not in args and "--force" not in args:
+        assert before.items() <= after.items()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("args", "made"),
+    [
+        ("fix m.h5", ["m.unnested.h5"]),
+        ("fix m.json", ["m.unnested.json"]),
+        ("fix m.h5 --to json", ["m.unnested.json"]),
+        ("fix m.h5 --to weights", ["m.unnested.h5"]),
+        ("fix clean.h5", []),
+        ("fix clean.h5 --to json", ["clean.unnested.json"]),
+        ("fix clean.h5 -o copy.h5", ["copy.h5"]),
+        ("fix m.h5 clean.h5 -o all", ["all/clean.h5", "all/m.h5"]),
+        ("fix zoo", ["zoo/deep/a.unnested.h5"]),
+        ("fix zoo -o all", ["all/b.h5", "all/deep/a.h5"]),
+        ("fix zoo torn.h5 -o all --to json", ["all/b.json", "all/deep/a.json"]),
+        ("fix --in-place m.h5", ["m.h5.bak"]),
+        ("fix --in-place --backup .orig m.h5", ["m.h5.orig"]),
+        ("fix --in-place clean.h5", []),
+    ],
+)
+def test_outputs(args: str, made: list[str], cli: Cli, folder: Path) -> None:
+    """What each command line makes, and nothing else."""
+    before = set(files(folder))
+    cli(*args.split())
+    assert sorted(set(files(folder)) - before) == made
+
+
+class TestReports:
+    """stdout is the report, stderr the talk."""
+
+    @pytest.mark.usefixtures("folder")
+    def test_errors_are_data(self, cli: Cli) -> None:
+        found = entries(cli, "inspect", "m.h5", "missing.h5", "clean.h5")
+        assert [e["verdict"] for e in found] == ["parallel", "unreadable", "clean"]
+        assert found[1]["error"]["code"] == "not-found"
+        assert [e["path"] for e in found] == ["m.h5", "missing.h5", "clean.h5"]
+
+    @pytest.mark.usefixtures("folder")
+    def test_errors_are_one_line_on_stderr(self, cli: Cli) -> None:
+        done = cli("fix", "torn.h5")
+        assert done.stdout == ""
+        assert done.stderr.splitlines() == ["unnest: torn.h5: the file is cut short; copy or download it again"]
+
+    def test_fix_ends_with_the_line_that_loads(self, bad: Path, cli: Cli) -> None:
+        lines = cli("fix", bad.name).stdout.splitlines()
+        assert lines[-1].strip() == "import tf_keras; model = tf_keras.models.load_model('m.unnested.h5')"
+
+    def test_quiet(self, bad: Path, cli: Cli) -> None:
+        done = cli("fix", "-q", bad.name)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        done = cli("inspect", "-q", bad.name, "missing.h5")
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "missing.h5" in done.stderr
+
+    def test_plain_off_a_terminal(self, bad: Path, cli: Cli) -> None:
+        assert "\x1b" not in cli("inspect", bad).stdout
+
+    @pytest.mark.usefixtures("folder")
+    def test_the_same_document_twice(self, cli: Cli) -> None:
+        assert cli("inspect", "--json", "zoo").stdout == cli("inspect", "--json", "zoo").stdout
+
+    def test_a_closed_pipe_is_no_error(self, bad: Path) -> None:
+        command = f"{sys.executable} -m unnest inspect {bad} {bad} {bad} | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, "3 files: 3 parallel\n")
+
+
+class TestBehaviour:
+    """What only shows over several runs."""
+
+    def test_again_is_unchanged(self, bad: Path, cli: Cli) -> None:
+        cli("fix", bad)
+        output = bad.with_name("m.unnested.h5")
+        once = output.read_bytes()
+        (entry,) = entries(cli, "fix", bad)
+        assert entry["action"] == "unchanged"
+        (entry,) = entries(cli, "fix", output)
+        assert entry["action"] == "unchanged"
+        assert output.read_bytes() == once
+        assert sorted(p.name for p in bad.parent.iterdir()) == ["m.h5", "m.unnested.h5"]
+
+    def test_the_same_bytes_every_time(self, bad: Path, cli: Cli) -> None:
+        outputs = []
+        for name in ("one.h5", "two.h5"):
+            cli("fix", bad, "-o", name)
+            outputs.append(bad.with_name(name).read_bytes())
+            time.sleep(1.1)  # object headers know seconds
+        cli("fix", bad, "--in-place")
+        assert outputs[0] == outputs[1] == bad.read_bytes()
+
+    def test_a_dry_run_tells_what_fix_does(self, bad: Path, clean: Path, cli: Cli) -> None:
+        for args in (["-o", clean.name], ["-o", "new.h5"], [], ["--in-place"]):
+            (would,) = entries(cli, "fix", "-n", bad, *args)
+            (did,) = entries(cli, "fix", bad, *args)
+            expected = {"would-fix": "fixed"}.get(would["action"], would["action"])
+            assert did["action"] == expected
+            assert did["output"] == would["output"]
+        (would,) = entries(cli, "fix", "-n", bad, "-o", "new.h5")
+        assert would["action"] == "unchanged"
+
+    def test_a_walk_passes_our_own_by(self, folder: Path, cli: Cli) -> None:
+        cli("fix", "zoo")
+        cli("fix", "--in-place", "zoo/deep/a.h5")
+        (folder / "zoo" / ".b.h5.0123456789ab.unnest-tmp").write_bytes(b"\x89HDF\r\n\x1a\n debris")
+        assert [e["path"] for e in entries(cli, "inspect", "zoo")] == ["zoo/b.h5", "zoo/deep/a.h5"]
+
+    def test_a_walk_goes_by_content(self, folder: Path, cli: Cli) -> None:
+        zoo = folder / "zoo"
+        shutil.copy(zoo / "b.h5", zoo / "checkpoint-17")
+        h5py.File(zoo / "data.h5", "w").close()
+        shutil.copy(folder / "torn.h5", zoo / "torn.h5")
+        shutil.copy(folder / "m.json", zoo / "m.json")
+        found = {e["path"]: e["verdict"] for e in entries(cli, "inspect", "zoo")}
+        assert found == {
+            "zoo/b.h5": "clean",
+            "zoo/checkpoint-17": "clean",
+            "zoo/deep/a.h5": "parallel",
+            "zoo/m.json": "parallel",
+            "zoo/torn.h5": "unreadable",
+        }
+
+    def test_two_inputs_never_share_an_output(self, folder: Path, cli: Cli) -> None:
+        shutil.copy(folder / "m.h5", folder / "zoo" / "m.h5")
+        found = entries(cli, "fix", "m.h5", "zoo/m.h5", "-o", "all", "--force")
+        assert [e["action"] for e in found] == ["fixed", "refused"]
+
+    def test_in_place_through_a_link(self, bad: Path, cli: Cli) -> None:
+        link = bad.with_name("link.h5")
+        link.symlink_to(bad.name)
+        old = bad.read_bytes()
+        assert cli("fix", "--in-place", link).returncode == 0
+        assert link.is_symlink()
+        assert bad.read_bytes() != old
+        assert bad.with_name("m.h5.bak").read_bytes() == old
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+    def test_no_permission(self, bad: Path, cli: Cli) -> None:
+        bad.chmod(0)
+        done = cli("fix", bad)
+        assert done.returncode == 2
+        assert "permission" in done.stderr.lower()
+
+    @pytest.mark.parametrize("what", ["fifo", "device"])
+    def test_what_is_no_file(self, what: str, tmp_path: Path, cli: Cli) -> None:
+        path = tmp_path / "pipe.h5"
+        if what == "fifo":
+            os.mkfifo(path)
+        else:
+            path = Path("/dev/zero")
+        done = cli("inspect", path)
+        assert done.returncode == 2
+        assert "no regular file" in done.stderr
+
+
+@pytest.mark.skipif(resource is None, reason="no such limits here")
+@pytest.mark.parametrize("limit", [0, 1, 100, 2048, 5000, 20_000, 60_000, 200_000])
+def test_a_full_disk(limit: int, tmp_path: Path) -> None:
+    """However much still fits: exit 2, one line, nothing left."""
+    path = makeh5.parallel_file(tmp_path / "m.h5", width=20_000)
+    done = subprocess.run(
+        [sys.executable, "-m", "unnest", "fix", "m.h5"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 2, done
+    assert len(done.stderr.splitlines()) == 1
+    assert "m.unnested.h5" in done.stderr
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5])
+def test_ctrl_c(delay: float, tmp_path: Path) -> None:
+    """At any moment: either nothing or everything, and never a traceback."""
+    path = makeh5.parallel_file(tmp_path / "m.h5", width=1_000_000)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "unnest", "fix", "m.h5"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(0.1 + delay)
+    child.send_signal(signal.SIGINT)
+    said = "".join(child.communicate(timeout=60))
+    left = sorted(p.name for p in tmp_path.iterdir())
+    assert path.name in left
+    if child.returncode == 0:
+        assert left == ["m.h5", "m.unnested.h5"]
+    elif delay >= 0.1:  # before that, Python itself is still starting
+        assert child.returncode == 130
+        assert "Traceback" not in said
+    assert left in (["m.h5"], ["m.h5", "m.unnested.h5"])

@@ -1,0 +1,77 @@
+"""What is loaded when: start-up time is a feature, and the core opens nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def loaded(code: str, *names: str) -> set[str]:
+    """Which of these modules a fresh Python has after running this."""
+    check = f"import sys\n{code}\nprint(*(n for n in {names!r} if n in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()
+
+
+HEAVY = ("h5py", "numpy", "typer", "rich", "pydantic", "tensorflow", "keras", "google.protobuf")
+
+
+def test_the_package_is_instant() -> None:
+    """Names are loaded on use."""
+    assert loaded("import unnest; dir(unnest)", *HEAVY, "unnest.repair") == set()
+
+
+def test_the_core_opens_nothing() -> None:
+    """It imports, and plans, with everything blocked that could open a file."""
+    blocked = ("h5py", "zipfile", "numpy", "shutil", "tempfile")
+    code = f"""
+for name in {blocked!r}:
+    sys.modules[name] = None
+from unnest.core.model import Stored
+from unnest.core.plan import plan
+import unnest.core.towers, unnest.core.extract, unnest.core.weights
+assert plan(Stored("weights")).verdict == "clean"
+"""
+    assert loaded(code, "unnest.containers", "unnest.write") == set()
+
+
+@pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])
+def test_a_run_loads_what_it_needs(bad: Path, args: list[str]) -> None:
+    """Not the pretty printer, not the validator, and nothing of Keras."""
+    code = f"""
+sys.argv = ["unnest", *{args!r}, {str(bad)!r}]
+from unnest.__main__ import main
+try:
+    main()
+except SystemExit as e:
+    assert e.code == 1, e.code
+"""
+    assert loaded(code, *HEAVY) == {"h5py", "numpy", "typer"}
+
+
+def test_help_needs_no_hdf5() -> None:
+    """Neither does the version."""
+    for option in ("--help", "--version"):
+        code = f"""
+sys.argv = ["unnest", {option!r}]
+from unnest.__main__ import main
+try:
+    main()
+except SystemExit as e:
+    assert e.code == 0
+"""
+        assert not loaded(code, *HEAVY) & {"h5py", "numpy", "pydantic"}
+
+
+def test_public_names() -> None:
+    """All of them are there, and no others are promised."""
+    import unnest
+
+    for name in unnest.__all__:
+        assert getattr(unnest, name) is not None
+    assert dir(unnest) == sorted(unnest.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        unnest.nonsense  # noqa: B018
