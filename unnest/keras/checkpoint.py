@@ -67,21 +67,29 @@ class Saver:
         return self._chosen[1]
 
     def _choose(self, running: Model) -> Model:
-        found = template_model(running) if self.template is None or not _holds(running, self.template) else self.template
-        if self.template is not None and found is not self.template:
-            if found is running:
-                raise ValueError(f"template {self.template.name!r} shares no weights with the model in training")
-            warnings.warn(
-                f"the model in training does not train {self.template.name!r} but a clone of it: "
-                f"the clone's weights are saved; {self.template.name!r} itself is untrained",
-                UserWarning,
-                stacklevel=2,
-            )
-        if self.template is None and not _holds(found, running):
+        if self.template is not None:
+            return self._as_asked(running, self.template)
+        found = template_model(running)
+        if found is not running and not _holds(found, running):
             raise ValueError(
                 f"the model in training has weights beyond its template {found.name!r}, which would be lost: "
-                f"pass template= with the model to save (the template, or one that has them all)"
+                f"pass template= with the model to save"
             )
+        return found
+
+    def _as_asked(self, running: Model, template: Model) -> Model:
+        """The template that was passed in, or the clone of it that is being trained instead."""
+        if _holds(running, template):
+            return template
+        found = template_model(running)
+        if found is running:
+            raise ValueError(f"template {template.name!r} shares no weights with the model in training")
+        warnings.warn(
+            f"the model in training does not train {template.name!r} but a clone of it: "
+            f"the clone's weights are saved; {template.name!r} itself is untrained",
+            UserWarning,
+            stacklevel=2,
+        )
         return found
 
     def _dressed(self, template: Model, running: Model) -> Model:

@@ -37,12 +37,12 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
     """
     here = available()
     kind = kind_of_numbers()
-    if isinstance(gpus, (list, tuple, range)):
+    if gpus and isinstance(gpus, (list, tuple, range)):
         wanted = tuple(canonical(g) if isinstance(g, str) else f"{kind}:{int(g)}" for g in gpus)
     elif isinstance(gpus, str):
         raise ValueError(f"gpus={gpus!r}: give a list of device names; this machine has {_listed(here)}")
     else:
-        count = int(gpus) if gpus else sum(name.startswith(kind) for name in here)
+        count = int(gpus) if gpus and isinstance(gpus, int) else sum(name.startswith(kind) for name in here)
         wanted = tuple(f"{kind}:{i}" for i in range(count))
     if len(wanted) < least:
         raise ValueError(

@@ -1,0 +1,229 @@
+"""What the builders accept, refuse, name and save."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unnest.core import towers
+from unnest.core.dialects import read
+from unnest.keras import make_parallel, multi_gpu_model, template_model
+from unnest.keras.shares import whole
+
+# -- devices ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gpus", "devices"),
+    [
+        (3, ["CPU:0", "CPU:1", "CPU:2"]),
+        ([2, 0], ["CPU:2", "CPU:0"]),
+        (["CPU:1", "/cpu:3", "/device:CPU:0"], ["CPU:1", "CPU:3", "CPU:0"]),
+        ((1, "cpu:1"), ["CPU:1", "CPU:1"]),
+        (0, [f"CPU:{i}" for i in range(8)]),
+        (None, [f"CPU:{i}" for i in range(8)]),
+        ([], [f"CPU:{i}" for i in range(8)]),
+    ],
+)
+def test_devices(keras: Any, zoo: Any, gpus: Any, devices: list[str]) -> None:
+    """Numbers mean logical CPUs where there are no GPUs; names mean what they say."""
+    parallel = multi_gpu_model(zoo["dense"](), gpus)
+    assert [layer.device for layer in parallel.layers if hasattr(layer, "i")] == devices
+
+
+@pytest.mark.parametrize("gpus", [1, [0], ["CPU:0"], 9, [0, 8], ["GPU:0", "GPU:1"], "CPU:0", ["CPU"], -1])
+def test_what_keras_refused_is_refused_in_one_line(keras: Any, zoo: Any, gpus: Any) -> None:
+    with pytest.raises(ValueError) as refusal:
+        multi_gpu_model(zoo["dense"](), gpus)
+    assert "\n" not in str(refusal.value)
+    if gpus != ["CPU"]:
+        assert "CPU:0, CPU:1, CPU:2" in str(refusal.value)
+
+
+@pytest.mark.parametrize("ratios", [[1], [1, 0], [1, -1], [1, float("nan")], [1, float("inf")], [1, 2, 3]])
+def test_ratios_that_are_none_are_refused(keras: Any, zoo: Any, ratios: Any) -> None:
+    with pytest.raises(ValueError, match="ratios"):
+        multi_gpu_model(zoo["dense"](), 2, ratios)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "parts"), [([2, 2], (1, 1)), ([0.5, 0.25], (2, 1)), ([768, 560], (48, 35)), ([1e-9, 1], (1, 10**9))]
+)
+def test_ratios_become_the_smallest_whole_numbers(ratios: Any, parts: Any) -> None:
+    assert whole(ratios, 2) == parts
+
+
+# -- templates -------------------------------------------------------------------
+
+
+def test_templates_without_a_graph_are_refused(keras: Any) -> None:
+    class Mine(keras.Model):  # type: ignore[misc, name-defined]
+        def call(self, x: Any) -> Any:
+            return x
+
+    with pytest.raises(ValueError, match=r"sub-classed.*MirroredStrategy"):
+        multi_gpu_model(Mine(), 2)
+    with pytest.raises(ValueError, match="not built"):
+        multi_gpu_model(keras.Sequential([keras.layers.Dense(2)]), 2)
+    with pytest.raises(TypeError, match="Keras model"):
+        multi_gpu_model("model", 2)
+    stateful = keras.layers.LSTM(2, stateful=True)
+    x = keras.Input(batch_shape=(4, 3, 2))
+    with pytest.raises(ValueError, match="stateful"):
+        multi_gpu_model(keras.Model(x, stateful(x)), 2)
+
+
+def test_relocation_and_wrapping_twice_say_what_they_do(keras: Any, zoo: Any) -> None:
+    template = zoo["dense"]()
+    with pytest.warns(UserWarning, match="never cloned"):
+        parallel = multi_gpu_model(template, 2, cpu_relocation=True)
+    with pytest.warns(UserWarning, match="parallel already"):
+        again = multi_gpu_model(parallel, 3)
+    assert again.template is template and parallel.template is template
+
+
+def test_kuza55(keras: Any, zoo: Any, rows: Any) -> None:
+    template = zoo["dense"]()
+    for count in (1, 2):
+        parallel = make_parallel(template, count)
+        np.testing.assert_allclose(parallel(rows(template, 5)), template(rows(template, 5)), atol=1e-6)
+
+
+@pytest.mark.parametrize("cpu_merge", [True, False])
+def test_where_outputs_are_joined(keras: Any, zoo: Any, cpu_merge: bool) -> None:
+    parallel = multi_gpu_model(zoo["dense"](), ["CPU:3", "CPU:1"], cpu_merge=cpu_merge)
+    assert parallel.layers[-1].device == ("/CPU:0" if cpu_merge else "/CPU:3")
+
+
+# -- names and looks -------------------------------------------------------------
+
+
+def test_names_stay(keras: Any, zoo: Any) -> None:
+    for name in ("several", "named", "conv"):
+        template = zoo[name]()
+        parallel = multi_gpu_model(template, 2)
+        assert parallel.output_names == template.output_names
+        assert [x.name for x in parallel.inputs] == [x.name for x in template.inputs]
+    template = zoo["several"]()
+    parallel = multi_gpu_model(template, 2)
+    parallel.compile("sgd", loss={"a": "mse", "b": "mae"}, loss_weights={"a": 1.0, "b": 2.0}, metrics={"b": ["mse"]})
+    x = [np.ones((4, 4), "f"), np.ones((4, 3), "f")]
+    history = parallel.fit(x, [np.ones((4, 2)), np.ones((4, 1))], verbose=0)
+    assert {"a_loss", "b_loss", "b_mse"} <= set(history.history)
+
+
+def test_siamese_outputs_are_numbered_as_keras_did(keras: Any, zoo: Any) -> None:
+    assert multi_gpu_model(zoo["siamese"](), 2).output_names == ["twin_1", "twin_2"]
+
+
+def test_an_output_named_as_the_model(keras: Any) -> None:
+    x = keras.Input((3,), name="x")
+    template = keras.Model(x, keras.layers.Dense(2, name="same")(x), name="same")
+    parallel = multi_gpu_model(template, 2)
+    assert parallel.output_names == ["same"]
+    parallel.compile("sgd", loss={"same": "mse"})
+    parallel.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+
+
+def test_summary_shows_towers_and_concatenation(keras: Any, zoo: Any) -> None:
+    lines: list[str] = []
+    multi_gpu_model(zoo["conv"](), 2).summary(print_fn=lambda line, *_, **__: lines.append(line), line_length=150)
+    text = "\n".join(lines)
+    for shown in ("image_tower_0", "image_tower_1", "TowerSlice", "conv_net", "TowerConcatenate"):
+        assert shown in text
+
+
+def test_the_template_is_where_it_always_was(keras: Any, zoo: Any) -> None:
+    template = zoo["dense"]()
+    parallel = multi_gpu_model(template, 2)
+    assert parallel.layers[-2] is template and parallel.get_layer(template.name) is template
+    assert template_model(parallel) is template
+
+
+def test_called_as_a_layer_it_keeps_its_towers(keras: Any, zoo: Any, rows: Any) -> None:
+    template = zoo["dense"]()
+    parallel = multi_gpu_model(template, 2)
+    x = keras.Input((6,))
+    head = keras.layers.Dense(1)
+    outer = keras.Model(x, head(parallel(x)))
+    batch = rows(template, 3)
+    np.testing.assert_allclose(outer(batch), head(template(batch)), atol=1e-6)
+    assert template_model(outer) is template
+
+
+# -- files -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+@pytest.mark.parametrize("name", ["dense", "several", "nested"])
+def test_a_saved_parallel_model_loads_and_is_recognised(
+    keras: Any, zoo: Any, rows: Any, tmp_path: Path, name: str, suffix: str
+) -> None:
+    template = zoo[name]()
+    parallel = multi_gpu_model(template, 3, ratios=[1, 2, 1])
+    path = str(tmp_path / f"p{suffix}")
+    parallel.save(path)
+    loaded = keras.models.load_model(path, compile=False)
+    batch = rows(template, 7)
+    for a, b in zip(_flat(parallel(batch)), _flat(loaded(batch)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert loaded._towers == (("CPU:0", "CPU:1", "CPU:2"), (1, 2, 1))
+    found = towers.find(read(_architecture(path)))
+    assert [(f.template, len(f.towers), f.confidence) for f in found] == [(template.name, 3, "proven")]
+
+
+def test_weights_go_to_and_from_the_file(keras: Any, zoo: Any, tmp_path: Path) -> None:
+    template = zoo["batch_norm"]()
+    parallel = multi_gpu_model(template, 2)
+    path = str(tmp_path / "p.weights.h5")
+    parallel.save_weights(path)
+    before = template.get_weights()
+    template.set_weights([w + 1 for w in before])
+    parallel.load_weights(path)
+    for a, b in zip(before, template.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+FEWER = """
+import sys, warnings, importlib
+import numpy as np
+import unnest.keras
+keras = importlib.import_module(sys.argv[1])
+model = keras.models.load_model(sys.argv[2], compile=False)
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    np.save(sys.argv[3], model(np.ones((5, 6), "float32")))
+    model(np.ones((5, 6), "float32"))
+print([str(w.message) for w in seen if "towers" in str(w.message)])
+"""
+
+
+def test_loaded_with_fewer_devices_the_towers_share_them(keras: Any, zoo: Any, tmp_path: Path) -> None:
+    parallel = multi_gpu_model(zoo["dense"](), ["CPU:1", "CPU:2", "CPU:0"])
+    path, out = str(tmp_path / "p.keras"), str(tmp_path / "out.npy")
+    parallel.save(path)
+    command = [sys.executable, "-c", FEWER, keras.__name__, path, out]
+    said = subprocess.run(command, check=True, timeout=200, capture_output=True, text=True).stdout
+    assert said.count("they run on CPU:0, CPU:0, CPU:0") == 1
+    np.testing.assert_allclose(np.load(out), parallel(np.ones((5, 6), "f")), atol=1e-6)
+
+
+def _flat(outputs: Any) -> list[Any]:
+    return outputs if isinstance(outputs, list) else [outputs]
+
+
+def _architecture(path: str) -> Any:
+    if path.endswith(".keras"):
+        with zipfile.ZipFile(path) as archive:
+            return json.loads(archive.read("config.json"))
+    import h5py
+
+    with h5py.File(path) as file:
+        return json.loads(file.attrs["model_config"])

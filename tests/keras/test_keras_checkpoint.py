@@ -1,0 +1,253 @@
+"""ModelCheckpoint is Keras's in every detail, except for what it writes and how safely."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import pickle
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from unnest.keras import best, multi_gpu_model, publish
+from unnest.keras.kits import KERAS, TF_KERAS
+
+
+@pytest.fixture
+def training(keras: Any, zoo: Any, rows: Any) -> Any:
+    """A compiled parallel model, its template, and a function that fits it with callbacks."""
+    template = zoo["dense"]()
+    parallel = multi_gpu_model(template, 2)
+    parallel.compile(keras.optimizers.Adam(0.01), loss=keras.losses.MeanSquaredError())
+    x = rows(template, 12)
+
+    def fit(*callbacks: Any, epochs: int = 1, model: Any = parallel, **options: Any) -> Any:
+        return model.fit(x, x[:, :3], batch_size=4, epochs=epochs, verbose=0, callbacks=list(callbacks), **options)
+
+    return template, parallel, fit
+
+
+def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
+    """Positional too: what follows `self` is handed on; what is ours goes by keyword."""
+    stock = keras.callbacks.ModelCheckpoint
+    assert issubclass(checkpoint, stock) and checkpoint.__name__ == "ModelCheckpoint"
+    own = [p for p in inspect.signature(checkpoint.__init__).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert [p.name for p in own] == ["template", "max_to_keep"]
+    made = checkpoint("x.keras", "loss", 1, True, False, "max", 7)
+    assert (made.monitor, made.verbose, made.save_best_only, made.save_freq) == ("loss", 1, True, 7)
+    with pytest.raises(ValueError, match="save_freq"):
+        checkpoint("x.keras", save_freq="never")
+    with pytest.raises(ValueError, match="max_to_keep"):
+        checkpoint("x.keras", max_to_keep=0)
+    with pytest.raises(TypeError, match="template"):
+        checkpoint("x.keras", template="model")
+
+
+def test_both_addresses(tf: Any) -> None:
+    """`unnest.keras` has the running Keras's, `unnest.keras.legacy` always tf_keras's."""
+    here, legacy = (import_module(name).ModelCheckpoint for name in ("unnest.keras", "unnest.keras.legacy"))
+    assert issubclass(here, tf.keras.callbacks.ModelCheckpoint)
+    assert issubclass(legacy, import_module("tf_keras").callbacks.ModelCheckpoint)
+    for made in (here, legacy):
+        assert pickle.loads(pickle.dumps(made)) is made
+
+
+def test_used_in_the_others_fit_one_line_says_so(keras: Any, training: Any, tmp_path: Path) -> None:
+    template, parallel, fit = training
+    other = import_module("unnest.keras.legacy" if keras.__name__ == "keras" else "unnest.keras").ModelCheckpoint
+    with pytest.raises(TypeError, match=r"use unnest\.keras(\.legacy)?\.ModelCheckpoint") as refusal:
+        fit(other(str(tmp_path / "m.keras")))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("container", ["m.keras", "m.h5", "m.weights.h5"])
+def test_files_do_not_mention_us(training: Any, checkpoint: Any, tmp_path: Path, container: str) -> None:
+    path = tmp_path / container
+    training[2](checkpoint(str(path), save_weights_only="weights" in container))
+    contents = path.read_bytes()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            contents = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"unnest" not in contents and b"Tower" not in contents and b"ower_" not in contents
+
+
+def test_a_file_is_what_the_compiled_template_would_save(
+    keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    """The same configuration, class included, as if the template had been compiled and saved."""
+    template, parallel, fit = training
+    fit(checkpoint(str(tmp_path / "m.keras")))
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    assert type(loaded) is type(template) and loaded.name == template.name
+    assert isinstance(loaded.optimizer, type(parallel.optimizer))
+    for a, b in zip(loaded.optimizer.variables, parallel.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    template.compile(parallel.optimizer, loss=keras.losses.MeanSquaredError())
+    template.save(str(tmp_path / "direct.keras"))
+    ours, direct = (_parts(tmp_path / name) for name in ("m.keras", "direct.keras"))
+    assert ours == direct
+
+
+def _parts(path: Path) -> tuple[Any, list[str]]:
+    """The configuration in a `.keras` file, compile settings included, and the names of its tensors."""
+    with zipfile.ZipFile(path) as archive:
+        config = json.loads(archive.read("config.json"))
+        names: list[str] = []
+        with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+            file.visit(names.append)
+    return config, names
+
+
+def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    template, parallel, fit = training
+    path = tmp_path / "m.keras"
+    callback = checkpoint(str(path), save_best_only=True, monitor="loss", mode="min")
+    fit(callback)
+    good, best_so_far = path.read_bytes(), callback.best
+
+    def torn(self: Any, filepath: Any, *_: Any, **__: Any) -> None:
+        Path(filepath).write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(type(template), "save", torn)
+    before = dict(template.__dict__), dict(parallel.__dict__)
+    callback.best = 1e9
+    with pytest.raises(OSError, match="no space"):
+        callback.on_epoch_end(1, {"loss": 0.0})
+    assert callback.best == 1e9 and callback.model is parallel
+    assert (dict(template.__dict__), dict(parallel.__dict__)) == before
+    assert path.read_bytes() == good and os.listdir(tmp_path) == ["m.keras"]
+    monkeypatch.undo()
+    callback.on_epoch_end(1, {"loss": 0.0})
+    assert callback.best == 0.0 and best_so_far > 0.0
+
+
+def test_max_to_keep(training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine-01.keras").write_text("not this run's")
+    training[2](checkpoint(str(tmp_path / "m-{epoch:02d}.keras"), max_to_keep=2), epochs=4)
+    assert sorted(os.listdir(tmp_path)) == ["m-03.keras", "m-04.keras", "mine-01.keras"]
+
+
+def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "m-{epoch:02d}-{loss:.4f}.keras")
+    for name in ("m-03-0.0000.keras", "m-07-0.5000.keras"):
+        (tmp_path / name).touch()
+    callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min")
+    training[2](callback)
+    assert callback.best == 0.0 and len(os.listdir(tmp_path)) == 2
+    callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min", initial_value_threshold=1e9)
+    training[2](callback)
+    assert 0 < callback.best < 1e9 and len(os.listdir(tmp_path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "monitor", "expected"),
+    [
+        ("m-{epoch:02d}-{val_loss:.2f}.h5", "val_loss", [0.25, 3.0]),
+        ("m-{epoch:02d}-{val_loss:.2f}.h5", "loss", []),
+        ("w.{loss}", "loss", [1e-05]),
+        ("no-{x", "x", []),
+    ],
+)
+def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: list[float]) -> None:
+    for name in ("m-01-3.00.h5", "m-02-0.25.h5", "m-03-nan.h5", "other-1-2.h5", "w.1e-05.index", "w.x"):
+        (tmp_path / name).touch()
+    if "{x" in pattern:
+        with pytest.raises(ValueError, match="expected '}'"):
+            list(best.values(str(tmp_path / pattern), monitor))
+        return
+    assert sorted(best.values(str(tmp_path / pattern), monitor)) == expected
+
+
+def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    """Stock Keras 3 fails on save_freq=int with save_best_only."""
+    training[2](checkpoint(str(tmp_path / "m.keras"), save_best_only=True, monitor="loss", save_freq=2))
+    assert (tmp_path / "m.keras").exists()
+
+
+def test_a_plain_model_is_checkpointed_as_ever(keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    plain = zoo["dense"]()
+    plain.compile("adam", keras.losses.MeanSquaredError())
+    training[2](checkpoint(str(tmp_path / "m.keras")), model=plain)
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    for a, b in zip(loaded.get_weights(), plain.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_clone_that_is_trained_is_saved_and_said(keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    """Old cpu_relocation: the model in the user's hand is not the one that learns."""
+    template, parallel, fit = training
+    mine = keras.models.clone_model(template)
+    with pytest.warns(UserWarning, match="the clone's weights are saved"):
+        fit(checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True, template=mine))
+    mine.load_weights(str(tmp_path / "m.weights.h5"))
+    for a, b in zip(mine.get_weights(), template.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_weights_beyond_the_template_are_not_lost_silently(keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    template, parallel, fit = training
+    outer = keras.Model(parallel.inputs, keras.layers.Dense(3)(parallel.outputs[0]))
+    outer.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="would be lost: pass template="):
+        fit(checkpoint(str(tmp_path / "m.keras")), model=outer)
+    with pytest.warns(UserWarning, match="no optimizer state"):
+        fit(checkpoint(str(tmp_path / "m.keras"), template=template), model=outer)
+    assert type(keras.models.load_model(str(tmp_path / "m.keras"))) is type(template)
+
+
+def test_mirrored_strategy(tf: Any, keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        model = zoo["dense"]()
+        model.compile(keras.optimizers.Adam(0.01), keras.losses.MeanSquaredError())
+    training[2](checkpoint(str(tmp_path / "m.keras")), model=model)
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    for a, b in zip(loaded.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_period_and_options_of_tf_keras(tf: Any, keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    if keras.__name__ == "keras":
+        with pytest.raises(TypeError, match="period"):
+            checkpoint("x.keras", period=2)
+        return
+    options = tf.train.CheckpointOptions()
+    callback = checkpoint(str(tmp_path / "c-{epoch}"), save_weights_only=True, options=options, period=2)
+    training[2](callback, epochs=4)
+    assert sorted(os.listdir(tmp_path)) == sorted(
+        ["checkpoint", *(f"c-{e}.{end}" for e in (2, 4) for end in ("index", "data-00000-of-00001"))]
+    )
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "c-4")
+
+
+def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
+    for text in ("old", "new"):
+        with publish.replacing(str(tmp_path / "saved")) as path:
+            Path(path).mkdir()
+            (Path(path) / "saved_model.pb").write_text(text)
+        with publish.replacing(str(tmp_path / "ckpt")) as path:
+            for end in (".data-00000-of-00001", ".index"):
+                Path(path + end).write_text(text)
+    assert (tmp_path / "saved" / "saved_model.pb").read_text() == "new"
+    assert (tmp_path / "ckpt.index").read_text() == "new"
+    with pytest.raises(OSError, match="directory|folder|saved"):
+        with publish.replacing(str(tmp_path / "saved")) as path:
+            Path(path).write_text("a file in a folder's place")
+    assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
+    for name in ("saved", "ckpt", "gone"):
+        publish.remove(str(tmp_path / name))
+    assert os.listdir(tmp_path) == []
+
+
+def test_kits_tell_models_apart(tf: Any) -> None:
+    ours, theirs = (import_module(name).Sequential() for name in ("keras", "tf_keras"))
+    assert [KERAS.owns(ours), KERAS.owns(theirs)] == [True, False]
+    assert [TF_KERAS.owns(ours), TF_KERAS.owns(theirs)] == [False, True]
