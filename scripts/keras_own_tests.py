@@ -89,14 +89,15 @@ SUITES = {
 
 def main(arguments: list[str]) -> int:
     """Run one suite; the exit status is pytest's."""
-    if len(arguments) < 2 or arguments[0] not in SUITES:
+    name, *options = arguments or [""]
+    if name not in SUITES or not options:
         print(__doc__, file=sys.stderr)
         return 2
-    suite, checkout, options = SUITES[arguments[0]], Path(arguments[1]), arguments[2:]
+    suite, checkout = SUITES[name], Path(options.pop(0))
     stock = "--stock" in options
     source = (checkout / suite.file).read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
-        test = Path(folder) / f"test_{arguments[0]}.py"
+        test = Path(folder) / f"test_{name}.py"
         test.write_text(suite.adjust(source), encoding="utf-8")
         (test.parent / "conftest.py").write_text("" if stock else suite.conftest, encoding="utf-8")
         only = ["-k", suite.only] if suite.only else []

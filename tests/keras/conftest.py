@@ -70,7 +70,9 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
     layers = keras.layers
 
     def dense() -> Any:
-        return keras.Sequential([keras.Input((6,)), layers.Dense(5, activation="tanh"), layers.Dense(3)], name="dense_net")
+        return keras.Sequential(
+            [keras.Input((6,)), layers.Dense(5, activation="tanh"), layers.Dense(3)], name="dense_net"
+        )
 
     def conv() -> Any:
         image = keras.Input((8, 8, 2), name="image")
@@ -86,7 +88,9 @@ def zoo(keras: Any) -> dict[str, Callable[[], Any]]:
     def several() -> Any:
         left, right = keras.Input((4,), name="left"), keras.Input((3,), name="right")
         both = layers.Concatenate()([layers.Dense(4)(left), right])
-        return keras.Model([left, right], [layers.Dense(2, name="a")(both), layers.Dense(1, name="b")(both)], name="several")
+        return keras.Model(
+            [left, right], [layers.Dense(2, name="a")(both), layers.Dense(1, name="b")(both)], name="several"
+        )
 
     def named() -> Any:
         left, right = keras.Input((4,), name="left"), keras.Input((3,), name="right")
@@ -135,7 +139,7 @@ def rows() -> Callable[..., Any]:
     def make(model: Any, n: int, seed: int = 1) -> Any:
         rng = np.random.default_rng(seed)
         flat = [_one(rng, x, n) for x in model.inputs]
-        names = [getattr(x, "_keras_history")[0].name for x in model.inputs]
+        names = [x._keras_history[0].name for x in model.inputs]
         if model.name.endswith("named"):
             return dict(zip(names, flat, strict=True))
         return flat[0] if len(flat) == 1 else flat

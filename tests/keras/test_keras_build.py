@@ -64,7 +64,7 @@ def test_ratios_become_the_smallest_whole_numbers(ratios: Any, parts: Any) -> No
 
 
 def test_templates_without_a_graph_are_refused(keras: Any) -> None:
-    class Mine(keras.Model):  # type: ignore[misc, name-defined]
+    class Mine(keras.Model):  # type: ignore[misc]
         def call(self, x: Any) -> Any:
             return x
 
@@ -86,7 +86,8 @@ def test_relocation_and_wrapping_twice_say_what_they_do(keras: Any, zoo: Any) ->
         parallel = multi_gpu_model(template, 2, cpu_relocation=True)
     with pytest.warns(UserWarning, match="parallel already"):
         again = multi_gpu_model(parallel, 3)
-    assert again.template is template and parallel.template is template
+    assert again.template is template
+    assert parallel.template is template
 
 
 def test_kuza55(keras: Any, zoo: Any, rows: Any) -> None:
@@ -143,7 +144,8 @@ def test_summary_shows_towers_and_concatenation(keras: Any, zoo: Any) -> None:
 def test_the_template_is_where_it_always_was(keras: Any, zoo: Any) -> None:
     template = zoo["dense"]()
     parallel = multi_gpu_model(template, 2)
-    assert parallel.layers[-2] is template and parallel.get_layer(template.name) is template
+    assert parallel.layers[-2] is template
+    assert parallel.get_layer(template.name) is template
     assert template_model(parallel) is template
 
 

@@ -37,7 +37,8 @@ def training(keras: Any, zoo: Any, rows: Any) -> Any:
 def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
     """Positional too: what follows `self` is handed on; what is ours goes by keyword."""
     stock = keras.callbacks.ModelCheckpoint
-    assert issubclass(checkpoint, stock) and checkpoint.__name__ == "ModelCheckpoint"
+    assert issubclass(checkpoint, stock)
+    assert checkpoint.__name__ == "ModelCheckpoint"
     own = [p for p in inspect.signature(checkpoint.__init__).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert [p.name for p in own] == ["template", "max_to_keep"]
     made = checkpoint("x.keras", "loss", 1, True, False, "max", 7)
@@ -60,7 +61,7 @@ def test_both_addresses(tf: Any) -> None:
 
 
 def test_used_in_the_others_fit_one_line_says_so(keras: Any, training: Any, tmp_path: Path) -> None:
-    template, parallel, fit = training
+    _template, _parallel, fit = training
     other = import_module("unnest.keras.legacy" if keras.__name__ == "keras" else "unnest.keras").ModelCheckpoint
     with pytest.raises(TypeError, match=r"use unnest\.keras(\.legacy)?\.ModelCheckpoint") as refusal:
         fit(other(str(tmp_path / "m.keras")))
@@ -75,7 +76,9 @@ def test_files_do_not_mention_us(training: Any, checkpoint: Any, tmp_path: Path,
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             contents = b"".join(archive.read(name) for name in archive.namelist())
-    assert b"unnest" not in contents and b"Tower" not in contents and b"ower_" not in contents
+    assert b"unnest" not in contents
+    assert b"Tower" not in contents
+    assert b"ower_" not in contents
 
 
 def test_a_file_is_what_the_compiled_template_would_save(
@@ -85,13 +88,17 @@ def test_a_file_is_what_the_compiled_template_would_save(
     template, parallel, fit = training
     fit(checkpoint(str(tmp_path / "m.keras")))
     loaded = keras.models.load_model(str(tmp_path / "m.keras"))
-    assert type(loaded) is type(template) and loaded.name == template.name
+    assert type(loaded) is type(template)
+    assert loaded.name == template.name
     assert isinstance(loaded.optimizer, type(parallel.optimizer))
     for a, b in zip(loaded.optimizer.variables, parallel.optimizer.variables, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     template.compile(parallel.optimizer, loss=keras.losses.MeanSquaredError())
     template.save(str(tmp_path / "direct.keras"))
     ours, direct = (_parts(tmp_path / name) for name in ("m.keras", "direct.keras"))
+    # Off for towers, resolved for this machine in a direct compile: the next Keras shall choose.
+    assert ours[0]["compile_config"].pop("jit_compile") == ("auto" if keras.__name__ == "keras" else None)
+    direct[0]["compile_config"].pop("jit_compile")
     assert ours == direct
 
 
@@ -102,7 +109,8 @@ def _parts(path: Path) -> tuple[Any, list[str]]:
         names: list[str] = []
         with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
             file.visit(names.append)
-    return config, names
+    # tf_keras keeps the loss's mean, which only a model that has run has.
+    return config, [name for name in names if not name.startswith("metrics")]
 
 
 def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path: Path, monkeypatch: Any) -> None:
@@ -121,12 +129,15 @@ def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path:
     callback.best = 1e9
     with pytest.raises(OSError, match="no space"):
         callback.on_epoch_end(1, {"loss": 0.0})
-    assert callback.best == 1e9 and callback.model is parallel
+    assert callback.best == 1e9
+    assert callback.model is parallel
     assert (dict(template.__dict__), dict(parallel.__dict__)) == before
-    assert path.read_bytes() == good and os.listdir(tmp_path) == ["m.keras"]
+    assert path.read_bytes() == good
+    assert os.listdir(tmp_path) == ["m.keras"]
     monkeypatch.undo()
     callback.on_epoch_end(1, {"loss": 0.0})
-    assert callback.best == 0.0 and best_so_far > 0.0
+    assert callback.best == 0.0
+    assert best_so_far > 0.0
 
 
 def test_max_to_keep(training: Any, checkpoint: Any, tmp_path: Path) -> None:
@@ -141,10 +152,12 @@ def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_pat
         (tmp_path / name).touch()
     callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min")
     training[2](callback)
-    assert callback.best == 0.0 and len(os.listdir(tmp_path)) == 2
+    assert callback.best == 0.0
+    assert len(os.listdir(tmp_path)) == 2
     callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min", initial_value_threshold=1e9)
     training[2](callback)
-    assert 0 < callback.best < 1e9 and len(os.listdir(tmp_path)) == 3
+    assert 0 < callback.best < 1e9
+    assert len(os.listdir(tmp_path)) == 3
 
 
 @pytest.mark.parametrize(
@@ -172,7 +185,9 @@ def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> 
     assert (tmp_path / "m.keras").exists()
 
 
-def test_a_plain_model_is_checkpointed_as_ever(keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_a_plain_model_is_checkpointed_as_ever(
+    keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     plain = zoo["dense"]()
     plain.compile("adam", keras.losses.MeanSquaredError())
     training[2](checkpoint(str(tmp_path / "m.keras")), model=plain)
@@ -181,9 +196,11 @@ def test_a_plain_model_is_checkpointed_as_ever(keras: Any, zoo: Any, training: A
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_clone_that_is_trained_is_saved_and_said(keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_a_clone_that_is_trained_is_saved_and_said(
+    keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     """Old cpu_relocation: the model in the user's hand is not the one that learns."""
-    template, parallel, fit = training
+    template, _parallel, fit = training
     mine = keras.models.clone_model(template)
     with pytest.warns(UserWarning, match="the clone's weights are saved"):
         fit(checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True, template=mine))
@@ -192,7 +209,9 @@ def test_a_clone_that_is_trained_is_saved_and_said(keras: Any, zoo: Any, trainin
         np.testing.assert_array_equal(a, b)
 
 
-def test_weights_beyond_the_template_are_not_lost_silently(keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+def test_weights_beyond_the_template_are_not_lost_silently(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
     template, parallel, fit = training
     outer = keras.Model(parallel.inputs, keras.layers.Dense(3)(parallel.outputs[0]))
     outer.compile("sgd", "mse")
@@ -238,9 +257,8 @@ def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
                 Path(path + end).write_text(text)
     assert (tmp_path / "saved" / "saved_model.pb").read_text() == "new"
     assert (tmp_path / "ckpt.index").read_text() == "new"
-    with pytest.raises(OSError, match="directory|folder|saved"):
-        with publish.replacing(str(tmp_path / "saved")) as path:
-            Path(path).write_text("a file in a folder's place")
+    with pytest.raises(OSError, match="directory|folder|saved"), publish.replacing(str(tmp_path / "saved")) as path:
+        Path(path).write_text("a file in a folder's place")
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
     for name in ("saved", "ckpt", "gone"):
         publish.remove(str(tmp_path / name))

@@ -17,7 +17,8 @@ from unnest.keras import multi_gpu_model
 
 HERE = Path(__file__).parent
 spec = importlib.util.spec_from_file_location("stranger", HERE / "stranger.py")
-assert spec and spec.loader
+assert spec
+assert spec.loader
 stranger = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(stranger)
 

@@ -51,7 +51,9 @@ def test_wrappers_in_wrappers_and_in_larger_models(tf: Any, keras: Any, zoo: Any
     assert template_model(keras.Model(once.inputs, keras.layers.Dense(2)(once.output))) is template
     outer = keras.Sequential([keras.Input((6,)), once, keras.layers.Dense(2)])
     assert template_model(outer) is template
-    both = keras.Sequential([keras.Input((6,)), once, multi_gpu_model(keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)]), 2)])
+    both = keras.Sequential(
+        [keras.Input((6,)), once, multi_gpu_model(keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)]), 2)]
+    )
     with pytest.raises(ValueError, match="several parallel models"):
         template_model(both)
 
@@ -60,7 +62,9 @@ def test_look_alikes_are_their_own_templates(keras: Any, zoo: Any) -> None:
     template, layers = zoo["dense"](), keras.layers
     a, b = keras.Input((6,)), keras.Input((6,))
     twins = keras.Model([a, b], layers.Concatenate(axis=0)([template(a), template(b)]))
-    ensemble = keras.Model(a, layers.Average()([template(a), keras.Sequential([keras.Input((6,)), layers.Dense(3)])(a)]))
+    ensemble = keras.Model(
+        a, layers.Average()([template(a), keras.Sequential([keras.Input((6,)), layers.Dense(3)])(a)])
+    )
     for model in (twins, ensemble):
         assert template_model(model) is model
     with pytest.raises(TypeError, match="Keras model"):
@@ -71,7 +75,7 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
     """Custom slices that do not serialize: the live graph is looked at."""
     slicer = cut(tf)
 
-    class Part(keras.layers.Layer):  # type: ignore[misc, name-defined]
+    class Part(keras.layers.Layer):  # type: ignore[misc]
         def __init__(self, i: int, unserializable: Any) -> None:
             super().__init__()
             self.i = i
@@ -94,7 +98,7 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
 def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> None:
     """Mask_RCNN's ParallelModel: its configuration is not that of a graph, its layers are."""
 
-    class ParallelModel(keras.Model):  # type: ignore[misc, name-defined]
+    class ParallelModel(keras.Model):  # type: ignore[misc]
         def __init__(self, model: Any, gpu_count: int) -> None:
             built = keras_2_way(tf, keras, model, gpu_count)
             super().__init__(inputs=built.inputs, outputs=built.outputs)
@@ -112,7 +116,7 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
     found = [towers.find(read(view(kit_of(parallel), parallel))) for view in (_stored, _drawn)]
-    assert [[(f.template, f.towers, f.merges, f.confidence) for f in each] for each in found][0] == [
+    assert next([(f.template, f.towers, f.merges, f.confidence) for f in each] for each in found) == [
         (f.template, f.towers, f.merges, f.confidence) for f in found[1]
     ]
     assert len(found[0]) == 1

@@ -14,7 +14,19 @@ from unnest.keras import multi_gpu_model
 from unnest.keras.shares import bounds, whole
 
 ALL = [
-    *("dense", "conv", "batch_norm", "several", "named", "nested", "siamese", "masked", "recurrent", "regular", "mixed"),
+    *(
+        "dense",
+        "conv",
+        "batch_norm",
+        "several",
+        "named",
+        "nested",
+        "siamese",
+        "masked",
+        "recurrent",
+        "regular",
+        "mixed",
+    ),
 ]
 
 
@@ -82,7 +94,8 @@ def test_twenty_steps_train_as_the_plain_model(tf: Any, keras: Any, zoo: Any, ro
     for a, b in zip(*weights, strict=True):
         np.testing.assert_allclose(a, b, atol=2e-6)
     # An activity penalty is a mean over the batch: tf_keras and Keras 3 both show it in the loss.
-    np.testing.assert_allclose(*losses, rtol=1e-5)
+    plain, towers = losses
+    np.testing.assert_allclose(plain, towers, rtol=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
@@ -122,9 +135,11 @@ def test_towers_run_forward_and_backward_on_their_devices(tf: Any, keras: Any, z
         ran[node.op][node.device.rsplit(":", 1)[-1]] += 1
     forward = {op: where for op, where in ran.items() if re.search(r"Conv2D(?!Backprop)", op)}
     backward = {op: where for op, where in ran.items() if re.search(r"Conv2DBackprop", op)}
-    assert forward and backward
+    assert forward
+    assert backward
     for where in (*forward.values(), *backward.values()):
-        assert set(where) == {"1", "3", "5"} and len(set(where.values())) == 1
+        assert set(where) == {"1", "3", "5"}
+        assert len(set(where.values())) == 1
     for host_op in (r"ConcatV2|Concat$", r"AssignSub|ApplyGradientDescent|AssignVariable"):
         places = {place for op, where in ran.items() if re.search(host_op, op) for place in where}
         assert places == {"0"}, host_op
@@ -139,12 +154,14 @@ def test_masks_reach_the_loss(tf: Any, keras: Any, zoo: Any, rows: Any) -> None:
     np.testing.assert_array_equal(parallel(words)._keras_mask, words != 0)
 
 
-@pytest.mark.parametrize("n", range(0, 70))
+@pytest.mark.parametrize("n", range(70))
 def test_every_row_goes_to_one_tower(n: int) -> None:
     for ratios in ([1, 1], [4, 3], [1, 1000], [3, 1, 2, 2], [0.5, 0.25, 0.25]):
         exact = whole(ratios, len(ratios))
         edges = bounds(n, exact)
-        assert edges[0] == 0 and edges[-1] == n and edges == sorted(edges)
+        assert edges[0] == 0
+        assert edges[-1] == n
+        assert edges == sorted(edges)
         for (a, b), ratio in zip(pairwise(edges), exact, strict=True):
             assert abs((b - a) - n * ratio / sum(exact)) < 1
         assert n == 0 or edges[-1] > edges[-2]

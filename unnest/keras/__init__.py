@@ -9,12 +9,11 @@ so that files of them load.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-try:
-    import tensorflow
-except ImportError as missing:
-    raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'") from missing
+if find_spec("tensorflow") is None:
+    raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'")
 
 from unnest.keras.build import make_parallel, multi_gpu_model
 from unnest.keras.kits import installed, running
@@ -38,4 +37,3 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["ModelCheckpoint", "make_parallel", "multi_gpu_model", "template_model"]
-del tensorflow

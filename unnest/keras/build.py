@@ -41,6 +41,7 @@ def multi_gpu_model(
         ValueError: fewer than two devices, devices that do not exist, ratios that do not fit, a
             template that is sub-classed, stateful or not built, a backend other than TensorFlow.
         TypeError: `model` is no Keras model.
+
     """
     if cpu_relocation:
         warnings.warn(
@@ -49,7 +50,7 @@ def multi_gpu_model(
             UserWarning,
             stacklevel=2,
         )
-    return _build(model, gpus, ratios, cpu_merge, least=2)
+    return _build(model, gpus, ratios, cpu_merge=cpu_merge, least=2)
 
 
 def make_parallel(model: Model, gpu_count: int) -> Model:
@@ -58,11 +59,11 @@ def make_parallel(model: Model, gpu_count: int) -> Model:
     A `gpu_count` of 1 is allowed, as it was; every row of every batch is computed, which it was not.
     Otherwise as `multi_gpu_model(model, gpu_count)`, its errors included.
     """
-    return _build(model, int(gpu_count) or 1, None, True, least=1)
+    return _build(model, int(gpu_count) or 1, None, cpu_merge=True, least=1)
 
 
 def _build(
-    model: Model, gpus: int | Sequence[int | str] | None, ratios: Sequence[float] | None, cpu_merge: bool, least: int
+    model: Model, gpus: int | Sequence[int | str] | None, ratios: Sequence[float] | None, *, cpu_merge: bool, least: int
 ) -> Model:
     kit = kit_of(model)
     if is_parallel(model):
@@ -87,9 +88,13 @@ def _accept(kit: Kit, model: Model) -> None:
             f"{label} is sub-classed: towers need a Sequential or Functional model; "
             "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
         )
-    stateful = [layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(kit, layer)]
+    stateful = [
+        layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(kit, layer)
+    ]
     if stateful:
-        raise ValueError(f"{label}: layer {stateful[0]!r} is stateful, its state has a row for each row of the whole batch")
+        raise ValueError(
+            f"{label}: layer {stateful[0]!r} is stateful, its state has a row for each row of the whole batch"
+        )
 
 
 def is_rnn(kit: Kit, layer: object) -> bool:

@@ -139,18 +139,16 @@ def model_checkpoint(kit: Kit) -> Any:
         def __init__(
             self, *args: Any, template: Model | None = None, max_to_keep: int | None = None, **kwargs: Any
         ) -> None:
+            self.best: Any = None
             super().__init__(*args, **kwargs)
             self._saver = Saver(kit, template, max_to_keep)
-            threshold = kwargs.get("initial_value_threshold", args[_threshold(kit)] if len(args) > _threshold(kit) else None)
+            threshold = kwargs.get(
+                "initial_value_threshold", args[_threshold(kit)] if len(args) > _threshold(kit) else None
+            )
             self._takes_up_best = self.save_best_only and threshold is None
 
         def set_model(self, model: Model) -> None:
-            if is_model(model) and kit_of(model) != kit:
-                other = "unnest.keras.legacy" if kit.name == "keras" else "unnest.keras"
-                raise TypeError(
-                    f"this ModelCheckpoint is for {kit.name}, the model in fit() is of {kit_of(model).name}: "
-                    f"use {other}.ModelCheckpoint"
-                )
+            _refuse_stranger(kit, model)
             super().set_model(model)
 
         def on_train_begin(self, logs: Any = None) -> None:
@@ -161,7 +159,9 @@ def model_checkpoint(kit: Kit) -> Any:
         def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
             if getattr(self, "monitor_op", True) is None:
                 self._set_monitor_op()  # Keras 3 does so after the first epoch, too late for save_freq=int
-            self._take_up_best()
+            if self._takes_up_best:
+                self._takes_up_best = False
+                self.best = _best_so_far(self)
             before = self.best
             with self._stand_in():
                 try:
@@ -170,13 +170,6 @@ def model_checkpoint(kit: Kit) -> Any:
                     self.best = before
                     raise
             self._saver.prune()
-
-        def _take_up_best(self) -> None:
-            if self._takes_up_best:
-                self._takes_up_best = False
-                for value in best.values(str(self.filepath), self.monitor):
-                    if self.best is None or bool(self.monitor_op(value, self.best)):
-                        self.best = value
 
         @contextmanager
         def _stand_in(self) -> Iterator[None]:
@@ -197,8 +190,25 @@ def model_checkpoint(kit: Kit) -> Any:
     return ModelCheckpoint
 
 
+def _refuse_stranger(kit: Kit, model: object) -> None:
+    """One line for a model of the other Keras."""
+    if is_model(model) and kit_of(model) != kit:
+        other = "unnest.keras.legacy" if kit.name == "keras" else "unnest.keras"
+        raise TypeError(
+            f"this ModelCheckpoint is for {kit.name}, the model in fit() is of {kit_of(model).name}: "
+            f"use {other}.ModelCheckpoint"
+        )
+
+
+def _best_so_far(callback: Any) -> Any:
+    """The callback's best value, or a better one that the names of existing files tell."""
+    found = callback.best
+    for value in best.values(str(callback.filepath), callback.monitor):
+        if found is None or bool(callback.monitor_op(value, found)):
+            found = value
+    return found
+
+
 def _threshold(kit: Kit) -> int:
     """The position of `initial_value_threshold` among Keras's own arguments."""
     return 7 if kit.name == "keras" else 8
-
-

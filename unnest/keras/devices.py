@@ -68,7 +68,9 @@ def stand_ins(wanted: Sequence[str]) -> tuple[str, ...]:
     chosen = []
     for position, name in enumerate(wanted):
         kind = name.split(":")[0]
-        pool = [d for d in here if d.startswith(f"{kind}:")] or [d for d in here if d.startswith(f"{kind_of_numbers()}:")]
+        pool = [d for d in here if d.startswith(f"{kind}:")] or [
+            d for d in here if d.startswith(f"{kind_of_numbers()}:")
+        ]
         chosen.append(name if name in here else pool[position % len(pool)])
     warnings.warn(
         f"the model's towers were made for {_listed(wanted)}; {_listed(missing)} not being here, "

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from unnest.keras.checkpoint import model_checkpoint
 from unnest.keras.kits import TF_KERAS
 
-try:
-    import tf_keras as _tf_keras
-except ImportError as missing:
-    raise ImportError("unnest.keras.legacy needs tf_keras: pip install 'unnest[tensorflow]'") from missing
+if find_spec("tf_keras") is None:
+    raise ImportError("unnest.keras.legacy needs tf_keras: pip install 'unnest[tensorflow]'")
 
 ModelCheckpoint: Any = model_checkpoint(TF_KERAS)
 
 __all__ = ["ModelCheckpoint"]
-del _tf_keras

@@ -24,7 +24,9 @@ def whole(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
     more digits than LIMIT holds they are rounded, never to zero.
     """
     if len(ratios) != towers:
-        raise ValueError(f"ratios={list(ratios)} holds {len(ratios)} numbers, one for each of {towers} devices is needed")
+        raise ValueError(
+            f"ratios={list(ratios)} holds {len(ratios)} numbers, one for each of {towers} devices is needed"
+        )
     try:
         exact = [Fraction(str(r)) for r in ratios]
     except ValueError:

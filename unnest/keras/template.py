@@ -33,7 +33,9 @@ def template_model(parallel: Model) -> Model:
     found = list(dict.fromkeys(_Same(t) for t in _templates(kit, parallel)))
     if len(found) > 1:
         names = ", ".join(repr(t.model.name) for t in found)
-        raise ValueError(f"model {parallel.name!r} holds several parallel models, around {names}: pass the one you mean")
+        raise ValueError(
+            f"model {parallel.name!r} holds several parallel models, around {names}: pass the one you mean"
+        )
     return found[0].model if found else parallel
 
 
@@ -77,26 +79,29 @@ def graph_of(kit: Kit, model: Model) -> Graph | None:
     """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
     if not getattr(model, "inputs", None) or not any(kits.is_model(layer) for layer in model.layers):
         return None
-    for view in (_stored, _drawn):
-        try:
-            architecture = view(kit, model)
-            if is_model(architecture):
-                return read(architecture)
-        except NotAGraph:
-            continue
-    return None
+    views = (_read(view(kit, model)) for view in (_stored, _drawn))
+    return next((graph for graph in views if graph is not None), None)
 
 
-def _stored(kit: Kit, model: Model) -> JsonObject:
-    """The architecture as a file of the model would have it.
+def _read(architecture: JsonObject | None) -> Graph | None:
+    if architecture is None or not is_model(architecture):
+        return None
+    try:
+        return read(architecture)
+    except NotAGraph:
+        return None
+
+
+def _stored(kit: Kit, model: Model) -> JsonObject | None:
+    """The architecture as a file of the model would have it; None where it does not serialize.
 
     Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
     drawn instead, which knows all of the structure and less of the evidence.
     """
     try:
         stored: JsonObject = json.loads(model.to_json())
-    except Exception as reason:
-        raise NotAGraph(f"{model.name!r} does not serialize") from reason
+    except Exception:  # noqa: BLE001: get_config is anyone's code
+        return None
     return stored
 
 
@@ -115,7 +120,7 @@ def _drawn(kit: Kit, model: Model) -> JsonObject:
 
 
 def _entries(kit: Kit, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
-    entries = []
+    entries: list[JsonObject] = []
     for layer in _operations(model):
         entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(kit, layer)}
         if kits.is_model(layer) and getattr(layer, "inputs", None):
@@ -131,7 +136,7 @@ def _config(kit: Kit, layer: Model) -> dict[str, Any]:
     """What can be had of a layer's configuration as JSON, and an input layer's shape in any case."""
     try:
         found: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
-    except Exception:  # a custom layer's own code, which may raise anything
+    except Exception:  # noqa: BLE001: get_config is anyone's code
         found = {"name": layer.name}
     if isinstance(layer, kit.keras.layers.InputLayer):
         found["batch_shape"] = list(layer.output.shape if kit.name == "keras" else layer.output_shape[0])

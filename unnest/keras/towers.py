@@ -45,7 +45,7 @@ class Towers:
     ratios: Sequence[int]
     merge: str
     training: bool | None
-    shape: Shape = field(default_factory=lambda: Shape())
+    shape: Shape = field(default_factory=Shape)
 
     def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
         """The template's outputs for the whole batch, flat, with their masks attached.
@@ -100,7 +100,7 @@ class Towers:
 
         def forward(tensors: list[Tensor | None]) -> list[Tensor]:
             for x, m in zip(tensors, part_masks, strict=True):
-                if m is not None:
+                if x is not None and m is not None:
                     x._keras_mask = m
             result = self._call(tensors)
             if keep is None:
@@ -167,7 +167,9 @@ class Shape:
 HOST = "/CPU:0"
 
 
-def placed(forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str) -> list[Tensor]:
+def placed(
+    forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str
+) -> list[Tensor]:
     """`forward(inputs)` with its operations and those of its gradient on `device`.
 
     The gradient is taken by a tape of the function's own, so that it can be built inside the
