@@ -1,0 +1,122 @@
+"""The documents say what there is, nothing that is gone, and what they show works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from unnest.cli import EXITS, TARGETS
+from unnest.findings import Code
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = (ROOT / "docs" / "commands.md").read_text()
+FINDINGS = (ROOT / "docs" / "findings.md").read_text()
+README = (ROOT / "README.md").read_text()
+
+#: Callables whose first argument is an error's code.
+RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "_refuse"}
+
+
+def options_of(command: str) -> set[str]:
+    """Every option that --help shows."""
+    done = subprocess.run(
+        [sys.executable, "-m", "unnest", *command.split(), "--help"], capture_output=True, text=True, check=True
+    )
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", done.stdout.split("Options:")[1].split("Commands:")[0]))
+
+
+def error_codes() -> set[str]:
+    """Every code that the source raises or refuses with."""
+    found = set()
+    for path in (ROOT / "unnest").rglob("*.py"):
+        if path.is_relative_to(ROOT / "unnest" / "keras"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if name in RAISERS:
+                    found.add(str(node.args[0].value))
+    return found
+
+
+@pytest.mark.parametrize("command", ["inspect", "fix"])
+def test_commands_and_options(command: str) -> None:
+    """All of them are in the table, under the right command."""
+    rows = re.findall(r"^\| (`-.*?) \| (\w+) \|", COMMANDS, re.MULTILINE)
+    told = {option for cell, of in rows if of in (command, "both") for option in re.findall(r"--?[a-z][a-z-]*", cell)}
+    assert f"unnest {command} PATH..." in COMMANDS
+    assert options_of(command) - {"-h", "--help"} == told
+
+
+def test_other_options() -> None:
+    """Those of no command."""
+    assert all(f"`unnest {option}`" in COMMANDS or f"`{option}`" in COMMANDS for option in options_of(""))
+
+
+def test_targets() -> None:
+    """What --to takes."""
+    row = next(line for line in COMMANDS.splitlines() if "`--to CONTAINER`" in line)
+    assert [t for t in TARGETS if f"`{t}`" not in row] == []
+
+
+def test_exit_codes() -> None:
+    """One row per code."""
+    rows = re.findall(r"^\| (\d+) \|", COMMANDS, re.MULTILINE)
+    assert [int(r) for r in rows] == sorted(EXITS)
+
+
+def test_findings() -> None:
+    """A section per finding, and no other."""
+    sections = re.findall(r"^### ([a-z-]+)$", FINDINGS.split("## Errors")[0], re.MULTILINE)
+    assert sorted(sections) == sorted(code.name.lower().replace("_", "-") for code in Code)
+
+
+def test_errors() -> None:
+    """A place in a table per error code, and no other."""
+    rows = re.findall(r"^\| (`.*?) \|", FINDINGS.split("## Errors")[1], re.MULTILINE)
+    told = [code for row in rows for code in re.findall(r"`([a-z0-9-]+)`", row)]
+    assert len(told) == len(set(told))
+    assert set(told) == error_codes()
+
+
+def test_readme_python(tmp_path: Path) -> None:
+    """The example runs as it stands, from the repository."""
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    code = code.replace('"clean.h5"', repr(str(tmp_path / "clean.h5")))
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    assert (tmp_path / "clean.h5").exists()
+
+
+def test_readme_commands(tmp_path: Path) -> None:
+    """The first fix is typed as it stands; all others are known to the parser."""
+    lines = [c.split("#")[0].strip() for c in re.findall(r"^\$ (.*)$", README, re.MULTILINE)]
+    (first,) = (line.split(" && ")[1] for line in lines if line.startswith("pip install . && unnest"))
+    args = [a if a != "clean.h5" else str(tmp_path / a) for a in first.split()[1:]]
+    done = subprocess.run(
+        [sys.executable, "-m", "unnest", *args], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for line in lines:
+        if line.startswith("unnest "):
+            _, command, *rest = line.split()
+            assert {o for o in rest if o.startswith("-")} <= options_of(command)
+
+
+def test_readme_sets_up_in_two_commands() -> None:
+    """Two commands do all the set-up, one installs and fixes, one installs and tests."""
+    setup, use, *_ = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    assert len(setup.splitlines()) == 2
+    assert len(use.splitlines()) == 1
+    assert "$ pip install -e '.[test]' && pytest\n" in README
+
+
+def test_links() -> None:
+    """Every local link leads somewhere."""
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^):#]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
