@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core.dialects import first_at_ends, functional, model_name, nodes, read, sequential_as_functional
+from unnest.core.dialects import NotAGraph, first_at_ends, functional, model_name, nodes, read, sequential_as_functional
 from unnest.core.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
 from unnest.core.towers import Found
@@ -76,7 +76,7 @@ def _removed(graph: Graph, found: Found) -> set[CallId]:
     """The wrapper's calls: merges, all towers but the first, slices that nobody else needs."""
     gone = {c for merge in found.merges for c in merge.calls} | set(found.towers[1:])
     towers = set(found.towers)
-    pending = set(found.slices)
+    pending = set(found.slices) - {ref.call for ref in graph.outputs}
     while True:
         needed = {c for c in pending if any(u not in gone | towers | pending for u, _ in graph.readers.get(c, ()))}
         needed |= {r.call for n in needed for r in graph.call(n).reads if r.call in pending}
@@ -119,6 +119,8 @@ class _Renumbering:
         new = self._instead.get(ref, ref)
         if isinstance(new, _Inner):
             return (new.layer.name, first(new.layer) + new.ref.rank, new.ref.tensor)
+        if new.call not in self._rank:
+            raise NotAGraph(f"{new.layer!r} belongs to a wrapper, but what surrounds the wrapper needs it")
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 

@@ -77,6 +77,11 @@ class Graph:
     model: JsonObject
     sequential: bool = False
 
+    @property
+    def arity(self) -> int:
+        """How many tensors a call of this model takes; a Sequential need not store its one input."""
+        return 1 if self.sequential else len(self.inputs)
+
     def calls(self) -> Iterator[tuple[CallId, Call]]:
         """Every call, layer by layer."""
         for layer in self.layers.values():

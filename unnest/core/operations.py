@@ -81,7 +81,7 @@ def _of_node_def(node: JsonObject, config: JsonObject) -> Operation:
 def _attribute(attributes: JsonObject, name: str) -> int:
     value = attributes.get(name)
     number = value.get("i", 0) if isinstance(value, Mapping) else 0
-    return int(number) if isinstance(number, (int, str)) else 0
+    return int(number) if isinstance(number, int) or (isinstance(number, str) and number.isdigit()) else 0
 
 
 def _first_subscript(attributes: JsonObject) -> Json:

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unnest.core import slicing
-from unnest.core.dialects import is_model
+from unnest.core.dialects import is_model, read
 from unnest.core.graph import CallId, Graph, Layer, Ref
 from unnest.core.layers import has_initializers
 from unnest.core.model import Confidence
@@ -66,6 +66,8 @@ class Found:
 
 def find(graph: Graph) -> list[Found]:
     """The wrappers of one graph (not of the models nested in it), in the order of their templates."""
+    if graph.sequential:  # a chain has no room for towers
+        return []
     candidates: dict[tuple[CallId, ...], list[Merge]] = {}
     for towers, merge in _merges(graph):
         candidates.setdefault(towers, []).append(merge)
@@ -154,8 +156,9 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     joining = {c for m in merges for c in m.calls}
     if len(set(outputs)) < len(outputs) or not _only_read_by(graph, towers, joining):
         return None
+    template = read(graph.layers[towers[0].layer].stored)
     cut = _slices(graph, towers)
-    if cut is None:
+    if cut is None or outputs[-1] >= len(template.outputs) or len(cut.sources) != template.arity:
         return None
     facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
     if facts.shuffled or (cut.dealt_out and any(m.on_batch_axis for m in merges)):

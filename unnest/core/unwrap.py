@@ -242,7 +242,7 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
     graph = read(model)
     return Template(
         class_name=str(model.get("class_name")),
-        inputs=max(1, len(graph.inputs)),
+        inputs=graph.arity,
         outputs=len(graph.outputs),
         layers=len(graph.layers),
         parameters=None if share is None else sum(t.size for t in share.tensors),

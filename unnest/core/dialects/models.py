@@ -75,6 +75,8 @@ def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
 
 
 def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
+    if "input_layers" not in config:
+        raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
     named = _named(entries)
     stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
     raw = {name: [nodes.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
@@ -243,7 +245,8 @@ def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
         return called_on
     name = f"{first.name}_input"
     config = called_on.get("config")
-    assert isinstance(config, Mapping)
+    if not isinstance(config, Mapping):
+        raise NotAGraph(f"the input layer of {first.name!r} has no config")
     return {**called_on, "name": name, "config": {**config, "name": name}}
 
 
@@ -253,8 +256,10 @@ def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[Json
     graph = read(inner)
     config = inner["config"]
     assert isinstance(config, Mapping)
-    ((name, number, tensor),) = nodes.reads(config["output_layers"], graph.layers)
-    return [layer.stored for layer in graph.layers.values()], [name, number, tensor]
+    outputs = nodes.reads(config["output_layers"], graph.layers)
+    if len(outputs) != 1:
+        raise NotAGraph(f"{graph.name!r} begins a Sequential and has {len(outputs)} outputs")
+    return [layer.stored for layer in graph.layers.values()], list(outputs[0])
 
 
 def is_input(entry: JsonObject) -> bool:
