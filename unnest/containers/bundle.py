@@ -82,7 +82,9 @@ class Bundle:
             raise Unreadable("damaged-index", f"{self.index}: the checkpoint index has no header; copy it again")
         header = protos.parse("BundleHeader", raw.pop(b""), self.index)
         if header.endianness == BIG_ENDIAN:
-            raise Unreadable("big-endian", f"{self.index}: written on a big-endian machine; save it again on another one")
+            raise Unreadable(
+                "big-endian", f"{self.index}: written on a big-endian machine; save it again on another one"
+            )
         if not 0 < header.num_shards <= 1 << 16:
             raise Unreadable("damaged-index", f"{self.index}: claims {header.num_shards} data files")
         self.shards = int(header.num_shards)
@@ -116,7 +118,9 @@ class Bundle:
         where = f"{self.index}: {name!r}"
         proto = protos.parse("BundleEntry", value, where)
         if proto.dtype != STRING and proto.dtype not in DTYPES:
-            raise Unreadable("dtype", f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it")
+            raise Unreadable(
+                "dtype", f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it"
+            )
         dtype = DTYPES.get(proto.dtype, "string")
         shape = tuple(int(d.size) for d in proto.shape.dim)
         if proto.shape.unknown_rank or any(d < 0 for d in shape):
@@ -133,7 +137,9 @@ class Bundle:
             pieces.append(self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents))
         whole = Entry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
         if not _tiles(whole):
-            raise Unreadable("wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}")
+            raise Unreadable(
+                "wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}"
+            )
         return whole
 
     def _piece(self, where: str, proto: object, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
@@ -143,7 +149,8 @@ class Bundle:
         entry: protos.Any = proto
         if dtype != "string" and entry.size != count * itemsize(dtype):
             raise Unreadable(
-                "wrong-shape", f"{where}: {entry.size} bytes do not hold {[n for _, n in extents]} of {dtype}; copy it again"
+                "wrong-shape",
+                f"{where}: {entry.size} bytes do not hold {[n for _, n in extents]} of {dtype}; copy it again",
             )
         if not 0 <= entry.shard_id < self.shards or entry.offset < 0 or entry.size < 0:
             raise Unreadable("damaged-index", f"{where}: points outside the data files")
@@ -156,7 +163,8 @@ class Bundle:
             for piece in entry.pieces:
                 if piece.offset + piece.size > sizes[piece.shard]:
                     raise Unreadable(
-                        "truncated", f"{self.shard_path(piece.shard)}: cut short, {entry.key!r} is not in it; copy it again"
+                        "truncated",
+                        f"{self.shard_path(piece.shard)}: cut short, {entry.key!r} is not in it; copy it again",
                     )
 
     def _shard(self, shard: int) -> int:
@@ -188,7 +196,8 @@ class Bundle:
             yield block
         if mask(crc) != piece.crc and entry.dtype != "string":
             raise Unreadable(
-                "checksum", f"{self.shard_path(piece.shard)}: the checksum of {entry.key!r} does not match; copy it again"
+                "checksum",
+                f"{self.shard_path(piece.shard)}: the checksum of {entry.key!r} does not match; copy it again",
             )
 
     def strings(self, key: str) -> list[bytes]:

@@ -67,7 +67,9 @@ class CheckpointSource(Source):
     def _stored_architecture(self) -> JsonObject | None:
         root = self.graph.model() if self.graph else None
         text = self.graph.config(root) if self.graph and root is not None else None
-        return None if text is None else parse_object(text.decode("utf-8", "replace"), f"{self.path}: the stored config")
+        return (
+            None if text is None else parse_object(text.decode("utf-8", "replace"), f"{self.path}: the stored config")
+        )
 
     def _with(self, architecture: JsonObject) -> Stored:
         """The weights by layer of the architecture, which is the saved model's or its template's."""
@@ -81,7 +83,9 @@ class CheckpointSource(Source):
             inner = self.graph.lone_model()
             if inner is None:
                 raise
-        own = [replace(t, owner=(g.name, *t.owner)) for g in self.graph.groups(architecture, inner[1]) for t in g.tensors]
+        own = [
+            replace(t, owner=(g.name, *t.owner)) for g in self.graph.groups(architecture, inner[1]) for t in g.tensors
+        ]
         empty = [Group(f"layer-{k}", ()) for k in range(inner[2] - 1)]
         return replace(stored, groups=(*empty[: inner[0]], Group(f"layer-{inner[0]}", tuple(own)), *empty[inner[0] :]))
 
@@ -150,7 +154,9 @@ class CheckpointSource(Source):
         if towers is None:
             return None
         merges = tuple(m.partition(":")[0] for m in towers.merges)
-        evidence = (f"{towers.towers} operands of {merges[0]} in {os.path.basename(self.path)}.meta are the same computation",)
+        evidence = (
+            f"{towers.towers} operands of {merges[0]} in {os.path.basename(self.path)}.meta are the same computation",
+        )
         wrapper = Wrapper("", towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
         template = Template("", len(towers.sources), len(merges), None, None)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"

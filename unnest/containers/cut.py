@@ -8,13 +8,15 @@ the flat graph of TensorFlow 1 and inside the functions of TensorFlow 2 alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from unnest.containers import graphdef, protos
 from unnest.containers.objects import prune_objects
 from unnest.core import ops
-from unnest.core.opgraph import Broken, Function, OpGraph
+from unnest.core.opgraph import CALLS, Broken, Function, Op, OpGraph, Place, View
 from unnest.errors import Refused, Unreadable
 
 Message: TypeAlias = Any
@@ -42,15 +44,56 @@ class Serving:
         """What the signatures reach, the flat graph first, and all functions by name."""
         library = graphdef.library(self.meta.graph)
         main = graphdef.main_graph(self.meta.graph, outputs(self.meta))
-        reached, graphs = set[str](), [main]
-        for graph in graphs:
-            names = _live(graph) if graph is main else graph.ops
-            for name in names:
-                for callee in called(graph.ops[name].attrs.values()):
-                    if callee in library and callee not in reached:
-                        reached.add(callee)
-                        graphs.append(library[callee])
-        return graphs, library
+        order = _callers_first(main, library)
+        sites: dict[str, list[tuple[str, Op]]] = {}
+        for graph in (main, *(library[n] for n in order)):
+            for op in (graph.ops[n] for n in (_live(graph) if graph is main else graph.ops)):
+                for callee in called(op.attrs.values()) if op.kind in CALLS else ():
+                    sites.setdefault(callee, []).append((graph.name, op))
+        for name in order:
+            calls = [
+                _constants(View(library[n] if n else main, library), op, library[name]) for n, op in sites.get(name, ())
+            ]
+            known = {k: v for k, v in (calls[0] if calls else {}).items() if all(_same(c.get(k), v) for c in calls)}
+            if known:
+                library[name] = replace(library[name], known=known)
+        return [main, *(library[n] for n in order)], library
+
+
+def _callers_first(main: OpGraph, library: Mapping[str, OpGraph]) -> list[str]:
+    """The functions that a graph reaches, each behind all that call it."""
+    done: list[str] = []
+    state: dict[str, bool] = {}
+    stack: list[tuple[str, bool]] = [("", False)]
+    while stack:
+        name, leaving = stack.pop()
+        if leaving:
+            done.append(name)
+        if leaving or name in state:
+            continue
+        state[name] = True
+        graph = library[name] if name else main
+        stack.append((name, True))
+        for op in _live(graph) if graph is main else graph.ops:
+            stack += [(c, False) for c in called(graph.ops[op].attrs.values()) if c in library]
+    return done[-2::-1]
+
+
+def _same(left: np.ndarray | None, right: np.ndarray) -> bool:
+    return left is not None and left.dtype == right.dtype and np.array_equal(left, right)
+
+
+def _constants(view: View, call: Op, callee: OpGraph) -> dict[str, np.ndarray]:
+    """The arguments that a call gives constants."""
+    found = {}
+    for name, tensor in zip(callee.args, call.inputs, strict=False):
+        place = view.resolve(Place((), tensor))
+        op = view.op(place)
+        if op is None and place.tensor in view.root.known:
+            found[name] = view.root.known[place.tensor]
+        elif op is not None and op.value is not None:
+            found[name] = op.value
+    return found
 
 
 def choose(model: Message, path: str) -> Message:
@@ -106,7 +149,9 @@ def recognise(meta: Message, path: str) -> list[ops.Towers]:
             if towers is None:
                 return serving.found
             if len(serving.found) >= MAX_WRAPPERS:
-                raise Refused("too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained")
+                raise Refused(
+                    "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
+                )
             serving.found.append(towers)
             _rewire(meta, towers, next(g for g in graphs if g.name == towers.graph))
     except Broken as e:
@@ -129,7 +174,7 @@ def _rewire(meta: Message, towers: ops.Towers, graph: OpGraph) -> None:
                     info.name = ops.follow(graphdef.tensor(info.name), towers.replace)
     else:
         f = next(f for f in meta.graph.library.function if f.signature.name == towers.graph)
-        nodes, spell = f.node_def, str
+        nodes, spell = f.node_def, _as_it_is
         for key, value in f.ret.items():
             f.ret[key] = ops.follow(value, towers.replace)
     for node in nodes:
@@ -140,6 +185,10 @@ def _rewire(meta: Message, towers: ops.Towers, graph: OpGraph) -> None:
 
 def _flat(tensor: str) -> str:
     return tensor.removesuffix(":0")
+
+
+def _as_it_is(tensor: str) -> str:
+    return tensor
 
 
 def _reread(node: Message, towers: ops.Towers, dead: set[str], spell: Callable[[str], str]) -> None:
@@ -185,7 +234,6 @@ def _prune_function(f: Message) -> None:
     nodes = {n.name: n for n in f.node_def}
     alive: set[str] = set()
     pending = [v.partition(":")[0] for v in f.ret.values()]
-    pending += [i[1:] for i in ()]
     while pending:
         name = pending.pop()
         if name in nodes and name not in alive:

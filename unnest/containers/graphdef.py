@@ -21,6 +21,7 @@ MAX_UNPACKED = 1 << 16
 #: Fields of an Array that hold its elements one by one, by NumPy kind.
 ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
+
 def main_graph(graph: Any, results: Iterable[str]) -> OpGraph:  # noqa: ANN401 - messages are built at run time
     """The flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
     return OpGraph("", {n.name: op(n) for n in graph.node}, (), tuple(tensor(r) for r in results))
@@ -38,7 +39,9 @@ def function(f: Any) -> OpGraph:  # noqa: ANN401
     if missing:
         raise Unreadable("damaged-graph", f"the function {f.signature.name!r} does not make its output {missing[0]!r}")
     rets = tuple(f.ret[o.name] for o in f.signature.output_arg)
-    return OpGraph(f.signature.name, {n.name: op(n, inside=True) for n in f.node_def}, args, rets, _argument_shapes(f, len(args)))
+    return OpGraph(
+        f.signature.name, {n.name: op(n, inside=True) for n in f.node_def}, args, rets, _argument_shapes(f, len(args))
+    )
 
 
 def _argument_shapes(f: Any, count: int) -> tuple[Shape, ...]:  # noqa: ANN401

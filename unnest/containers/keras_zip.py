@@ -80,9 +80,13 @@ class KerasSource(PathKeyedSource):
             self.archive = _archive(self._file, path)
             for member in (CONFIG, WEIGHTS):
                 if self.members.count(member) != 1:
-                    raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
+                    raise Unreadable(
+                        "not-keras", f"{path}: is a zip file, but not with one {member}; save the model again"
+                    )
             config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
-            self.metadata = parse_object(self._text(path, METADATA), f"{path}: {METADATA}") if METADATA in self.members else {}
+            self.metadata = (
+                parse_object(self._text(path, METADATA), f"{path}: {METADATA}") if METADATA in self.members else {}
+            )
             if not is_architecture(config):
                 raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
             super().__init__(path, self._door(path))
@@ -163,7 +167,9 @@ def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
-        raise Unreadable("damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again") from e
+        raise Unreadable(
+            "damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again"
+        ) from e
 
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:

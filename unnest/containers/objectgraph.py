@@ -150,7 +150,9 @@ class ObjectGraph:
         return set(listed[0]), listed[1]
 
     def _keys(self, list_node: int) -> list[str]:
-        ordered = sorted(self.nodes[list_node].children, key=lambda c: int(c.local_name) if c.local_name.isdigit() else 0)
+        ordered = sorted(
+            self.nodes[list_node].children, key=lambda c: int(c.local_name) if c.local_name.isdigit() else 0
+        )
         found = (self._key(self._number(c)) for c in ordered)
         return [k for k in found if k is not None]
 

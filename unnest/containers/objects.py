@@ -98,7 +98,9 @@ def _reachable(objects: Message, dropped: set[int]) -> set[int]:
 
 def _forget_keras(node: Message) -> None:
     """Keras's classes, its metadata and its optimizer: nothing of it is true after the cut."""
-    if node.WhichOneof("kind") == "user" and (node.user.identifier.startswith("_tf_keras") or node.user.identifier == "optimizer"):
+    if node.WhichOneof("kind") == "user" and (
+        node.user.identifier.startswith("_tf_keras") or node.user.identifier == "optimizer"
+    ):
         node.user.identifier = GENERIC
         node.user.metadata = ""
         node.registered_name = ""

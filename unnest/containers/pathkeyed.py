@@ -89,7 +89,9 @@ class Tree:
         """The handle of a stored array."""
         node = self.door.datasets[path]
         if node.dtype == NOT_PLAIN:
-            raise Unreadable("not-a-tensor", f"{self.door.path}: /{path} is not an array of numbers; do not trust this file")
+            raise Unreadable(
+                "not-a-tensor", f"{self.door.path}: /{path} is not an array of numbers; do not trust this file"
+            )
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
     def name(self, path: str) -> str | None:
@@ -170,7 +172,9 @@ def _rank(part: str) -> tuple[int, int, str]:
     return (1, int(part), "") if part.isdigit() else (2, 0, part)
 
 
-def arrange(tree: Tree, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = "") -> list[Move]:
+def arrange(
+    tree: Tree, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
+) -> list[Move]:
     """How the sub-trees of a file are put together to those of `model`.
 
     `shares` are the weights of its layers, `source` is where the model itself (its own `vars`) was.

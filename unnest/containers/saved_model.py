@@ -243,7 +243,9 @@ class SavedModelContainer(Container):
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
         """The source's serving graph with one tower, its variables and assets as they are."""
         if not isinstance(source, SavedModelSource):
-            raise Refused("cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to")
+            raise Refused(
+                "cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
+            )
         data = reduced(source)
         try:
             for name in source.files:

@@ -71,7 +71,9 @@ class Cursor:
 def entries(data: bytes, where: str) -> dict[bytes, bytes]:
     """All keys and values of the table in `data`, in order. Raises Unreadable naming `where`."""
     if len(data) < FOOTER or int.from_bytes(data[-8:], "little") != MAGIC:
-        raise Unreadable("damaged-index", f"{where}: not a whole checkpoint index (no magic number at its end); copy it again")
+        raise Unreadable(
+            "damaged-index", f"{where}: not a whole checkpoint index (no magic number at its end); copy it again"
+        )
     try:
         footer = Cursor(data, len(data) - FOOTER)
         footer.varint(), footer.varint()  # the meta index, always empty here

@@ -162,7 +162,6 @@ class WeightsSource(PathKeyedSource):
         result = replace(self.stored, groups=(Group("", tensors),))
         return Plan("parallel", tuple(wrappers), template_seen, result=result)
 
-
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
         own = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
@@ -206,7 +205,9 @@ def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[
         start = move.source + "/" if move.source else ""
         for old, found in [*((g, groups) for g in source.door.groups), *((d, tensors) for d in source.door.datasets)]:
             inside = old == move.source or old.startswith(start)
-            if not inside or (not move.whole and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source):
+            if not inside or (
+                not move.whole and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source
+            ):
                 continue
             new = below(move.target, old[len(start) :] if old != move.source else "")
             if found.setdefault(new, old) != old and found is tensors:

@@ -17,9 +17,7 @@ import numpy as np
 Shape: TypeAlias = "tuple[int, ...] | None"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 #: These hand their input on as it is.
-PASSES = frozenset(
-    {"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"}
-)
+PASSES = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,18 @@ class Op:
 
 @dataclass(frozen=True)
 class OpGraph:
-    """One graph or function body: its operations, its arguments (none in a main graph) and what it returns."""
+    """One graph or function body: its operations, its arguments (none in a main graph) and what it returns.
+
+    TensorFlow 2 hands constants made outside of a function in as arguments (`2` of `rows // 2`).
+    """
 
     name: str
     ops: Mapping[str, Op]
     args: tuple[str, ...]
     rets: tuple[str, ...]
     arg_shapes: tuple[Shape, ...] = ()
+    #: Arguments that every caller gives the same constant.
+    known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def producer(self, tensor: str) -> Op | None:
         """The operation that makes a tensor; None for an argument."""
@@ -144,11 +147,7 @@ class View:
             graph = self.graph(p.frame)
             if op is None:
                 name = p.tensor.partition(":")[0]
-                known = (
-                    graph.arg_shapes[graph.args.index(name)]
-                    if name in graph.args and graph.arg_shapes
-                    else None
-                )
+                known = graph.arg_shapes[graph.args.index(name)] if name in graph.args and graph.arg_shapes else None
             else:
                 known = op.shapes[number(p.tensor)] if number(p.tensor) < len(op.shapes) else None
             if known is not None:

@@ -114,6 +114,8 @@ class Lockstep:
                 at = self.view.root.args.index(first.tensor.partition(":")[0])
                 return [] if at == self.other.root.args.index(second.tensor.partition(":")[0]) else None
             return None
+        if not one.inputs and one.kind != "Const":
+            return None  # a variable, a table: two of them are two, however alike
         if one.kind != two.kind or len(one.inputs) != len(two.inputs) or _output(first) != _output(second):
             return None
         if not self._attributes(one, two):
@@ -245,10 +247,7 @@ def _tiles(view: View, slices: Mapping[Place, Sequence[str]], result: Towers) ->
     bounds: set[tuple[tuple[int, int], ...]] = set()
     for place, names in slices.items():
         for rank in RANKS:
-            taken = [
-                [Arithmetic(view, n, rank).rows_of(view.resolve(Place((), t))) for t in names]
-                for n in BATCHES
-            ]
+            taken = [[Arithmetic(view, n, rank).rows_of(view.resolve(Place((), t))) for t in names] for n in BATCHES]
             if all(t is not None for row in taken for t in row):
                 break
         else:
@@ -303,8 +302,7 @@ def _closed(graph: OpGraph, towers: Towers) -> bool:
         if name in inside or name in merging:
             continue
         if any(
-            t in entries or (t.partition(":")[0] in inside and t.partition(":")[0] not in sliced)
-            for t in op.inputs
+            t in entries or (t.partition(":")[0] in inside and t.partition(":")[0] not in sliced) for t in op.inputs
         ):
             return False
     results = {
@@ -316,26 +314,29 @@ def _closed(graph: OpGraph, towers: Towers) -> bool:
 
 
 def _between(graph: OpGraph, ends: set[str], entries: set[str]) -> set[str]:
-    """The operations from the slices (exclusive) to the ends that depend on the slices."""
-    state: dict[str, bool] = {}
-    for end in ends:
-        stack = [end]
-        while stack:
-            tensor = stack[-1]
-            name = tensor.partition(":")[0]
-            op = graph.ops.get(name)
-            if op is None or tensor in entries:
-                stack.pop()
-                continue
-            if name not in state:
-                state[name] = False
-                stack += op.inputs
-                continue
-            stack.pop()
-            state[name] = state[name] or any(
-                t in entries or state.get(t.partition(":")[0], False) for t in op.inputs
-            )
-    return {name for name, depends in state.items() if depends}
+    """The operations on the way from the slices to the ends: graphs have loops, so both ways are walked."""
+    above: set[str] = set()
+    readers: dict[str, list[str]] = {}
+    pending = list(ends)
+    reached: list[str] = []
+    while pending:
+        tensor = pending.pop()
+        op = graph.producer(tensor)
+        if op is None or tensor in entries or op.name in above:
+            continue
+        above.add(op.name)
+        for read in op.inputs:
+            pending.append(read)
+            readers.setdefault(read.partition(":")[0], []).append(op.name)
+            if read in entries:
+                reached.append(op.name)
+    inside: set[str] = set()
+    while reached:
+        name = reached.pop()
+        if name not in inside:
+            inside.add(name)
+            reached += readers.get(name, ())
+    return inside
 
 
 def _alive(graph: OpGraph, towers: Towers) -> set[str]:
