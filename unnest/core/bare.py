@@ -31,6 +31,9 @@ SLICE_WORDS = ("lambda", "slice", "split", "getitem")
 OP_LAYER = "tf."
 """How TensorFlow 2.4 and later begin the names of layers made from operations."""
 
+ALL_EVIDENCE = 3
+"""Names of slices, names of merges, and a template with several layers' weights."""
+
 MERGE_WORDS = ("concat", "merge")
 
 
@@ -47,7 +50,8 @@ def find(groups: Sequence[Group]) -> Bare | None:
     inputs, towers = slices
     cut = before[inputs].name
     merge, evidence = _evidence(template, cut, [group.name for group in after[:head]])
-    if (towers or 2) < 2 or not evidence or (head < len(after) and len(evidence) < 3):
+    under_a_head = head < len(after)
+    if towers == 1 or not evidence or (under_a_head and len(evidence) < ALL_EVIDENCE):
         return None
     number = len(before) - inputs
     counted = f"{inputs} input layers, {number} like {cut}, {template.name}, {len(merge)} merges"
@@ -122,10 +126,6 @@ def _as_layers_are_called(
 ) -> Mapping[str, tuple[Tensor, ...]]:
     """Owners without the number that a clone's weights bear: a merge layer shows what its layer is called."""
     ends = {owner.rpartition("_")[2] for owner in found}
-    if (
-        len(ends) == 1
-        and (end := "_" + ends.pop())[1:].isdigit()
-        and any(name + end in found for name in merge)
-    ):
+    if len(ends) == 1 and (end := "_" + ends.pop())[1:].isdigit() and any(name + end in found for name in merge):
         return {owner.removesuffix(end): own for owner, own in found.items()}
     return found

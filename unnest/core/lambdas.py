@@ -12,6 +12,7 @@ import base64
 import binascii
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from unnest.core.model import Json
@@ -43,13 +44,15 @@ def code(function: Json) -> Code | None:
     text, closure = _stored(function)
     if text is None:
         return None
-    for data in _decoded(text):
-        for head in HEADS:
-            try:
-                return _Walk(data, head).code(bool(closure))
-            except (_Unreadable, IndexError, struct.error, ValueError):
-                continue
-    return None
+    readings = (_read(data, head, bool(closure)) for data in _decoded(text) for head in HEADS)
+    return next((reading for reading in readings if reading is not None), None)
+
+
+def _read(data: bytes, head: int, captures: bool) -> Code | None:
+    try:
+        return _Walk(data, head).code(captures)
+    except (_Unreadable, struct.error, ValueError):
+        return None
 
 
 def _stored(function: Json) -> tuple[str | None, Json]:
@@ -60,21 +63,17 @@ def _stored(function: Json) -> tuple[str | None, Json]:
             return str(config["code"]), config.get("closure")
         return None, None
     if isinstance(function, Sequence) and not isinstance(function, str) and function:
-        closure = function[2] if len(function) > 2 else None
-        return (function[0] if isinstance(function[0], str) else None), closure
+        text, _, closure = (*function, None, None)[:3]
+        return (text if isinstance(text, str) else None), closure
     return None, None
 
 
 def _decoded(text: str) -> Iterator[bytes]:
     """Base64 since Keras 2.1, the bytes as characters before."""
-    try:
+    with suppress(binascii.Error, ValueError):
         yield base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        pass
-    try:
+    with suppress(UnicodeEncodeError):
         yield text.encode("raw_unicode_escape")
-    except UnicodeEncodeError:
-        pass
 
 
 class _Unreadable(Exception):
@@ -130,31 +129,37 @@ class _Walk:
     def _value(self, kind: str, depth: int) -> Value:
         if kind in "NFTS.0":
             return None
+        if kind in "gy":
+            self._take(8 if kind == "g" else 16)
+            return None
+        if kind in "rR":
+            return self._earlier(self._int())
+        if kind in "()[<>":
+            return self._parts(self._take(1)[0] if kind == ")" else self._int(), depth)
+        if kind == "c":
+            return self._function(depth)
+        return self._number_or_text(kind)
+
+    def _number_or_text(self, kind: str) -> Value:
         if kind == "i":
             return self._int()
         if kind == "l":
             return self._long()
-        if kind in "gy":
-            self._take(8 if kind == "g" else 16)
-            return None
         if kind in "zZ":
             return self._text(self._take(1)[0])
         if kind in "stuaA":
             return self._text(self._int())
-        if kind in "rR":
-            number = self._int()
-            if not 0 <= number < len(self._refs):
-                raise _Unreadable
-            return self._refs[number]
-        if kind in "()[<>":
-            count = self._take(1)[0] if kind == ")" else self._int()
-            if not 0 <= count <= len(self._data):
-                raise _Unreadable
-            return tuple(self._object(depth + 1) for _ in range(count))
-        if kind == "c":
-            self._function(depth)
-            return None
         raise _Unreadable
+
+    def _earlier(self, number: int) -> Value:
+        if not 0 <= number < len(self._refs):
+            raise _Unreadable
+        return self._refs[number]
+
+    def _parts(self, count: int, depth: int) -> Value:
+        if not 0 <= count <= len(self._data):
+            raise _Unreadable
+        return tuple(self._object(depth + 1) for _ in range(count))
 
     def _long(self) -> int:
         count = self._int()
@@ -165,7 +170,7 @@ class _Walk:
     def _text(self, count: int) -> str:
         return self._take(count).decode("latin-1")
 
-    def _function(self, depth: int) -> None:
+    def _function(self, depth: int) -> Value:
         for _ in range(self._head):
             self._int()
         self._object(depth + 1)  # the byte code
@@ -190,6 +195,7 @@ class _Walk:
         self._int()  # first line
         for _ in range(2 if since_311 else 1):  # line table, table of exceptions
             self._object(depth + 1)
+        return None
 
 
 def _numbers(constants: Sequence[Value]) -> Iterator[int]:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from unnest.findings import Finding
 
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 
 Contents: TypeAlias = Literal["model", "weights", "architecture"]

@@ -86,7 +86,7 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
     dropped = _dropped(stored, result)
     lost = {t.ref for t in dropped} & {t.ref for g in stored.groups if g.name not in done.removed for t in g.tensors}
     if lost:
-        why = f"{len(lost)} tensors would be lost, {sorted(lost)[0]} among them"
+        why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
         return Plan(
             "parallel", done.wrappers, done.template, optimizer, tuple(findings),
             refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"),

@@ -339,9 +339,9 @@ def _bounded(numbers: Sequence[Mapping[Place, Number]], varying: Sequence[Place]
     """Two bounds for every slice: `{start, stop}`."""
     for start in varying:
         for stop in varying:
-            if start != stop and numbers[0][start] == 0 and len(numbers) > 1:
-                if all(a[stop] == b[start] for a, b in pairwise(numbers)):
-                    return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
+            from_zero = start != stop and numbers[0][start] == 0 and len(numbers) > 1
+            if from_zero and all(a[stop] == b[start] for a, b in pairwise(numbers)):
+                return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
     return None
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from unnest.core import slicing
+from unnest.core import rows, slicing
 from unnest.core.dialects import is_model, read
 from unnest.core.graph import CallId, Graph, Layer, Ref
 from unnest.core.layers import has_initializers
@@ -97,6 +97,8 @@ def _merges(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge]]:
             and len(set(towers)) == len(towers)
         ):
             on_batch = _on_batch_axis(graph, calls)
+            if on_batch is False and len(towers) == 1 and slicing.passes_on(graph.layers[at.layer], call):
+                on_batch = None  # to join one tower is to pass it on
             if on_batch is not False:
                 yield towers, Merge(first.tensor, tuple(calls), on_batch)
 
@@ -166,7 +168,7 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     lined_up = all(m.on_batch_axis for m in merges)
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges, facts):
         return None
-    proven = lined_up and (facts.consecutive or cut.consecutive)
+    proven = lined_up and (facts.consecutive or cut.consecutive or cut.computed is not None)
     return Found(
         towers[0].layer,
         towers,
@@ -185,10 +187,10 @@ def _speaks_for_itself(
     if all(slicing.combines(graph.layers[m.layer]) for m in merges):
         return False
     if len(towers) > 1:
-        return facts.consecutive or cut.consecutive
+        return facts.consecutive or cut.consecutive or cut.computed is not None
     names = [graph.layers[m.layer] for m in merges]
     cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
-    return cut.consecutive or (
+    return (cut.consecutive and cut.computed is not None) or (
         facts.consecutive
         and all(slicing.is_named_for(layer, slicing.CUTTING) for layer in cutting)
         and all(slicing.is_named_for(layer, slicing.JOINING) for layer in names)
@@ -197,9 +199,7 @@ def _speaks_for_itself(
 
 def _only_read_by(graph: Graph, towers: Iterable[CallId], readers: set[CallId]) -> bool:
     given_out = {ref.call for ref in graph.outputs}
-    return all(
-        at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in towers
-    )
+    return all(at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in towers)
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,7 @@ class _Cut:
     """How the sources reach the towers: `lanes` are the slice calls per input and tower.
 
     `dealt_out`: every tower takes each k-th row, so that only a merge that deals them back restores their order.
+    `computed` says how it was computed that the towers read all rows in order, where it was.
     """
 
     sources: tuple[Ref, ...]
@@ -214,6 +215,7 @@ class _Cut:
     calls: frozenset[CallId]
     consecutive: bool
     dealt_out: bool
+    computed: str | None = None
 
 
 def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
@@ -237,13 +239,32 @@ def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
         for source, shape in zip(sources, shapes or [None] * len(sources), strict=False)
     ):
         return None
+    taken = _taken(graph, list(zip(*inputs, strict=True)), traced, shapes)
+    if taken.rows is rows.Rows.NOT:
+        return None
     return _Cut(
         sources,
         tuple(lane for cut in traced for lane in cut.lanes if lane),
         inner,
-        all(cut.consecutive for cut in traced if cut.lanes[0]),
-        any(cut.dealt_out for cut in traced),
+        all(cut.consecutive for cut in traced if cut.lanes[0]) and taken.rows is not rows.Rows.DEALT,
+        any(cut.dealt_out for cut in traced) or taken.rows is rows.Rows.DEALT,
+        taken.sentence,
     )
+
+
+def _taken(
+    graph: Graph,
+    columns: Sequence[tuple[Ref, ...]],
+    cuts: Sequence[_Cut],
+    shapes: Sequence[slicing.Shape | None] | None,
+) -> rows.Taken:
+    """The rows that the towers read, where slices are operations whose result can be computed."""
+    inputs = []
+    for column, cut, expected in zip(columns, cuts, shapes or [None] * len(cuts), strict=False):
+        (source,) = cut.sources
+        shape = slicing.stored_shape(graph.layers[source.layer])
+        inputs.append(rows.Input(source, column if cut.lanes[0] else (), shape, expected))
+    return rows.taken(graph, inputs)
 
 
 MAX_STEPS = 8
@@ -261,9 +282,7 @@ def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
             return None
         lanes.append(calls)
         if not all(slicing.passes_on(graph.layers[c.layer], graph.call(c)) for c in calls):
-            step = slicing.step(
-                [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
-            )
+            step = slicing.step([(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)])
             if step is slicing.Step.CANNOT:
                 return None
             steps.append(step)
@@ -282,9 +301,7 @@ def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
     )
 
 
-def _before_the_slices(
-    graph: Graph, source: Ref, parts: int, *, indexed: bool
-) -> tuple[Ref | None, frozenset[CallId]]:
+def _before_the_slices(graph: Graph, source: Ref, parts: int, *, indexed: bool) -> tuple[Ref | None, frozenset[CallId]]:
     """The source behind layers that only pass it on, or that stack its parts for an index to take apart."""
     passed: set[CallId] = set()
     while True:
@@ -323,6 +340,10 @@ def _only_for_towers(graph: Graph, cuts: Iterable[_Cut], towers: Iterable[CallId
     return _only_read_by(graph, lanes, set(towers) | lanes)
 
 
+SHOWN = 4
+"""Slices that a line of evidence names."""
+
+
 def _evidence(
     graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge], facts: slicing.Facts
 ) -> Iterator[str]:
@@ -330,9 +351,11 @@ def _evidence(
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
     yield f"{number} of the one model {template}"
     for source, lane in zip(cut.sources, cut.lanes, strict=False):
-        names = ", ".join(dict.fromkeys(c.layer for c in lane[:4])) + (", ..." if len(lane) > 4 else "")
+        names = ", ".join(dict.fromkeys(c.layer for c in lane[:SHOWN])) + (", ..." if lane[SHOWN:] else "")
         yield f"every tower reads a slice of {source.layer}, cut by {names}"
     yield from facts.sentences
+    if cut.computed:
+        yield cut.computed
     for merge in merges:
         kind = graph.layers[merge.layer].class_name
         axis = " on the batch axis" if merge.on_batch_axis else ""

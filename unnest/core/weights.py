@@ -337,7 +337,7 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
     """
     tensors = list(tensors)
     parts = [t.name.split("/") for t in tensors]
-    while all(len(p) > 2 and p[0] == parts[0][0] for p in parts) and len({p[1] for p in parts}) > 1:
+    while all(p[0] == parts[0][0] and p[2:] for p in parts) and len({p[1] for p in parts}) > 1:
         parts = [p[1:] for p in parts]
     found: dict[str, list[Tensor]] = {}
     for tensor, (owner, *rest) in zip(tensors, parts, strict=True):

@@ -12,7 +12,6 @@ from unnest.core.dialects.models import (
     replace_children,
     sequential_as_functional,
 )
-
 from unnest.core.dialects.tidy import tidy
 
 __all__ = [

@@ -32,6 +32,8 @@ def model_name(model: JsonObject) -> str:
 
 def _entries(model: JsonObject) -> Sequence[Json] | None:
     config = model.get("config")
+    if isinstance(config, Mapping) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
+        return None
     layers = config.get("layers") if isinstance(config, Mapping) else config
     if not isinstance(layers, Sequence) or isinstance(layers, str):
         return None
@@ -66,8 +68,14 @@ def _layer_name(entry: JsonObject) -> str:
 
 def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
     named: dict[str, JsonObject] = {}
+    nameless = 0
     for entry in entries:
-        name = _layer_name(entry)
+        if "name" not in entry and not isinstance(entry.get("config"), Mapping):
+            # An old Sequential in another has no name in the file; its writer counts them.
+            nameless += 1
+            name = f"{str(entry['class_name']).lower()}_{nameless}"
+        else:
+            name = _layer_name(entry)
         if name in named:
             raise NotAGraph(f"two layers are called {name!r}")
         named[name] = entry
@@ -310,5 +318,6 @@ def _replace(value: Json, path: Path, new: Json) -> Json:
     key, *rest = path
     if isinstance(value, Mapping):
         return {**value, str(key): _replace(value[str(key)], tuple(rest), new)}
-    assert isinstance(value, Sequence) and isinstance(key, int)
+    assert isinstance(value, Sequence)
+    assert isinstance(key, int)
     return [*value[:key], _replace(value[key], tuple(rest), new), *value[key + 1 :]]

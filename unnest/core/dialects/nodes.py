@@ -63,12 +63,14 @@ def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: C
 
 
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
+    if not 3 <= len(node) <= 4:  # noqa: PLR2004 - the two lengths that the table above shows
+        return False
+    name, number, tensor, *arguments = node
     return (
-        len(node) in (3, 4)
-        and isinstance(node[0], str)
-        and node[0] in layers
-        and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in node[1:3])
-        and (len(node) == 3 or isinstance(node[3], Mapping))
+        isinstance(name, str)
+        and name in layers
+        and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in (number, tensor))
+        and all(isinstance(part, Mapping) for part in arguments)
     )
 
 
