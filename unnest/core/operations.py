@@ -32,7 +32,7 @@ class Operation:
 def operation(layer: Layer, call: Call) -> Operation | None:
     """The operation behind a layer; None for real layers and for stored code."""
     config = layer.settings
-    node = _node_def(config.get("node_def"))
+    node = node_def(config.get("node_def"))
     if node is not None:
         return _of_node_def(node, config)
     function = config.get("function")
@@ -43,7 +43,7 @@ def operation(layer: Layer, call: Call) -> Operation | None:
     return None
 
 
-def _node_def(value: Json) -> JsonObject | None:
+def node_def(value: Json) -> JsonObject | None:
     """A NodeDef is an object, its JSON, or protobuf's text form, depending on the version."""
     if isinstance(value, Mapping):
         return value
