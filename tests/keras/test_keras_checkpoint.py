@@ -41,7 +41,7 @@ def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
     assert checkpoint.__name__ == "ModelCheckpoint"
     own = [p for p in inspect.signature(checkpoint.__init__).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert [p.name for p in own] == ["template", "max_to_keep"]
-    made = checkpoint("x.keras", "loss", 1, True, False, "max", 7)
+    made = checkpoint(*("x.keras", "loss", 1, True, False, "max", 7))
     assert (made.monitor, made.verbose, made.save_best_only, made.save_freq) == ("loss", 1, True, 7)
     with pytest.raises(ValueError, match="save_freq"):
         checkpoint("x.keras", save_freq="never")
@@ -57,7 +57,7 @@ def test_both_addresses(tf: Any) -> None:
     assert issubclass(here, tf.keras.callbacks.ModelCheckpoint)
     assert issubclass(legacy, import_module("tf_keras").callbacks.ModelCheckpoint)
     for made in (here, legacy):
-        assert pickle.loads(pickle.dumps(made)) is made
+        assert pickle.loads(pickle.dumps(made)) is made  # noqa: S301 - our own bytes
 
 
 def test_used_in_the_others_fit_one_line_says_so(keras: Any, training: Any, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
                 Path(path + end).write_text(text)
     assert (tmp_path / "saved" / "saved_model.pb").read_text() == "new"
     assert (tmp_path / "ckpt.index").read_text() == "new"
-    with pytest.raises(OSError, match="directory|folder|saved"), publish.replacing(str(tmp_path / "saved")) as path:
+    with pytest.raises(OSError, match=r"directory|folder|saved"), publish.replacing(str(tmp_path / "saved")) as path:
         Path(path).write_text("a file in a folder's place")
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
     for name in ("saved", "ckpt", "gone"):

@@ -78,7 +78,7 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
     class Part(keras.layers.Layer):  # type: ignore[misc]
         def __init__(self, i: int, unserializable: Any) -> None:
             super().__init__()
-            self.i = i
+            self.i, self.what = i, unserializable
 
         def call(self, x: Any) -> Any:
             return slicer(x, self.i, 2)
@@ -115,8 +115,10 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
-    found = [towers.find(read(view(kit_of(parallel), parallel))) for view in (_stored, _drawn)]
-    assert next([(f.template, f.towers, f.merges, f.confidence) for f in each] for each in found) == [
-        (f.template, f.towers, f.merges, f.confidence) for f in found[1]
+    stored, drawn = _stored(kit_of(parallel), parallel), _drawn(kit_of(parallel), parallel)
+    assert stored is not None
+    seen = [
+        [(f.template, f.towers, f.merges, f.confidence) for f in towers.find(read(view))] for view in (stored, drawn)
     ]
-    assert len(found[0]) == 1
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 1

@@ -59,7 +59,7 @@ def test_predictions_are_the_templates(tf: Any, keras: Any, zoo: Any, rows: Any,
     assert_same(tf, template(batch, training=False), parallel(batch, training=False))
 
 
-@pytest.mark.parametrize("towers", range(2, 9))
+@pytest.mark.parametrize("towers", [2, 5, 8])
 def test_predictions_for_every_number_of_towers_and_rows(tf: Any, keras: Any, zoo: Any, rows: Any, towers: int) -> None:
     template = zoo["several"]()
     assert_predicts_alike(tf, template, multi_gpu_model(template, gpus=towers), rows, range(1, 34))

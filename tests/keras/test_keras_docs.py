@@ -1,0 +1,31 @@
+"""The pages on training are executed, block by block, as a reader would."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["training.md", "migrating.md"])
+def test_a_page_runs(tf: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks marked `before` need software of another time and are compiled only; `setup` was done for all tests."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__docs__"}
+    blocks = list(BLOCK.finditer((DOCS / page).read_text(encoding="utf-8")))
+    assert blocks
+    for block in blocks:
+        code = compile(block["code"], page, "exec")
+        if not block["kind"].strip():
+            exec(code, names)  # noqa: S102 - our own pages
+
+
+def test_every_before_has_an_after() -> None:
+    """The page that replaces things says with what."""
+    kinds = [block["kind"].strip() for block in BLOCK.finditer((DOCS / "migrating.md").read_text(encoding="utf-8"))]
+    assert kinds == ["", *["before", ""] * 5]
