@@ -128,8 +128,8 @@ def sibling(target: str) -> str:
 
 def _make(temporary: str, fill: Fill, check: Fill, held: Held) -> None:
     """The whole file under its temporary name, read back and on the disk."""
-    # Exclusive, and with the permissions of any new file: the umask decides.
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    # `fill` makes the file itself, so that the umask decides about permissions as it does for any new
+    # file. Made here and truncated there, ext4 would write it all out on close, before the comparison.
     with held.released():
         fill(temporary)
         with open(temporary, "rb") as file:

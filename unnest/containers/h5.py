@@ -186,7 +186,7 @@ class H5Container(Container):
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """Copy what `model` names out of `source`."""
         try:
-            with h5py.File(path, "w", libver="earliest") as file:
+            with h5py.File(path, "x", libver="earliest") as file:
                 writer = _Writer(file, model, source, progress)
                 writer.write()
             writer.fill(path)

@@ -2,8 +2,8 @@
 
 A `Source` is one model on disk, opened once, so that what was checked is what is copied.
 Its `stored` is all that the core sees. A `Container` opens sources and writes stored
-models: `write` fills a path that `unnest.write` has just made and will publish or remove,
-`verify` opens the result again and compares it with what was meant to be written.
+models: `write` makes a file (or fills a folder) under a name that `unnest.write` will publish or
+remove, `verify` opens the result again and compares it with what was meant to be written.
 
 A new container is a module in this folder and a line in `detect.py`.
 """
@@ -83,9 +83,9 @@ class Container(ABC):
 
     @abstractmethod
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
-        """Fill `path` with `model`, whose tensors are `source`'s. Raises Refused or Failed.
+        """Write `model`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
 
-        The same model and source give the same bytes, whatever the path, the clock or the machine.
+        A file is not there yet, a folder is. The same model and source give the same bytes, whatever the path, the clock or the machine.
         """
 
     @abstractmethod

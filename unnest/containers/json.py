@@ -125,7 +125,7 @@ class JsonContainer(Container):
         style = source.style if isinstance(source, JsonSource) else Style()
         data = style.dump(model.architecture)
         try:
-            with open(path, "r+b", buffering=0) as file:
+            with open(path, "xb", buffering=0) as file:
                 write_all(file, data)
         except OSError as e:
             raise write_failed(path, e) from e

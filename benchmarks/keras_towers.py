@@ -1,0 +1,89 @@
+"""Towers against the plain model and MirroredStrategy: seconds per epoch, medians of interleaved rounds, and ratios.
+
+    python benchmarks/keras_towers.py [--keras keras|tf_keras] [--devices 2] [--rounds 9]
+
+Devices are GPUs where there are as many, logical CPUs elsewhere (which share the cores: the ratio then shows the
+cost of towers, not their use). The first epoch of each, which compiles, is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from importlib import import_module
+from statistics import median
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+ROWS, BATCH = 512, 64
+
+
+def devices(count: int) -> list[str]:
+    """Names of `count` devices of one kind."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if len(gpus) >= count:
+        return [f"GPU:{i}" for i in range(count)]
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * count)
+    return [f"CPU:{i}" for i in range(count)]
+
+
+def template(keras: Any) -> Any:
+    """A small convolutional network with BatchNormalization."""
+    layers = keras.layers
+    stack: list[Any] = [keras.Input((32, 32, 3))]
+    for filters in (32, 64):
+        stack += [layers.Conv2D(filters, 3, padding="same"), layers.BatchNormalization(), layers.ReLU()]
+        stack += [layers.MaxPooling2D()]
+    return keras.Sequential([*stack, layers.Flatten(), layers.Dense(10)])
+
+
+def compiled(keras: Any, model: Any) -> Any:
+    """The model, ready for `fit`."""
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(0.01), loss=loss)
+    return model
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keras", default="keras")
+    parser.add_argument("--devices", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    names = devices(options.devices)
+    keras = import_module(options.keras)
+    from unnest.keras import multi_gpu_model
+
+    with tf.distribute.MirroredStrategy(names).scope():
+        mirrored = compiled(keras, template(keras))
+    models = {
+        "plain": compiled(keras, template(keras)),
+        "towers": compiled(keras, multi_gpu_model(template(keras), names)),
+        "mirrored": mirrored,
+    }
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(ROWS, 32, 32, 3)).astype("f"), rng.integers(0, 10, ROWS)
+
+    def epoch(model: Any) -> float:
+        start = time.perf_counter()
+        model.fit(x, y, batch_size=BATCH, verbose=0)
+        return time.perf_counter() - start
+
+    first = {name: epoch(model) for name, model in models.items()}
+    taken: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(options.rounds):
+        for name, model in models.items():
+            taken[name].append(epoch(model))
+    print(f"{options.keras} {keras.__version__}, {', '.join(names)}, {ROWS // BATCH} steps of {BATCH} rows")
+    plain = median(taken["plain"])
+    for name, seconds in taken.items():
+        now = median(seconds)
+        print(f"{name:9} {now:7.3f} s  speed {plain / now:5.2f} of plain   first epoch {first[name]:5.1f} s")
+
+
+if __name__ == "__main__":
+    main()

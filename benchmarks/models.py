@@ -1,0 +1,87 @@
+"""Parallel models of any size, made without Keras."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from unnest.core.model import Group, Stored, Tensor
+
+Layer = dict[str, Any]
+
+#: Bytes of one kernel; a large model has many.
+KERNEL = 16 << 20
+
+
+def _layer(class_name: str, name: str, inbound: list[list[Any]] | None = None, **config: Any) -> Layer:  # noqa: ANN401
+    nodes = [] if inbound is None else [[[*node, {}] for node in inbound]]
+    return {"class_name": class_name, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+
+
+def _model(name: str, layers: list[Layer], last: str) -> Layer:
+    config = {"name": name, "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [[last, 0, 0]]}
+    return {"class_name": "Model", "config": config}
+
+
+def _input() -> Layer:
+    return _layer("InputLayer", "x", batch_input_shape=[None, 8], dtype="float32", sparse=False)
+
+
+def chain(name: str, count: int) -> Layer:
+    """Dense layers one after the other."""
+    layers = [_input()]
+    for i in range(count):
+        before = "x" if i == 0 else f"d{i - 1}"
+        layers.append(_layer("Dense", f"d{i}", [[before, 0, 0]], units=8))
+    return _model(name, layers, f"d{count - 1}")
+
+
+def wrapped(inner: Layer, name: str, towers: int = 2) -> Layer:
+    """What multi_gpu_model makes of it."""
+    template, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
+    cuts = [_layer("Lambda", f"l{i}", [["x", 0, 0]], arguments={"i": i, "parts": towers}) for i in range(towers)]
+    nested = {**inner, "name": template, "inbound_nodes": [[[f"l{i}", 0, 0, {}]] for i in range(towers)]}
+    join = _layer("Concatenate", merge, [[template, i + 1, 0] for i in range(towers)], axis=0)
+    return _model(name, [_input(), *cuts, nested, join], merge)
+
+
+def _stored(model: Layer, tensors: tuple[Tensor, ...], holder: str) -> Stored:
+    names = [layer["name"] for layer in model["config"]["layers"]]
+    return Stored("model", model, groups=tuple(Group(n, tensors if n == holder else ()) for n in names))
+
+
+def stored_with_layers(count: int) -> Stored:
+    """A wrapped chain of so many layers, with a weight each."""
+    tensors = tuple(Tensor(f"d{i}/kernel:0", (8, 8), "<f4", f"d{i}") for i in range(count))
+    return _stored(wrapped(chain("template", count), "parallel"), tensors, "template")
+
+
+def stored_with_levels(count: int) -> Stored:
+    """A small model, wrapped again and again."""
+    model = chain("level_0", 2)
+    for i in range(count):
+        model = wrapped(model, f"level_{i + 1}")
+    tensors = tuple(Tensor(f"d{i}/kernel:0", (8, 8), "<f4", f"d{i}") for i in range(2))
+    return _stored(model, tensors, f"level_{count - 1}")
+
+
+def parallel_file(path: Path, size: int) -> None:
+    """A full save of about so many bytes of random weights."""
+    count = max(1, size // KERNEL)
+    model = wrapped(chain("template", count), "parallel")
+    values = np.random.default_rng(0)
+    with h5py.File(path, "w", libver="earliest") as file:
+        file.attrs["keras_version"], file.attrs["backend"] = b"2.2.4", b"tensorflow"
+        file.attrs["model_config"] = json.dumps(model).encode()
+        root = file.create_group("model_weights")
+        root.attrs["layer_names"] = np.array([layer["name"].encode() for layer in model["config"]["layers"]])
+        for layer in model["config"]["layers"]:
+            group = root.create_group(layer["name"])
+            names = [f"d{i}/kernel:0" for i in range(count)] if layer["name"] == "template" else []
+            group.attrs["weight_names"] = np.array([n.encode() for n in names]) if names else np.empty(0)
+            for name in names:
+                group[name] = values.random((8, KERNEL // 32), "f4")
