@@ -39,8 +39,26 @@ def operation(layer: Layer, call: Call) -> Operation | None:
     if isinstance(function, str) and "arguments" not in config:
         return Operation(function.rpartition(".")[2].lower(), (call.stored,))
     if "trainable" not in config and not isinstance(call.stored, list):
-        return Operation(layer.class_name.lower(), (config, call.stored))
+        name = layer.class_name.lower()
+        return Operation(name, (config, call.stored, _subscript(call.stored) if name == "getitem" else None))
     return None
+
+
+def _subscript(stored: Json) -> Json:
+    """Keras 3's second argument of getitem, under the name and in the form that TensorFlow's has."""
+    args = stored.get("args") if isinstance(stored, Mapping) else None
+    if not isinstance(args, Sequence) or len(args) < 2:  # noqa: PLR2004 - the tensor and its subscript
+        return None
+    key = _config_of(args[1])
+    if isinstance(key, Mapping) and "value" in key:  # a tuple
+        key = key["value"]
+    if isinstance(key, Sequence) and not isinstance(key, str):
+        key = [_config_of(part) for part in key]
+    return {"slice_spec": key}
+
+
+def _config_of(value: Json) -> Json:
+    return value["config"] if isinstance(value, Mapping) and "config" in value else value
 
 
 def node_def(value: Json) -> JsonObject | None:
