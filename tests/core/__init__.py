@@ -1,0 +1,1 @@
+"""The pure core, fed with values."""

@@ -1,0 +1,170 @@
+"""The same stored model under other names: what is recognised by structure does not notice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unnest.core.model import Group, Json, Stored
+
+#: Classes whose meaning is Keras's own: models and inputs are what a graph is made of.
+GRAMMAR = frozenset({"Model", "Functional", "Sequential", "InputLayer"})
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """A bijection on names that keeps nothing of them, the same for equal seeds."""
+
+    seed: str
+    classes: bool = True
+    #: Classes that keep their name: merges say what they do by name, so a renamed one says nothing.
+    kept: frozenset[str] = GRAMMAR | {"Concatenate", "Merge", "Lambda", "TimeDistributed", "Bidirectional"}
+
+    def name(self, name: str) -> str:
+        """A layer's new name; numbers and words of the old one are gone, `/` stays a path."""
+        return "/".join("n" + hashlib.sha256(f"{self.seed}:{p}".encode()).hexdigest()[:10] for p in name.split("/"))
+
+    def class_name(self, name: str) -> str:
+        """A class's new name."""
+        if not self.classes or name in self.kept:
+            return name
+        return "C" + hashlib.sha256(f"{self.seed}#{name}".encode()).hexdigest()[:10]
+
+
+def architecture(model: Any, renaming: Renaming) -> Any:  # noqa: ANN401 - JSON is any
+    """A stored model's JSON with every layer, model and class renamed."""
+    names = set(layer_names(model))
+    return _renamed(model, renaming, names)
+
+
+def layer_names(value: Any) -> list[str]:  # noqa: ANN401 - JSON is any
+    """Every name that a layer or model goes by, at any depth."""
+    found: list[str] = []
+    if isinstance(value, Mapping):
+        if isinstance(value.get("class_name"), str):
+            config = value.get("config")
+            named = [
+                value.get("name"),
+                config.get("name") if isinstance(config, Mapping) and _is_layer(value) else None,
+            ]
+            found += [n for n in named if isinstance(n, str)]
+        found += [n for v in value.values() for n in layer_names(v)]
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        found += [n for v in value for n in layer_names(v)]
+    return found
+
+
+def _is_layer(value: Mapping[str, Any]) -> bool:
+    """An entry with a layer's config: an initializer's or a tensor's has no name of a layer."""
+    config = value["config"]
+    return "trainable" in config or "layers" in config or value["class_name"] == "InputLayer"
+
+
+def _renamed(value: Any, renaming: Renaming, names: set[str], key: str = "") -> Any:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        layer = isinstance(value.get("class_name"), str) and isinstance(value.get("config"), Mapping | list)
+        out = {k: _renamed(v, renaming, names, key if key in PLACES else k) for k, v in value.items()}
+        if layer and (isinstance(value["config"], list) or _is_layer(value)):
+            out["class_name"] = renaming.class_name(value["class_name"])
+        return out
+    if isinstance(value, list | tuple):
+        if key in ("function", "arguments"):
+            return list(value)
+        return [_renamed(v, renaming, names, key if key in PLACES else "") for v in value]
+    if isinstance(value, str) and key in (*PLACES, "name") and value in names:
+        return renaming.name(value)
+    return value
+
+
+#: Where JSON speaks of layers by name.
+PLACES = ("inbound_nodes", "input_layers", "output_layers", "keras_history", "args", "kwargs")
+
+
+def renamed(stored: Stored, renaming: Renaming) -> Stored:
+    """The stored model with layers and classes renamed; weights keep their names, which lead nowhere now."""
+    names = set(layer_names(stored.architecture))
+    return replace(
+        stored,
+        architecture=architecture(stored.architecture, renaming),
+        groups=tuple(replace(g, name=renaming.name(g.name)) for g in stored.groups),
+        training=_training(stored.training, renaming, names),
+    )
+
+
+def told(stored: Stored, renaming: Renaming) -> Stored:
+    """The same, weights' names going along: what of them is a layer's name is renamed."""
+    names = sorted(set(layer_names(stored.architecture)), key=len, reverse=True)
+
+    def part(name: str) -> str:
+        """A layer's name may be numbered in its weights' names."""
+        stem, _, number = name.rpartition("_")
+        if name not in names and stem in names and number.isdigit():
+            return f"{renaming.name(stem)}_{number}"
+        return renaming.name(name) if name in names else name
+
+    def weight(name: str) -> str:
+        head, _, tail = name.rpartition("/")
+        parts = [part(p) for p in head.split("/")]
+        if head:
+            return "/".join([*parts, tail])
+        layer = next((n for n in names if name.startswith(f"{n}_")), None)  # Keras 1
+        return name if layer is None else renaming.name(layer) + name[len(layer) :]
+
+    return _weights(renamed(stored, renaming), weight)
+
+
+def _weights(stored: Stored, weight: Callable[[str], str]) -> Stored:
+    def of(group: Group) -> Group:
+        return replace(group, tensors=tuple(replace(t, name=weight(t.name)) for t in group.tensors))
+
+    return replace(stored, groups=tuple(of(g) for g in stored.groups))
+
+
+def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: set[str]) -> Mapping[str, Json] | None:
+    """Losses and the like that are kept by output name."""
+    if training is None:
+        return None
+
+    def of(value: Any, key: str = "") -> Any:  # noqa: ANN401 - JSON is any
+        if isinstance(value, Mapping):
+            by_output = bool(value) and set(value) <= names
+            return {renaming.name(k) if by_output else k: of(v, k) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [of(v) for v in value]
+        # A metric is called after its output: main_out_mae.
+        output = next((n for n in names if key == "name" and f"{value}".startswith(f"{n}_")), None)
+        return value if output is None else renaming.name(output) + value[len(output) :]
+
+    return {k: of(v, k) for k, v in training.items()}
+
+
+def shuffled_slices(value: Any, seed: str, names: set[str]) -> Any:  # noqa: ANN401 - JSON is any
+    """JSON with the arguments and the code of the layers called `names` made meaningless."""
+    if isinstance(value, Mapping):
+        if value.get("class_name") == "Lambda" and isinstance(value.get("config"), Mapping):
+            config = value["config"]
+            if config.get("name") in names:
+                digest = hashlib.sha256(f"{seed}{config['name']}".encode()).hexdigest()
+                number = int(digest[:2], 16)
+                other = {
+                    "function": [digest, None, None],
+                    "arguments": {f"a{digest[i]}{i}": number + i for i in range(number % 3)},
+                }
+                return {**value, "config": {**config, **other}}
+        return {k: shuffled_slices(v, seed, names) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [shuffled_slices(v, seed, names) for v in value]
+    return value
+
+
+def lambdas(value: Any) -> set[str]:  # noqa: ANN401 - JSON is any
+    """The names of all Lambda layers."""
+    if isinstance(value, Mapping):
+        config = value.get("config")
+        own = {config["name"]} if value.get("class_name") == "Lambda" and isinstance(config, Mapping) else set()
+        return own.union(*(lambdas(v) for v in value.values()))
+    if isinstance(value, list | tuple):
+        return set().union(*(lambdas(v) for v in value))
+    return set()

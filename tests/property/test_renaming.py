@@ -1,0 +1,36 @@
+"""Names, classes, slice arguments and stored code are evidence only: without them the verdict is the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.property.renaming import Renaming, lambdas, shuffled_slices, told
+from tests.property.strategies import SETTINGS, recipes
+from tests.property.wrapping import Case, both, cases
+from unnest.core.plan import plan
+
+SEEDS = st.integers(0, 10**6).map(str)
+
+
+@SETTINGS
+@given(cases(recipes(), namings=("layer", "scope", "no-number")), SEEDS)
+def test_renamed_consistently_the_same_comes_out(case: Case, seed: str) -> None:
+    """Layers, models and their weights under other names."""
+    renaming = Renaming(seed)
+    before, wanted = both(case)
+    made = plan(told(before, renaming))
+    assert made.result is not None
+    assert made.result == told(wanted, renaming)
+
+
+@SETTINGS
+@given(cases(recipes()), SEEDS)
+def test_arguments_and_code_of_slices_do_not_matter(case: Case, seed: str) -> None:
+    """They are evidence only."""
+    before, wanted = both(case)
+    slices = lambdas(before.architecture) - lambdas(wanted.architecture)
+    made = plan(replace(before, architecture=shuffled_slices(before.architecture, seed, slices)))
+    assert made.result == wanted
