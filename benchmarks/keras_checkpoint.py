@@ -2,8 +2,8 @@
 
     python benchmarks/keras_checkpoint.py [--keras keras|tf_keras] [--mib 64] [--rounds 9]
 
-The stock callback saves the plain compiled model; ours saves the same model's template out of towers, through a temporary
-name and with fsync, which is most of the difference (`--stock-fsync` gives stock one as well).
+The stock callback saves the plain compiled model; ours saves that model as the template of towers, through a new file
+that is synced to the disk and renamed (`--stock-fsync` syncs stock's as well).
 """
 
 from __future__ import annotations
