@@ -23,7 +23,8 @@ from unnest.errors import Unreadable
 MAX_INDEX = 256 << 20
 #: Of each string tensor (an object graph, vocabulary words): it passes through memory.
 MAX_STRING = 256 << 20
-BLOCK = 1 << 20
+#: Bytes handed out at a time: they stay in the cache between disk and checksum.
+BLOCK = 1 << 18
 BIG_ENDIAN = 1
 STRING = 7
 

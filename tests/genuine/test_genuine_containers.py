@@ -1,0 +1,187 @@
+"""Every genuine SavedModel, checkpoint, .keras and .weights.h5: recognised, fixed, and the same as what its stack wrote."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+
+import unnest
+from tests.h5compare import differences
+from unnest.containers import cut, protos
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+#: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
+NO_COMPILE = ("tf20/exported-official-named-adam",)
+
+
+def cases(kind: str, has: str) -> list[Any]:
+    """The fixtures of a container that hold a file, as parameters with readable names."""
+    found = sorted(p.parent for p in (FIXTURES / kind).glob(f"*/*/{has}"))
+    return [pytest.param(p, id=f"{p.parent.name}-{p.name}") for p in found]
+
+
+def test_there_are_fixtures() -> None:
+    """A glob that finds nothing passes nothing."""
+    assert len(cases("saved_model", "parallel")) > 45
+    assert len(cases("checkpoint", "parallel.ckpt.index")) > 10
+    assert len(cases("keras_zip", "parallel.keras")) > 10
+
+
+@pytest.mark.parametrize("folder", cases("saved_model", "parallel"))
+def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
+    """One tower is left, everything else is there, and cutting again changes nothing."""
+    towers = json.loads((folder / "case.json").read_text())["towers"]
+    seen = unnest.inspect(folder / "parallel")
+    assert (seen.error, seen.verdict, seen.container) == (None, "parallel", "saved_model")
+    assert {w.towers for w in seen.wrappers} == {towers}
+    done = unnest.fix(folder / "parallel", tmp_path / "out")
+    assert (done.error, done.action) == (None, "fixed")
+    again = unnest.inspect(tmp_path / "out")
+    assert (again.error, again.verdict) == (None, "clean")
+    assert unnest.fix(tmp_path / "out").action == "unchanged"
+    assert not list(tmp_path.glob(".*"))
+    before, after = (protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "") for p in (folder / "parallel", tmp_path / "out"))
+    serving = cut.choose(before, "")
+    assert list(after.meta_graphs[0].info.tags) == list(serving.info.tags)
+    assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {cut.TRAIN}
+    for name in ("variables", "assets"):
+        for file in (folder / "parallel" / name).glob("*"):
+            if file.name != "saved_model.json":
+                assert (tmp_path / "out" / name / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("folder", cases("saved_model", "base.h5"))
+def test_saved_model_to_h5(folder: Path, tmp_path: Path) -> None:
+    """The Keras model inside, as its own stack writes it to .h5."""
+    done = unnest.fix(folder / "parallel", tmp_path / "out.h5")
+    assert (done.error, done.action) == (None, "fixed")
+    told = differences(tmp_path / "out.h5", folder / "base.h5")
+    if f"{folder.parent.name}/{folder.name}" in NO_COMPILE:
+        told = [t for t in told if not t.startswith(("training_config", "root groups"))]
+        assert "optimizer-dropped" in {f.code for f in done.findings}
+    if folder.name.startswith("resaved"):
+        # Loading spelled the compile settings out and began a fresh optimizer; the base was never loaded.
+        told = [t for t in told if not t.startswith(("training_config", "root groups"))]
+    assert told == []
+
+
+@pytest.mark.parametrize("folder", cases("saved_model", "lookalike"))
+def test_saved_model_lookalike(folder: Path) -> None:
+    """What is no wrapper is left alone."""
+    seen = unnest.inspect(folder / "lookalike")
+    assert (seen.error, seen.verdict) == (None, "clean")
+    assert unnest.fix(folder / "lookalike").action == "unchanged"
+
+
+@pytest.mark.parametrize("which", ["model.json", "base.json"])
+@pytest.mark.parametrize("folder", cases("checkpoint", "base_weights.h5"))
+def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) -> None:
+    """The parallel model's JSON or the template's: the weights that the base saves."""
+    target = tmp_path / "out.weights.h5"
+    done = unnest.fix(folder / "parallel.ckpt", target, architecture=folder / which)
+    if "saver_bare" in folder.name:
+        assert done.error is not None
+        assert (done.action, done.error.code) == ("refused", "weights-ambiguous")
+        assert not target.exists()
+        return
+    assert (done.error, done.action) == (None, "fixed")
+    with h5py.File(target) as a, h5py.File(folder / "base_weights.h5") as b:
+        assert _weights(a) == _weights(b)
+
+
+@pytest.mark.parametrize("folder", cases("checkpoint", "base_weights.h5"))
+def test_checkpoint_alone(folder: Path) -> None:
+    """Objects and graphs tell; bare names do not, and say so."""
+    seen = unnest.inspect(folder / "parallel.ckpt")
+    assert seen.error is None
+    bare = "saver_bare" in folder.name
+    assert seen.verdict == ("clean" if bare else "parallel")
+    assert ("needs-architecture" in {f.code for f in seen.findings}) == bare
+
+
+@pytest.mark.parametrize("folder", cases("keras_zip", "parallel.keras"))
+def test_keras(folder: Path, tmp_path: Path) -> None:
+    """Paths, names and bytes as the stack's own, and the same config."""
+    done = unnest.fix(folder / "parallel.keras", tmp_path / "out.keras")
+    assert (done.error, done.action) == (None, "fixed")
+    assert unnest.fix(tmp_path / "out.keras").action == "unchanged"
+    (config, tree), (wanted, expected) = (_keras(p) for p in (tmp_path / "out.keras", folder / "base.keras"))
+    assert tree == expected
+    assert _settled(config) == _settled(wanted)
+
+
+@pytest.mark.parametrize("folder", cases("weights_h5", "parallel.weights.h5"))
+@pytest.mark.parametrize("given", [None, "model.json"])
+def test_weights(folder: Path, given: str | None, tmp_path: Path) -> None:
+    """With the architecture always; alone where the sub-trees show the wrapper."""
+    target = tmp_path / "out.weights.h5"
+    architecture = folder / given if given else None
+    done = unnest.fix(folder / "parallel.weights.h5", target, architecture=architecture)
+    assert done.error is None
+    if given is None and ("opsplit" in folder.name or "head" in folder.name):
+        assert done.action == "unchanged"
+        assert target.read_bytes() == (folder / "parallel.weights.h5").read_bytes()
+        return
+    assert done.action == "fixed"
+    with h5py.File(target) as a, h5py.File(folder / "base.weights.h5") as b:
+        assert _tree(a) == _tree(b)
+
+
+@pytest.mark.parametrize("kind", ["keras_zip", "weights_h5", "checkpoint"])
+def test_lookalikes(kind: str) -> None:
+    """What is no wrapper is left alone."""
+    found = [*(FIXTURES / kind).glob("*/*/lookalike.keras"), *(FIXTURES / kind).glob("*/*/lookalike.weights.h5")]
+    found += [p.with_suffix("") for p in (FIXTURES / kind).glob("*/*/lookalike.ckpt.index")]
+    assert found
+    for path in found:
+        seen = unnest.inspect(path)
+        assert (path, seen.error, seen.verdict) == (path, None, "clean")
+
+
+def test_keras_repacked(tmp_path: Path) -> None:
+    """A .keras that somebody zipped again, compressed."""
+    folder = next((FIXTURES / "keras_zip/keras3").iterdir())
+    with zipfile.ZipFile(folder / "parallel.keras") as old, zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    assert unnest.fix(tmp_path / "m.keras").action == "fixed"
+    shutil.copy(folder / "parallel.keras", tmp_path / "n.keras")
+    assert unnest.fix(tmp_path / "n.keras").action == "fixed"
+    assert _keras(tmp_path / "m.unnested.keras") == _keras(tmp_path / "n.unnested.keras")
+
+
+def _weights(file: h5py.File) -> list[tuple[str, list[tuple[str, bytes]]]]:
+    def text(value: Any) -> str:  # noqa: ANN401
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    names = [text(n) for n in file.attrs["layer_names"]]
+    found = [(n, [(text(w), file[n][w][()].tobytes()) for w in file[n].attrs["weight_names"]]) for n in names]
+    return [(n, w) for n, w in found if w]
+
+
+def _tree(file: h5py.File) -> dict[str, tuple[bytes | None, dict[str, Any]]]:
+    found: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
+    file.visititems(lambda n, o: found.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs))))
+    # Metrics are state of the training that was; a base that has not trained has none.
+    return {n: v for n, v in found.items() if n.split("/")[0] != "metrics"}
+
+
+def _keras(path: Path) -> tuple[Any, dict[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["metadata.json", "config.json", "model.weights.h5"]
+        with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+            return json.loads(archive.read("config.json")), _tree(file)
+
+
+def _settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
+    """Without what depends on memory addresses, and on what was serialised before: see formats, shared objects."""
+    if isinstance(value, dict):
+        return {k: _settled(v) for k, v in value.items() if k not in ("shared_object_id", "build_config")}
+    return [_settled(v) for v in value] if isinstance(value, list) else value
