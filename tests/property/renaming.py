@@ -134,7 +134,8 @@ def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: se
         if isinstance(value, list | tuple):
             return [of(v) for v in value]
         # A metric is called after its output: main_out_mae.
-        output = next((n for n in names if key == "name" and f"{value}".startswith(f"{n}_")), None)
+        longest = sorted(names, key=len, reverse=True)
+        output = next((n for n in longest if key == "name" and f"{value}".startswith(f"{n}_")), None)
         return value if output is None else renaming.name(output) + value[len(output) :]
 
     return {k: of(v, k) for k, v in training.items()}
