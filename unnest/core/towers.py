@@ -262,7 +262,7 @@ def _taken(
     inputs = []
     for column, cut, expected in zip(columns, cuts, shapes or [None] * len(cuts), strict=False):
         (source,) = cut.sources
-        shape = slicing.stored_shape(graph.layers[source.layer])
+        shape = None if graph.call(source.call).reads else slicing.stored_shape(graph.layers[source.layer])
         inputs.append(rows.Input(source, column if cut.lanes[0] else (), shape, expected))
     return rows.taken(graph, inputs)
 
