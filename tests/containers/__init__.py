@@ -1,0 +1,1 @@
+"""Containers, one by one."""

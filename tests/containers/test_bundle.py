@@ -12,11 +12,17 @@ CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / 
 
 
 def prefix(folder: Path) -> str:
-    return str(folder / "parallel.ckpt" if (folder / "parallel.ckpt.index").exists() else folder / "parallel/variables/variables")
+    """The bundle of a fixture, whichever container it is in."""
+    return str(
+        folder / "parallel.ckpt"
+        if (folder / "parallel.ckpt.index").exists()
+        else folder / "parallel/variables/variables"
+    )
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda p: f"{p.parent.parent.name}-{p.parent.name}")
 def test_same_as_tensorflow(path: Path) -> None:
+    """Names, shapes, dtypes and bytes."""
     opened = bundle.Bundle(prefix(path.parent))
     expected = np.load(path)
     numeric = {k for k, e in opened.entries.items() if e.dtype != "string"}
@@ -31,4 +37,5 @@ def test_same_as_tensorflow(path: Path) -> None:
 
 
 def test_there_are_fixtures() -> None:
+    """A glob that finds nothing passes nothing."""
     assert len(CASES) > 20

@@ -1,4 +1,4 @@
-"""Every genuine SavedModel, checkpoint, .keras and .weights.h5: recognised, fixed, and the same as what its stack wrote."""
+"""Every genuine SavedModel, checkpoint, .keras and .weights.h5: recognised, fixed, as its own stack would."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
     assert (again.error, again.verdict) == (None, "clean")
     assert unnest.fix(tmp_path / "out").action == "unchanged"
     assert not list(tmp_path.glob(".*"))
-    before, after = (protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "") for p in (folder / "parallel", tmp_path / "out"))
+    before, after = (
+        protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "")
+        for p in (folder / "parallel", tmp_path / "out")
+    )
     serving = cut.choose(before, "")
     assert list(after.meta_graphs[0].info.tags) == list(serving.info.tags)
     assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {cut.TRAIN}
@@ -148,7 +151,10 @@ def test_lookalikes(kind: str) -> None:
 def test_keras_repacked(tmp_path: Path) -> None:
     """A .keras that somebody zipped again, compressed."""
     folder = next((FIXTURES / "keras_zip/keras3").iterdir())
-    with zipfile.ZipFile(folder / "parallel.keras") as old, zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(folder / "parallel.keras") as old,
+        zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             new.writestr(name, old.read(name))
     assert unnest.fix(tmp_path / "m.keras").action == "fixed"
@@ -168,7 +174,9 @@ def _weights(file: h5py.File) -> list[tuple[str, list[tuple[str, bytes]]]]:
 
 def _tree(file: h5py.File) -> dict[str, tuple[bytes | None, dict[str, Any]]]:
     found: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
-    file.visititems(lambda n, o: found.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs))))
+    file.visititems(
+        lambda n, o: found.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs)))
+    )
     # Metrics are state of the training that was; a base that has not trained has none.
     return {n: v for n, v in found.items() if n.split("/")[0] != "metrics"}
 

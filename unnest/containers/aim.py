@@ -29,7 +29,7 @@ OWN: dict[ContainerName, Target] = {
 #: Why a container cannot be written from another one's models.
 WHY_NOT: dict[Target, str] = {
     "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
-    "keras": "the paths in a .keras come from layer objects, which this file does not hold; load its output and save it",
+    "keras": "the paths in a .keras come from layer objects, which are not in this file; load its output and save it",
     "h5": "an .h5 names its weights, which this file does not; load its output and save it",
     "weights": "the weights' layers are not stored",
     "json": "holds no architecture",
@@ -66,7 +66,8 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
         raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights can hold that")
     if any(not g.name for g in model.groups):
         raise Refused(
-            "needs-architecture", f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json"
+            "needs-architecture",
+            f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
     return Aim("h5", model, ".weights.h5")
 

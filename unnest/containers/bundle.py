@@ -143,19 +143,18 @@ class Bundle:
             )
         return whole
 
-    def _piece(self, where: str, proto: object, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
+    def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
         count = 1
         for _, length in extents:
             count *= length
-        entry: protos.Any = proto
-        if dtype != "string" and entry.size != count * itemsize(dtype):
+        if dtype != "string" and proto.size != count * itemsize(dtype):
             raise Unreadable(
                 "wrong-shape",
-                f"{where}: {entry.size} bytes do not hold {[n for _, n in extents]} of {dtype}; copy it again",
+                f"{where}: {proto.size} bytes do not hold {[n for _, n in extents]} of {dtype}; copy it again",
             )
-        if not 0 <= entry.shard_id < self.shards or entry.offset < 0 or entry.size < 0:
+        if not 0 <= proto.shard_id < self.shards or proto.offset < 0 or proto.size < 0:
             raise Unreadable("damaged-index", f"{where}: points outside the data files")
-        return Piece(int(entry.shard_id), int(entry.offset), int(entry.size), int(entry.crc32c), extents)
+        return Piece(int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents)
 
     def _check_ends(self) -> None:
         """Every shard is there and long enough, before anything is believed."""
@@ -262,7 +261,7 @@ def _interleave(entry: Entry, parts: list[bytes]) -> Iterator[bytes]:
 
 
 def slice_key(name: str, extents: list[tuple[int, int]]) -> bytes:
-    """The key of a slice: zero, name, rank, then start and length (-1: all) per axis, each so that bytes sort as values."""
+    """The key of a slice: zero, name, rank, then start and length (-1: all) per axis, bytes sorting as values."""
     parts = [_unsigned(0), _text(name.encode("utf-8", "surrogateescape")), _unsigned(len(extents))]
     for start, length in extents:
         parts += [_signed(start), _signed(length)]

@@ -1,7 +1,7 @@
-"""TensorFlow checkpoints: `prefix.index` and its shards, object-based (`save_weights`) or name-based (`tf.train.Saver`).
+"""TensorFlow checkpoints: an index and its shards, object-based (`save_weights`) or name-based (`tf.train.Saver`).
 
-An object-based checkpoint stores which layer holds what, a name-based one only the variables' names; `prefix.meta`, where
-it was kept, adds the graph and the order in which the variables were made. Neither stores an architecture (except
+An object-based checkpoint stores which layer holds what, a name-based one only the variables' names; `prefix.meta`,
+where it was kept, adds the graph and the order in which the variables were made. Neither stores an architecture (except
 TensorFlow 1.13 to 1.15, object-based), so that `--architecture` says more than the checkpoint does.
 """
 
@@ -130,7 +130,7 @@ class CheckpointSource(Source):
         if len(own) > 1 and told is None:
             raise Refused(
                 "weights-ambiguous",
-                f"{self.path}: the order of {name!r}'s weights is stored nowhere; put the checkpoint's .meta file beside it",
+                f"{self.path}: the order of {name!r}'s weights is stored nowhere; put the .meta file beside it",
             )
         frozen = layer.settings.get("trainable") is False
         made = [self._tensor(k, trained=(told is None or k in told[1]) and not frozen) for k in own]

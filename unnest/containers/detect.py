@@ -68,7 +68,7 @@ def _of_file(path: str) -> ContainerName | None:
 
 def _is_path_keyed(path: str) -> bool:
     """Whether an HDF5 file has `layers` where the older layout has lists of names."""
-    from h5py import h5a, h5f  # noqa: PLC0415 - only where there is an HDF5 file
+    from h5py import h5a, h5f
 
     try:
         file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY)

@@ -158,7 +158,7 @@ class KerasSource(PathKeyedSource):
 
 def _opened(path: str) -> IO[bytes]:
     try:
-        return open(path, "rb", buffering=0)  # noqa: SIM115 - the source closes it
+        return open(path, "rb", buffering=0)
     except OSError as e:
         raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions") from e
 

@@ -183,7 +183,7 @@ class ObjectGraph:
         if len(nodes) > 1:
             raise Refused(
                 "weights-ambiguous",
-                f"{self.where}: which weights of {layer.name!r} are trained is not stored, so that their order is open; "
+                f"{self.where}: which weights of {layer.name!r} are trained is not stored, so their order is open; "
                 "save it as .h5 or SavedModel",
             )
         return [True] * len(nodes)

@@ -1,8 +1,8 @@
 """The path-keyed HDF5 layout of `.weights.h5` and `.keras` (Keras 3, tf_keras >= 2.13): read, rearranged, written.
 
 A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
-`layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what a
-layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as an
+`layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
+a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as an
 attribute of `vars`. Taking a wrapper out moves whole sub-trees. (Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
 """
 
@@ -114,7 +114,7 @@ class Tree:
             if (path not in self.groups and self._expects(layer)) or (noted is not None and noted != layer.name):
                 raise Refused(
                     "architecture-mismatch",
-                    f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the model that was saved",
+                    f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
                 )
             self.homes.setdefault((layer.name, layer.class_name), []).append(path)
             placed |= set(self.owned.get(path, ()))
@@ -123,7 +123,7 @@ class Tree:
         if strays:
             raise Refused(
                 "architecture-mismatch",
-                f"{self.door.path}: /{min(strays)} belongs to no layer of the architecture; pass that of the saved model",
+                f"{self.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
             )
         return tuple(groups)
 

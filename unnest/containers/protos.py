@@ -9,10 +9,14 @@ and written back; where something unknown could change the meaning of what is re
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from unnest.errors import Unreadable
+
+#: A message; its class is built at run time.
+Message: TypeAlias = Any
 
 PACKAGE = "unnest.wire"
 
@@ -34,13 +38,15 @@ TABLE = {
     "SavedModel": "schema_version 1 int64, meta_graphs 2 *MetaGraph",
     "MetaGraph": "info 1 MetaInfo, graph 2 Graph, saver 3 Saver, collections 4 map<Collection>,"
     "signatures 5 map<Signature>, assets 6 *Asset, objects 7 SavedObjects",
-    "MetaInfo": "graph_version 1 string, stripped_ops 2 bytes, any_info 3 bytes, tags 4 *string, tensorflow_version 5 string,"
-    "tensorflow_git_version 6 string, stripped_default_attrs 7 bool, function_aliases 8 map<string>",
+    "MetaInfo": "graph_version 1 string, stripped_ops 2 bytes, any_info 3 bytes, tags 4 *string,"
+    "tensorflow_version 5 string, tensorflow_git_version 6 string, stripped_default_attrs 7 bool, function_aliases 8 map<string>",
     "Graph": "node 1 *Node, library 2 Library, version 3 int32, versions 4 Versions, debug_info 5 bytes",
-    "Node": "name 1 string, op 2 string, input 3 *string, device 4 string, attr 5 map<Value>, debug 6 bytes, full_type 7 bytes",
+    "Node": "name 1 string, op 2 string, input 3 *string, device 4 string, attr 5 map<Value>, debug 6 bytes,"
+    "full_type 7 bytes",
     "Value": "list 1 List|v, s 2 bytes|v, i 3 int64|v, f 4 float|v, b 5 bool|v, type 6 int32|v, shape 7 Shape|v,"
     "tensor 8 Array|v, placeholder 9 string|v, func 10 Call|v",
-    "List": "s 2 *bytes, i 3 *int64, f 4 *float, b 5 *bool, type 6 *int32, shape 7 *Shape, tensor 8 *Array, func 9 *Call",
+    "List": "s 2 *bytes, i 3 *int64, f 4 *float, b 5 *bool, type 6 *int32, shape 7 *Shape, tensor 8 *Array,"
+    "func 9 *Call",
     "Call": "name 1 string, attr 2 map<Value>",
     "Array": "dtype 1 int32, shape 2 Shape, version 3 int32, content 4 bytes, float_val 5 *float, double_val 6 *double,"
     "int_val 7 *int32, string_val 8 *bytes, int64_val 10 *int64, bool_val 11 *bool",
@@ -60,7 +66,8 @@ TABLE = {
     "Texts": "value 1 *string",
     "Blobs": "value 1 *bytes",
     "Asset": "info 1 Info, filename 2 string",
-    "Variable": "name 1 string, initializer 2 string, snapshot 3 string, slice 4 SaveSlice, resource 5 bool, initial 6 string",
+    "Variable": "name 1 string, initializer 2 string, snapshot 3 string, slice 4 SaveSlice,"
+    "resource 5 bool, initial 6 string",
     "SaveSlice": "full_name 1 string, full_shape 2 *int64, offset 3 *int64, shape 4 *int64",
     "SavedObjects": "nodes 1 *SavedObject, functions 2 map<Concrete>",
     "SavedObject": "children 1 *Child, slot_variables 3 *Slot, user 4 User|kind, asset 5 SavedAsset|kind,"
@@ -99,7 +106,7 @@ def _classes() -> dict[str, Any]:
     for name, fields in TABLE.items():
         message = file.message_type.add(name=name)
         for field, number, many, is_map, value, kind, oneof in _FIELD.findall(fields):
-            _declare(message, field, int(number), bool(many or is_map), value or kind, bool(is_map), oneof)
+            _declare(message, field, int(number), value or kind, is_map or many, oneof)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return {
@@ -107,9 +114,10 @@ def _classes() -> dict[str, Any]:
     }
 
 
-def _declare(message: Any, name: str, number: int, many: bool, kind: str, is_map: bool, oneof: str) -> None:  # noqa: ANN401
-    field = message.field.add(name=name, number=number, label=3 if many else 1)
-    if is_map:
+def _declare(message: Message, name: str, number: int, kind: str, form: str, oneof: str) -> None:
+    """One field; `form` is "map", "*" for many, or nothing."""
+    field = message.field.add(name=name, number=number, label=3 if form else 1)
+    if form == "map":
         entry = message.nested_type.add(name=name.title().replace("_", "") + "Entry")
         entry.options.map_entry = True
         for part, at, part_kind in (("key", 1, "string"), ("value", 2, kind)):
@@ -132,12 +140,12 @@ def _typed(field: Any, kind: str) -> None:  # noqa: ANN401 - built at run time
         field.type, field.type_name = 11, f".{PACKAGE}.{kind}"
 
 
-def new(name: str) -> Any:  # noqa: ANN401 - messages are built at run time
+def new(name: str) -> Message:
     """An empty message."""
     return _classes()[name]()
 
 
-def parse(name: str, data: bytes, where: str) -> Any:  # noqa: ANN401
+def parse(name: str, data: bytes, where: str) -> Message:
     """The message in `data`. Raises Unreadable with `where` where it is not one."""
     from google.protobuf.message import DecodeError
 
@@ -151,14 +159,14 @@ def parse(name: str, data: bytes, where: str) -> Any:  # noqa: ANN401
     return message
 
 
-def strict(message: Any, where: str) -> None:  # noqa: ANN401
+def strict(message: Message, where: str) -> None:
     """Unreadable where a message, or a strict one inside, holds fields that this program does not know."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
-    unknown = [f.field_number for f in UnknownFieldSet(message)]
+    unknown = [f.field_number for f in cast("Iterable[Any]", UnknownFieldSet(message))]
     if unknown:
         name = message.DESCRIPTOR.name
-        raise Unreadable("unknown-field", f"{where}: {name} has the unknown field {unknown[0]}; a newer unnest may know it")
+        raise Unreadable("unknown-field", f"{where}: {name} has the unknown field {unknown[0]}; try a newer unnest")
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.name in STRICT:
             for item in value if _many(field) else (value,):
@@ -171,7 +179,7 @@ def _many(field: Any) -> bool:  # noqa: ANN401
     return bool(field.label == field.LABEL_REPEATED)
 
 
-def dump(message: Any) -> bytes:  # noqa: ANN401
+def dump(message: Message) -> bytes:
     """The message's bytes, the same for the same content."""
     data: bytes = message.SerializeToString(deterministic=True)
     return data

@@ -139,7 +139,7 @@ class SavedModelSource(Source):
         if not found:
             return Plan("clean")
         others = [list(m.info.tags) for m in model.meta_graphs if m is not meta]
-        findings = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if len(others) else ()
+        findings = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         wrappers = tuple(_wrapper(t, k) for k, t in enumerate(found))
         innermost = found[-1]
         template = Template("", len(innermost.sources), len(innermost.merges), None, None)
@@ -272,7 +272,9 @@ class SavedModelContainer(Container):
                 _checked(found.bundle, path, progress)
             for name in source.files:
                 # The shards' tensors have been held against the index's checksums, as have the source's thereby.
-                if name not in STALE | shards and not _same(os.path.join(source.path, name), os.path.join(path, name), progress):
+                if name not in STALE | shards and not _same(
+                    os.path.join(source.path, name), os.path.join(path, name), progress
+                ):
                     raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
         return ("graph", "signatures", "weights")
 
@@ -296,7 +298,8 @@ def _checked(bundle: Bundle, path: str, progress: Progress) -> None:
                     progress(len(block))
         except Unreadable as e:
             raise Failed(
-                "checksum", f"{path}: {entry.key!r} is not what its checksum says, in the source or in the copy; copy it again"
+                "checksum",
+                f"{path}: {entry.key!r} is not what its checksum says, in the source or in the copy; copy it again",
             ) from e
 
 

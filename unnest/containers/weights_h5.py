@@ -227,7 +227,7 @@ def fill(file: h5py.File, model: Stored, source: Source, progress: Progress) -> 
     assert isinstance(source, PathKeyedSource)
     groups, tensors = pairs(model, source)
     links = h5p.create(h5p.LINK_CREATE)
-    links.set_create_intermediate_group(True)  # noqa: FBT003 - h5py takes it by position
+    links.set_create_intermediate_group(True)
     for new in sorted(groups):
         made = file.require_group("/" + new) if new else file
         found = source.door.attributes(groups[new])

@@ -87,7 +87,7 @@ class Arithmetic:
         return [int(v) for v in self.value(place).reshape(-1)]
 
 
-def _slice(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _slice(at: Arithmetic, _: Op, place: Place) -> tuple[Place, tuple[int, int]]:
     source, begin, size = at.view.inputs(place)[:3]
     dims, starts, sizes = at.dims(source), at.ints(begin), at.ints(size)
     if len(starts) != len(dims) or any(
@@ -127,7 +127,7 @@ def _split(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]
     return source, (dims[0] // parts * k, dims[0] // parts * (k + 1))
 
 
-def _splitv(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _splitv(at: Arithmetic, _: Op, place: Place) -> tuple[Place, tuple[int, int]]:
     source, sizes, axis = at.view.inputs(place)[:3]
     dims, shares, k = at.dims(source), at.ints(sizes), number(place.tensor)
     if at.ints(axis)[0] not in (0, -len(dims)):
@@ -158,36 +158,40 @@ def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
     )
 
 
-def _cut(op: Op, x: list[np.ndarray]) -> np.ndarray:
+def _cut(_: Op, x: list[np.ndarray]) -> np.ndarray:
     start, size = int(x[1].reshape(-1)[0]), int(x[2].reshape(-1)[0])
     return np.asarray(x[0][start : None if size < 0 else start + size])
 
 
 def _cast(op: Op, x: list[np.ndarray]) -> np.ndarray:
     to = op.attrs.get("DstT")
-    return x[0].astype(np.float64 if to in (1, 2, 19) else np.bool_ if to == 10 else np.int64)
+    return np.asarray(x[0], np.float64 if to in FLOATS else np.bool_ if to == BOOL else np.int64)
 
 
-def _truncate(op: Op, x: list[np.ndarray]) -> np.ndarray:
-    return np.trunc(x[0] / x[1]).astype(np.int64)
+def _truncate(_: Op, x: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(np.trunc(x[0] / x[1]), np.int64)
 
+
+#: TensorFlow's numbers of the types that arithmetic casts to.
+FLOATS, BOOL = (1, 2, 19), 10
 
 #: What shape arithmetic is made of: (operation, operands) -> value.
 ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
     "StridedSlice": _take, "Slice": _cut, "Cast": _cast, "TruncateDiv": _truncate, "Div": _truncate,
-    "ConcatV2": lambda op, x: np.concatenate(x[:-1], int(x[-1])), "Concat": lambda op, x: np.concatenate(x[1:], int(x[0])),
-    "Pack": lambda op, x: np.stack(x, int(str(op.attrs.get("axis", 0)))),
-    "Add": lambda op, x: x[0] + x[1], "AddV2": lambda op, x: x[0] + x[1], "Sub": lambda op, x: x[0] - x[1],
-    "Mul": lambda op, x: x[0] * x[1], "FloorDiv": lambda op, x: x[0] // x[1], "RealDiv": lambda op, x: x[0] / x[1],
-    "FloorMod": lambda op, x: x[0] % x[1], "Mod": lambda op, x: x[0] % x[1], "Neg": lambda op, x: -x[0],
-    "Minimum": lambda op, x: np.minimum(x[0], x[1]), "Maximum": lambda op, x: np.maximum(x[0], x[1]),
-    "Floor": lambda op, x: np.floor(x[0]), "Round": lambda op, x: np.round(x[0]), "Ceil": lambda op, x: np.ceil(x[0]),
-    "Prod": lambda op, x: np.prod(x[0]), "Sum": lambda op, x: np.sum(x[0]), "Cumsum": lambda op, x: np.cumsum(x[0]),
-    "Equal": lambda op, x: x[0] == x[1], "Less": lambda op, x: x[0] < x[1], "Greater": lambda op, x: x[0] > x[1],
-    "LessEqual": lambda op, x: x[0] <= x[1], "GreaterEqual": lambda op, x: x[0] >= x[1],
-    "Select": lambda op, x: np.where(x[0], x[1], x[2]), "SelectV2": lambda op, x: np.where(x[0], x[1], x[2]),
-    "ExpandDims": lambda op, x: np.expand_dims(x[0], int(x[1])), "Squeeze": lambda op, x: np.squeeze(x[0]),
-    "Reshape": lambda op, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
-    "ZerosLike": lambda op, x: np.zeros_like(x[0]), "OnesLike": lambda op, x: np.ones_like(x[0]),
-    "GatherV2": lambda op, x: np.take(x[0], x[1], int(x[2])),
+    "ConcatV2": lambda _, x: np.concatenate(x[:-1], int(x[-1])),
+    "Concat": lambda _, x: np.concatenate(x[1:], int(x[0])),
+    "Pack": lambda o, x: np.stack(x, int(str(o.attrs.get("axis", 0)))),
+    "Add": lambda _, x: x[0] + x[1], "AddV2": lambda _, x: x[0] + x[1], "Sub": lambda _, x: x[0] - x[1],
+    "Mul": lambda _, x: x[0] * x[1], "FloorDiv": lambda _, x: x[0] // x[1], "RealDiv": lambda _, x: x[0] / x[1],
+    "FloorMod": lambda _, x: x[0] % x[1], "Mod": lambda _, x: x[0] % x[1], "Neg": lambda _, x: -x[0],
+    "Minimum": lambda _, x: np.minimum(x[0], x[1]), "Maximum": lambda _, x: np.maximum(x[0], x[1]),
+    "Floor": lambda _, x: np.floor(x[0]), "Round": lambda _, x: np.round(x[0]), "Ceil": lambda _, x: np.ceil(x[0]),
+    "Prod": lambda _, x: np.prod(x[0]), "Sum": lambda _, x: np.sum(x[0]), "Cumsum": lambda _, x: np.cumsum(x[0]),
+    "Equal": lambda _, x: x[0] == x[1], "Less": lambda _, x: x[0] < x[1], "Greater": lambda _, x: x[0] > x[1],
+    "LessEqual": lambda _, x: x[0] <= x[1], "GreaterEqual": lambda _, x: x[0] >= x[1],
+    "Select": lambda _, x: np.where(x[0], x[1], x[2]), "SelectV2": lambda _, x: np.where(x[0], x[1], x[2]),
+    "ExpandDims": lambda _, x: np.expand_dims(x[0], int(x[1])), "Squeeze": lambda _, x: np.squeeze(x[0]),
+    "Reshape": lambda _, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
+    "ZerosLike": lambda _, x: np.zeros_like(x[0]), "OnesLike": lambda _, x: np.ones_like(x[0]),
+    "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])),
 }  # fmt: skip

@@ -1,0 +1,263 @@
+"""SavedModels, checkpoints, .keras and .weights.h5 with one thing wrong each: one line, exit 2, nothing left behind."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import pytest
+
+import unnest
+from tests.makebundle import altered
+from unnest.containers import protos
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
+CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
+KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
+WEIGHTS = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5"
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+INDEX = "variables/variables.index"
+DATA = "variables/variables.data-00000-of-00001"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A SavedModel to spoil."""
+    shutil.copytree(SAVED, tmp_path / "m")
+    return tmp_path / "m"
+
+
+def refused(cli: Cli, path: Path, code: str) -> str:
+    """Both commands leave with 2 and one line, and nothing else is there afterwards."""
+    folder = path.parent
+    before = sorted(p.relative_to(folder) for p in folder.rglob("*"))
+    start = time.perf_counter()
+    for command in ("inspect", "fix"):
+        done = cli(command, path)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+    assert time.perf_counter() - start < 10
+    assert sorted(p.relative_to(folder) for p in folder.rglob("*")) == before
+    error = unnest.fix(path).error
+    assert error is not None
+    assert error.code == code
+    assert "\n" not in error.message
+    return error.message
+
+
+def entry(change: Callable[[protos.Message], None], key: bytes) -> Callable[[dict[bytes, bytes]], None]:
+    """Change one entry of an index."""
+
+    def apply(pairs: dict[bytes, bytes]) -> None:
+        name = key and next(k for k in pairs if key in k)
+        message = protos.parse("BundleEntry" if key else "BundleHeader", pairs[name], "test")
+        change(message)
+        pairs[name] = protos.dump(message)
+
+    return apply
+
+
+def test_missing_shard(cli: Cli, model: Path) -> None:
+    """The data file was not copied along."""
+    (model / DATA).unlink()
+    assert "data-00000-of-00001" in refused(cli, model, "missing-file")
+
+
+def test_short_shard(cli: Cli, model: Path) -> None:
+    """The data file is cut short."""
+    data = (model / DATA).read_bytes()
+    (model / DATA).write_bytes(data[:-1])
+    refused(cli, model, "truncated")
+
+
+@pytest.mark.parametrize("left", [0, 10, 47, 200])
+def test_short_index(cli: Cli, model: Path, left: int) -> None:
+    """The index is cut short, at several places."""
+    data = (model / INDEX).read_bytes()
+    (model / INDEX).write_bytes(data[:left])
+    refused(cli, model, "damaged-index")
+
+
+def test_index_checksum(cli: Cli, model: Path) -> None:
+    """One bit of the index."""
+    data = bytearray((model / INDEX).read_bytes())
+    data[40] ^= 1
+    (model / INDEX).write_bytes(data)
+    refused(cli, model, "checksum")
+
+
+def test_data_checksum(cli: Cli, model: Path, tmp_path: Path) -> None:
+    """One bit of a tensor: seen when it is copied, and the copy is not left."""
+    data = bytearray((model / DATA).read_bytes())
+    data[3] ^= 1
+    (model / DATA).write_bytes(data)
+    for extra in ((), ("-o", tmp_path / "out.h5")):
+        done = cli("fix", model, *extra)
+        assert done.returncode == 2
+        assert "checksum" in done.stdout + done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
+
+
+def test_wrong_shape(cli: Cli, model: Path) -> None:
+    """A shape that asks for more than is stored."""
+
+    def grow(message: protos.Message) -> None:
+        message.shape.dim[0].size = 1 << 40
+
+    altered(model / INDEX, entry(grow, b"variables/0/.ATTR"))
+    refused(cli, model, "wrong-shape")
+
+
+def test_negative_shape(cli: Cli, model: Path) -> None:
+    """A dimension below zero."""
+
+    def shrink(message: protos.Message) -> None:
+        message.shape.dim[0].size = -4
+
+    altered(model / INDEX, entry(shrink, b"variables/0/.ATTR"))
+    refused(cli, model, "damaged-index")
+
+
+@pytest.mark.parametrize("key", [b"", b"variables/0/.ATTR"])
+def test_unknown_field(cli: Cli, model: Path, key: bytes) -> None:
+    """Something newer than we are, where it could change what the bytes mean."""
+
+    def add(pairs: dict[bytes, bytes]) -> None:
+        name = key and next(k for k in pairs if key in k)
+        pairs[name] += b"\xf8\x07\x01"  # field 127, a varint
+
+    altered(model / INDEX, add)
+    refused(cli, model, "unknown-field")
+
+
+def test_big_endian(cli: Cli, model: Path) -> None:
+    """Written on another kind of machine."""
+
+    def swap(message: protos.Message) -> None:
+        message.endianness = 1
+
+    altered(model / INDEX, entry(swap, b""))
+    refused(cli, model, "big-endian")
+
+
+def test_outside(cli: Cli, model: Path) -> None:
+    """An entry that points beyond the shards there are."""
+
+    def point(message: protos.Message) -> None:
+        message.shard_id = 7
+
+    altered(model / INDEX, entry(point, b"variables/0/.ATTR"))
+    refused(cli, model, "damaged-index")
+
+
+@pytest.mark.parametrize("name", [DATA, "assets", "saved_model.pb"])
+def test_links(cli: Cli, model: Path, name: str, tmp_path: Path) -> None:
+    """A link in the folder could lead anywhere."""
+    target = model / name
+    if target.is_dir():
+        target.rmdir()
+    elif target.exists():
+        target.rename(tmp_path / "elsewhere")
+    target.symlink_to(tmp_path / "elsewhere")
+    refused(cli, model, "link")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"not a protobuf at all", b"\x0a" * 100_000])
+def test_no_graph(cli: Cli, model: Path, content: bytes) -> None:
+    """saved_model.pb is anything else."""
+    (model / "saved_model.pb").write_bytes(content)
+    refused(cli, model, "empty" if not content else "damaged-protobuf")
+
+
+def test_text_graph(cli: Cli, model: Path) -> None:
+    """The text form is not read."""
+    (model / "saved_model.pb").rename(model / "saved_model.pbtxt")
+    refused(cli, model, "text-graph")
+
+
+def test_keras_metadata_is_not_json(cli: Cli, model: Path) -> None:
+    """The Keras config is damaged while the graph is not."""
+    raw = (model / "saved_model.pb").read_bytes()
+    saved = protos.parse("SavedModel", raw, "test")
+    saved.meta_graphs[0].objects.nodes[0].user.metadata = '{"class_name": '
+    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    refused(cli, model, "bad-json")
+
+
+def test_function_that_calls_itself(cli: Cli, model: Path) -> None:
+    """Calls without end."""
+    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    meta = saved.meta_graphs[0]
+    meta.objects.nodes[0].user.identifier = "_generic_user_object"
+    for function in meta.graph.library.function:
+        for node in function.node_def:
+            if "f" in node.attr:
+                node.attr["f"].func.name = function.signature.name
+    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    refused(cli, model, "damaged-graph")
+
+
+def test_checkpoint_shard(cli: Cli, tmp_path: Path) -> None:
+    """A checkpoint without its data."""
+    shutil.copy(str(CHECKPOINT) + ".index", tmp_path / "c.index")
+    refused(cli, tmp_path / "c", "missing-file")
+
+
+def test_zip_cut_short(cli: Cli, tmp_path: Path) -> None:
+    """Downloaded in part."""
+    (tmp_path / "m.keras").write_bytes(KERAS.read_bytes()[:20_000])
+    refused(cli, tmp_path / "m.keras", "damaged-zip")
+
+
+def test_zip_bomb(cli: Cli, tmp_path: Path) -> None:
+    """A small member that claims and holds much more than weights would."""
+    with zipfile.ZipFile(KERAS) as old, zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as new:
+        new.writestr("config.json", old.read("config.json"))
+        with new.open("model.weights.h5", "w") as member:
+            for _ in range(200):
+                member.write(bytes(1 << 20))
+    refused(cli, tmp_path / "m.keras", "absurd-size")
+
+
+def test_zip_without_weights(cli: Cli, tmp_path: Path) -> None:
+    """A zip of something else."""
+    with zipfile.ZipFile(tmp_path / "m.keras", "w") as new:
+        new.writestr("../../escape", "x")
+    refused(cli, tmp_path / "m.keras", "not-keras")
+
+
+def test_zip_escape_is_not_followed(tmp_path: Path) -> None:
+    """Members are named, not walked: one that climbs out is carried as a name, and nothing is written anywhere."""
+    inner = tmp_path / "a"
+    inner.mkdir()
+    shutil.copy(KERAS, inner / "m.keras")
+    with zipfile.ZipFile(inner / "m.keras", "a") as archive:
+        archive.writestr("../escape.txt", "x")
+    done = unnest.fix(inner / "m.keras")
+    assert done.action in ("fixed", "failed")
+    assert not (tmp_path / "escape.txt").exists()
+
+
+def test_external_link_in_weights(cli: Cli, tmp_path: Path) -> None:
+    """HDF5's own guards hold for the path-keyed layout, too."""
+    shutil.copy(WEIGHTS, tmp_path / "m.weights.h5")
+    with h5py.File(tmp_path / "m.weights.h5", "a") as file:
+        file["layers/outside"] = h5py.ExternalLink("/etc/passwd", "/")
+    refused(cli, tmp_path / "m.weights.h5", "link")
+
+
+def test_wrong_architecture(cli: Cli, tmp_path: Path) -> None:
+    """The JSON of another model."""
+    shutil.copy(WEIGHTS, tmp_path / "m.weights.h5")
+    other = FIXTURES / "weights_h5/keras3/weights_h5-carried-mlp-double/model.json"
+    done = cli("fix", tmp_path / "m.weights.h5", "--architecture", other)
+    assert done.returncode == 2
+    assert "architecture" in done.stdout + done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.weights.h5"]
