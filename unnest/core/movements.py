@@ -77,7 +77,7 @@ def _of_function(function: str, stored: Json) -> Said | None:
         if not isinstance(node, Sequence) or isinstance(node, str) or len(node) not in (3, 4):
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
-        kwargs = node[3] if len(node) == 4 and isinstance(node[3], Mapping) else kwargs
+        kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
     return Said(_plain(function), [first if several else first[0]], kwargs)
 
 

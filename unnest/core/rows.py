@@ -28,7 +28,7 @@ from unnest.core.movements import ELEMENT, ByContents, Said, Unreadable, carry_o
 Shape: TypeAlias = "tuple[int | None, ...]"
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
-MAX_CALLS = 1000
+MAX_CALLS = 2000
 """Operations between the sources and the towers; real ones have a few per tower."""
 
 MAX_ELEMENTS = 2_000_000
