@@ -11,7 +11,7 @@ import tensorflow as tf
 from unnest.keras import devices as names
 from unnest.keras import shares
 from unnest.keras.kits import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
-from unnest.keras.layers import Parts, is_parallel, parts
+from unnest.keras.layers import Parts, is_parallel, parts, template_of
 from unnest.keras.towers import HOST
 
 
@@ -68,7 +68,7 @@ def _build(
     kit = kit_of(model)
     if is_parallel(model):
         warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
-        model = model.template
+        model = template_of(model)
     _accept(kit, model)
     targets = names.targets(gpus, least)
     exact = shares.whole(ratios or [1] * len(targets), len(targets))

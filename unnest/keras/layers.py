@@ -58,6 +58,21 @@ def is_parallel(model: object) -> bool:
     return type(model).__name__ == "ParallelModel" and type(model).__module__ == __name__
 
 
+def template_of(parallel: Model) -> Model:
+    """The template of a ParallelModel, the very object.
+
+    No attribute of the class: tf_keras writes weights under the first attribute that leads to them, in
+    falling alphabetical order, and files must have them under `layers`.
+    """
+    return next(layer for layer in parallel.layers if is_model(layer))
+
+
+def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Devices and ratios of a ParallelModel, as its slice layers have them."""
+    slices = {layer.i: layer for layer in parallel.layers if type(layer).__name__ == "TowerSlice"}
+    return tuple(slices[i].device for i in range(slices[0].parts)), slices[0].ratios
+
+
 def _tower_slice(kit: Kit) -> Any:
     class TowerSlice(kit.keras.layers.Layer):  # type: ignore[misc, name-defined]
         """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
@@ -130,25 +145,13 @@ def _parallel_model(kit: Kit) -> Any:
         # Keras 3 would hand the whole model to one XLA cluster, that is, to one device.
         supports_jit = property(lambda self: False, lambda self, value: None)
 
-        @property
-        def template(self) -> Model:
-            """The template model, the very object that was made parallel."""
-            return next(layer for layer in self.layers if is_model(layer))
-
-        @property
-        def _towers(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-            """Devices and ratios, as the slice layers of the first input have them."""
-            slices = {layer.i: layer for layer in self.layers if type(layer).__name__ == "TowerSlice"}
-            first = slices[0]
-            return tuple(slices[i].device for i in range(first.parts)), first.ratios
-
         @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator, unused-ignore]
         def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
-            wanted, ratios = self._towers
+            wanted, ratios = towers_of(self)
             flat = self._flat_inputs(inputs)
             masks = tf.nest.flatten(mask) if mask is not None else [getattr(x, "_keras_mask", None) for x in flat]
             merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
-            run = Towers(kit, self.template, self._here(wanted), ratios, merges[0].device, training)
+            run = Towers(kit, template_of(self), self._here(wanted), ratios, merges[0].device, training)
             return kit.pack_outputs(self, run.run(flat, masks))
 
         def _flat_inputs(self, inputs: Any) -> list[Tensor]:

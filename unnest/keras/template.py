@@ -100,7 +100,7 @@ def _stored(kit: Kit, model: Model) -> JsonObject | None:
     """
     try:
         stored: JsonObject = json.loads(model.to_json())
-    except Exception:  # noqa: BLE001: get_config is anyone's code
+    except Exception:  # noqa: BLE001 - get_config is anyone's code
         return None
     return stored
 
@@ -136,7 +136,7 @@ def _config(kit: Kit, layer: Model) -> dict[str, Any]:
     """What can be had of a layer's configuration as JSON, and an input layer's shape in any case."""
     try:
         found: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
-    except Exception:  # noqa: BLE001: get_config is anyone's code
+    except Exception:  # noqa: BLE001 - get_config is anyone's code
         found = {"name": layer.name}
     if isinstance(layer, kit.keras.layers.InputLayer):
         found["batch_shape"] = list(layer.output.shape if kit.name == "keras" else layer.output_shape[0])

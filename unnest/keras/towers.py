@@ -31,6 +31,23 @@ from unnest.keras import shares
 from unnest.keras.kits import Kit, Model, Tensor
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
+
+    `owners` are positions among the template's layers, in the order of `Kit.added_losses`.
+    """
+
+    outputs: int = 0
+    masked: tuple[bool, ...] = ()
+    owners: tuple[int, ...] = ()
+
+    @property
+    def batched(self) -> int:
+        """How many tensors have rows: outputs and masks."""
+        return self.outputs + sum(self.masked)
+
+
 @dataclass
 class Towers:
     """One call of a template on a batch, spread over devices.
@@ -145,23 +162,6 @@ class Towers:
         for owner, loss in zip(self.shape.owners, merged[self.shape.batched :], strict=True):
             lists[owner].append(loss)
         return outputs
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
-
-    `owners` are positions among the template's layers, in the order of `Kit.added_losses`.
-    """
-
-    outputs: int = 0
-    masked: tuple[bool, ...] = ()
-    owners: tuple[int, ...] = ()
-
-    @property
-    def batched(self) -> int:
-        """How many tensors have rows: outputs and masks."""
-        return self.outputs + sum(self.masked)
 
 
 HOST = "/CPU:0"
