@@ -205,7 +205,7 @@ def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[Jso
     layer = graph.layers[nested]
     name = model_name(model)
     config = model["config"]
-    if name != layer.name and (name in graph.layers or not isinstance(config, Mapping)):
+    if name != layer.name and name in graph.layers:
         name = layer.name
         config = {**config, "name": name} if isinstance(config, Mapping) else config
     entry = {**layer.stored, "class_name": model["class_name"], "config": config}

@@ -2,7 +2,7 @@
 
 Keras writes one initializer into a config for every weight of a built-in layer, and beside
 it a regularizer and a constraint for every weight that is trained; BatchNormalization's
-moving statistics have an initializer alone. Read that way a config tells how many weights to
+moving statistics have an initializer alone (a layer that knows no rules at all trains everything). Read that way a config tells how many weights to
 expect without a list of classes or of weight names (source: the get_config of Keras 1 to 3).
 """
 
@@ -36,22 +36,18 @@ def expected(config: Json) -> Expected | None:
     known = False
     for part in _configs(config):
         stems = [k.removesuffix("_initializer") for k in part if k.endswith("_initializer")]
-        for stem in stems:
-            if any(part.get(switch) is False for switch in SWITCHES.get(stem, ())):
-                continue
-            known = True
-            if f"{stem}_regularizer" in part or f"{stem}_constraint" in part:
-                trained += 1
-            else:
-                statistics += 1
+        kept = [s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]
+        with_rules = {s for s in stems if f"{s}_regularizer" in part or f"{s}_constraint" in part}
+        known = known or bool(kept)
+        alone = sum(s not in with_rules for s in kept) if with_rules else 0
+        trained += len(kept) - alone
+        statistics += alone
     return Expected(trained, statistics) if known else None
 
 
 def has_initializers(config: Json) -> bool:
     """Whether a config speaks of how weights begin: whatever has this is no slice and no merge."""
-    return any(
-        k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part
-    )
+    return any(k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part)
 
 
 def _configs(config: Json) -> Iterator[JsonObject]:

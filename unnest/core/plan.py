@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from unnest.core import bare, training, unwrap
@@ -43,7 +44,8 @@ def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
     model = _checked(stored.architecture)
     if model is None:
         return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
-    start = unwrap.Level(model, {g.name: Share(g.tensors) for g in stored.groups})
+    known = _known_by(model, stored)
+    start = unwrap.Level(model, {known.get(g.name, g.name): Share(g.tensors) for g in stored.groups})
     done = unwrap.everything(start, keep_nested=keep_nested)
     if not done.wrappers:
         return Plan("clean", optimizer=optimizer)
@@ -73,9 +75,7 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         state = training.reordered(state, before, after) if before is not None and after is not None else None
         if state is None:
             findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
-    names = _group_names(done.level.model) if stored.groups else []
-    shares = done.level.by_layer()
-    groups = tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
+    groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()
     result = replace(
         stored,
         architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
@@ -98,6 +98,23 @@ def _group_names(model: JsonObject) -> list[str]:
     """The layers that get a group: a Sequential does not count its input layer among its own."""
     graph = read(model)
     return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+
+
+def _known_by(model: JsonObject, stored: Stored) -> dict[str, str]:
+    """By which name the graph knows each group: an old Sequential's entry in another has no name in the JSON."""
+    names = _group_names(model)
+    in_place = read(model).sequential and len(names) == len(stored.groups)
+    return {group.name: name for group, name in zip(stored.groups, names, strict=False)} if in_place else {}
+
+
+def _groups(level: unwrap.Level, known: Mapping[str, str]) -> tuple[Group, ...]:
+    """A group per layer, under the name that the file knows it by where the JSON has none."""
+    shares, names = level.by_layer(), _group_names(level.model)
+    if not read(level.model).sequential or len(shares) < len(names):
+        return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
+    stored_as = {name: group for group, name in known.items()}
+    held = list(shares)[len(shares) - len(names) :]
+    return tuple(Group(stored_as.get(name, name), shares[name].tensors) for name in held)
 
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:

@@ -63,18 +63,24 @@ def _uses(names: Iterable[str], words: Sequence[str]) -> bool:
     return any(part in words for name in names for part in name.lower().split("_"))
 
 
-def is_named_for(layer: Layer, words: Iterable[str]) -> bool:
-    """Whether a layer's name or class speaks of what these words mean."""
-    return _says(layer.name, words) or _says(layer.class_name, words)
+def is_part_one_of_one(layer: Layer) -> bool:
+    """Whether the only numbers in a layer's config are an index 0 and a count of 1."""
+    numbers = [number for _, number in _numbers(layer.settings)]
+    return sorted(numbers) == [0, 1] and all(isinstance(number, int) for number in numbers)
+
+
+def says_nothing(layer: Layer) -> bool:
+    """Whether a config holds nothing but what every layer's may."""
+    return not set(layer.settings) - set(BASE_KEYS)
 
 
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     """Whether a layer lines its inputs up along axis 0."""
     config = layer.settings
     mode = config.get("mode")
-    if "concat_axis" in config and mode is not None:  # Keras 1's Merge can do other things too
-        if isinstance(mode, str):
-            return mode == "concat" and config["concat_axis"] == 0
+    if isinstance(mode, str):  # Keras 1's Merge can do other things too
+        return mode == "concat" and config.get("concat_axis") == 0
+    if "concat_axis" in config:
         return _code_joins(mode, [])
     known = operation(layer, call)
     if known is not None:

@@ -162,6 +162,8 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     cut = _slices(graph, towers)
     if cut is None or outputs[-1] >= len(template.outputs) or len(cut.sources) != template.arity:
         return None
+    if _leaves_a_tower_out(graph, towers, cut):
+        return None
     facts = slicing.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
     if facts.shuffled or (cut.dealt_out and any(m.on_batch_axis for m in merges)):
         return None
@@ -192,8 +194,19 @@ def _speaks_for_itself(
     cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
     return (cut.consecutive and cut.computed is not None) or (
         facts.consecutive
-        and all(slicing.is_named_for(layer, slicing.CUTTING) for layer in cutting)
-        and all(slicing.is_named_for(layer, slicing.JOINING) for layer in names)
+        and all(slicing.is_part_one_of_one(layer) for layer in cutting)
+        and all(slicing.says_nothing(layer) for layer in names)
+    )
+
+
+def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], cut: _Cut) -> bool:
+    """Whether the template is called on a slice of the same sources that nobody merges."""
+    calls = graph.layers[towers[0].layer].calls
+    return any(
+        _can_slice(graph, ref.call) and graph.call(ref.call).reads[0] in cut.sources
+        for rank, call in enumerate(calls)
+        if CallId(towers[0].layer, rank) not in towers
+        for ref in call.reads
     )
 
 

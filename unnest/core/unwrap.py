@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unnest.core import extract, towers, training
@@ -183,14 +183,13 @@ class _Unwrapping:
     ) -> Level:
         """The level with another model; `within` shares out what a layer held to those in its place."""
         after = list(read(model).layers)
-        held = {name: outer for outer, inner in within.items() for name in inner}
-        origins = list(dict.fromkeys(held.get(name, name) for name in after))
-        moved = origins != [name for name in graph.layers if name in set(origins)]
+        unpacked = [name for outer in graph.layers for name in within.get(outer, (outer,))]
+        inner = {name: share for shares in within.values() for name, share in shares.items()}
+        moved = _moved(unpacked, after, None if level.groups is None else {**level.groups, **inner})
         self.moved = self.moved or moved
         if level.groups is None and not moved and not within:
             return replace(level, model=model)
         groups = level.by_layer()
-        inner = {name: share for shares in within.values() for name, share in shares.items()}
         return Level(model, {name: inner.get(name, groups.get(name, Share())) for name in after})
 
     def _clean_layer(self, level: Level, layer: Layer, depth: int) -> Level:
@@ -220,6 +219,12 @@ class _Unwrapping:
             return level
         (only,) = new.values()
         return _with_layer(level, layer.name, layer.name, only.together())
+
+
+def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
+    """Whether layers that stay stand in another order than before: those with weights, where that is known."""
+    staying = {name for name in after if shares is None or shares.get(name, Share()).tensors}
+    return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]
 
 
 def _weights_of(level: Level, layer: Layer) -> Share | None:

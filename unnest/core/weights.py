@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from unnest.core.dialects import is_model, read
 from unnest.core.graph import Graph, Layer
-from unnest.core.layers import Expected, expected
+from unnest.core.layers import Expected, expected, has_initializers
 from unnest.core.model import Json, JsonObject, Tensor
 
 
@@ -87,20 +87,25 @@ def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
 
 @dataclass(frozen=True)
 class _Claimant:
-    """A layer that may own weights: the names that speak for it, and how many its config promises."""
+    """A layer that may own weights: the names that speak for it, and how many its config promises.
+
+    `likely`: a model, or a layer whose config speaks of initial weights.
+    """
 
     name: str
     inner_names: frozenset[str]
     promised: Expected | None
     frozen: bool
     units: frozenset[int]
+    likely: bool
 
     @classmethod
     def of(cls, layer: Layer) -> _Claimant:
         inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
         promised = _promised(layer.stored)
         frozen = layer.settings.get("trainable") is False
-        return cls(layer.name, inner, promised, frozen, frozenset(_units(layer.settings)))
+        likely = is_model(layer.stored) or has_initializers(layer.config)
+        return cls(layer.name, inner, promised, frozen, frozenset(_units(layer.settings)), likely)
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
@@ -137,6 +142,8 @@ def _promised(entry: JsonObject) -> Expected | None:
         return told
     parts = [_promised(layer.stored) for layer in read(entry).layers.values()]
     known = [p for p in parts if p is not None]
+    if not known:
+        return None
     return Expected(sum(p.trained for p in known), sum(p.statistics for p in known))
 
 
@@ -151,9 +158,13 @@ def _units(config: JsonObject) -> Iterator[int]:
 def _name_claims(tensors: Sequence[Tensor], layers: Sequence[_Claimant]) -> list[frozenset[int] | None]:
     """For every tensor the layers whose name it bears; None where it bears none."""
     own: dict[str, set[int]] = {}
-    for index, layer in enumerate(layers):
-        for name in {layer.name, *layer.inner_names}:
-            own.setdefault(name, set()).add(index)
+    for likely in (True, False):  # a merge layer may bear the name of a layer in the template
+        named: dict[str, set[int]] = {}
+        for index, layer in enumerate(layers):
+            if layer.likely is likely:
+                for name in {layer.name, *layer.inner_names}:
+                    named.setdefault(name, set()).add(index)
+        own = {**named, **own}
     return [_bearers(tensor.name, own) for tensor in tensors]
 
 

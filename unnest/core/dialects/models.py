@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -247,9 +248,11 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
 def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
     """The input layer that a Sequential makes for itself, from the one that it is called on.
 
-    Keras 2 calls it after the first layer, if that layer was given a shape.
+    The two are one object unless the wrapper was given an input of its own, which then has an automatic
+    name; a Sequential's own is called after the first layer, if that layer was given a shape.
     """
-    if "batch_input_shape" not in first.settings or _is_keras_1(called_on):
+    automatic = re.fullmatch(r"input(_layer)?_\d+", str(called_on.get("name")))
+    if "batch_input_shape" not in first.settings or _is_keras_1(called_on) or not automatic:
         return called_on
     name = f"{first.name}_input"
     config = called_on.get("config")
