@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from unnest import naming
-from unnest.containers.detect import is_saved_model, may_be_model
+from unnest.containers.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
 from unnest.repair import Meter, fix, inspect
@@ -79,9 +79,10 @@ def models_in(path: str, wishes: Wishes) -> Iterator[Found]:
         below = sorted(d for d in folders if not naming.is_ours(d, wishes.backup))
         models = [d for d in below if is_saved_model(os.path.join(folder, d))]
         folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
-        for name in sorted([*models, *(f for f in files if not naming.is_ours(f, wishes.backup))]):
+        prefixes = checkpoints_of(files)
+        for name in sorted([*models, *prefixes, *(f for f in files if not naming.is_ours(f, wishes.backup))]):
             candidate = os.path.join(folder, name)
-            if may_be_model(candidate):
+            if name in prefixes or may_be_model(candidate):
                 yield Found(candidate, path)
     for error in denied:
         what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"

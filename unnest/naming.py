@@ -36,9 +36,12 @@ def agrees(path: str, to: Target) -> bool:
     return True
 
 
-def default_output(path: str, suffix: str | None = None) -> str:
-    """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container."""
-    stem, own = split(path)
+def default_output(path: str, suffix: str | None = None, *, bare: bool = False) -> str:
+    """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container.
+
+    A folder's or a checkpoint's name is `bare`: a dot in it is no suffix.
+    """
+    stem, own = (path.rstrip("/\\") or path, "") if bare else split(path)
     return f"{stem}{MARK}{own if suffix is None else suffix}"
 
 

@@ -133,7 +133,7 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
         return replace(result, action="unchanged")
     else:
         done, would = _COPY
-    place = wishes.output or naming.default_output(source.path, goal.suffix)
+    place = wishes.output or naming.default_output(source.path, goal.suffix, bare=source.container in BARE)
     if wishes.in_place:
         place, backup = result.path, os.path.realpath(result.path) + wishes.backup
         result = replace(result, backup=backup)
@@ -143,12 +143,18 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
         return replace(result, action=_foretold(result, goal, job, wishes, would))
     if wishes.in_place:
         write.replace(os.path.realpath(place), backup, job.fill, job.check)
+    elif goal.container == "checkpoint":
+        _copy_parts(source, place, force=wishes.force)
+        job.checks.append("bytes")
     else:
         publish = folders.publish if container(goal.container).folder else write.publish
         if publish(place, job.fill, job.check, force=wishes.force) == "same":
             done = "unchanged"
     return replace(result, action=done, checks=tuple(job.checks))
 
+
+#: Containers whose paths have no suffix.
+BARE = ("saved_model", "checkpoint")
 
 _FIX: tuple[Action, Action] = ("fixed", "would-fix")
 _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
@@ -166,8 +172,8 @@ def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
         findings=(*result.findings, *goal.lost),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped),
-        loads_in=loads_in(model),
-        load=load_line(model, place),
+        loads_in=loads_in(model, goal.container),
+        load=load_line(model, place, goal.container),
     )
 
 
@@ -199,6 +205,21 @@ def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
         checks[:] = into.verify(goal.model, source, path, step)
 
     return _Job(fill, check, checks)
+
+
+def _copy_parts(source: Source, place: str, *, force: bool) -> None:
+    """A container of several files; the one that makes it a model comes last."""
+    for path in source.parts():
+        target = place + path[len(source.path) :]
+
+        def fill(temporary: str, path: str = path) -> None:
+            shutil.copyfile(path, temporary)
+
+        def check(temporary: str, path: str = path) -> None:
+            if not filecmp.cmp(path, temporary, shallow=False):
+                raise Failed("read-back", f"{temporary}: the copy reads back differently; the disk may be failing")
+
+        write.publish(target, fill, check, force=force)
 
 
 def _copying(source: Source) -> _Job:

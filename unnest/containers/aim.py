@@ -64,12 +64,20 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
         return Aim("checkpoint", model)
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights can hold that")
+    _only_numpys(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
             "needs-architecture",
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
     return Aim("h5", model, ".weights.h5")
+
+
+def _only_numpys(source: Source, model: Stored) -> None:
+    """HDF5 as Keras writes it knows NumPy's types alone."""
+    for tensor in [t for g in model.groups for t in g.tensors] + list(model.optimizer or ()):
+        if tensor.dtype[:1] not in "<>|=":
+            raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
 
 
 def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
@@ -79,6 +87,7 @@ def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
         )
     if not any(g.tensors for g in model.groups) and source.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
+    _only_numpys(source, model)
     if to == "h5":
         return Aim("h5", model, ".h5")
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)

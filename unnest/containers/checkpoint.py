@@ -204,6 +204,11 @@ class CheckpointSource(Source):
         """The tensor's bytes, checked against their checksum."""
         return self.bundle.blocks(self.bundle.entries[tensor.ref])
 
+    def parts(self) -> tuple[str, ...]:
+        """The shards, the graph if there is one, then the index."""
+        index, *shards = self.bundle.files()
+        return (*shards, *([self.meta] if self.meta else []), index)
+
     def close(self) -> None:
         """Close the shards."""
         self.bundle.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection
 from importlib import import_module
 
 from unnest.containers.interface import Container, ContainerName
@@ -64,6 +65,12 @@ def _of_file(path: str) -> ContainerName | None:
     except OSError as e:
         raise cannot_open(path, e) from e
     return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b'"') else None
+
+
+def checkpoints_of(names: Collection[str]) -> list[str]:
+    """The checkpoint prefixes among a folder's files: an index, and at least a data file that goes with it."""
+    stems = {n.rpartition(".data-")[0] for n in names if ".data-" in n}
+    return [n for n in (name.removesuffix(".index") for name in names if name.endswith(".index")) if n in stems]
 
 
 def _is_path_keyed(path: str) -> bool:

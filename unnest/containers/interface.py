@@ -52,6 +52,10 @@ class Source(ABC):
         known = architecture if self.stored.architecture is None else None
         return plan(self.stored, architecture=known, keep_nested=keep_nested)
 
+    def parts(self) -> tuple[str, ...]:
+        """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""
+        return (self.path,)
+
     @abstractmethod
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
@@ -85,7 +89,8 @@ class Container(ABC):
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """Write `model`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
 
-        A file is not there yet, a folder is. The same model and source give the same bytes, whatever the path, the clock or the machine.
+        A file is not there yet, a folder is. The same model and source give the same bytes, whatever the path, the
+        clock or the machine.
         """
 
     @abstractmethod
@@ -94,8 +99,8 @@ class Container(ABC):
 
 
 def nbytes(tensor: Tensor) -> int:
-    """Bytes of a tensor's elements: NumPy's spelling ends in the size of one."""
-    return tensor.size * int(tensor.dtype[2:])
+    """Bytes of a tensor's elements: NumPy's spelling ends in the size of one; types it lacks have two at most."""
+    return tensor.size * (int(tensor.dtype[2:]) if tensor.dtype[:1] in "<>|=" else 2)
 
 
 def same_model(model: Stored, found: Stored, path: str) -> None:

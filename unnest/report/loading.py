@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from unnest.core.model import Json, Stored
 
 
-def loads_in(model: Stored) -> tuple[str, ...]:
+def loads_in(model: Stored, container: str = "") -> tuple[str, ...]:
     """The software that takes the file as it is, most current first."""
+    if container == "saved_model":
+        return ("TensorFlow",)
+    if container == "weights_h5" and model.keras_version is None:
+        return ("the Keras that wrote it",)
     version = model.keras_version or ""
     if _is_keras_3(model):
         return ("keras 3",)
@@ -17,8 +21,10 @@ def loads_in(model: Stored) -> tuple[str, ...]:
     return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version else []))
 
 
-def load_line(model: Stored, path: str) -> str:
+def load_line(model: Stored, path: str, container: str = "") -> str:
     """One line of Python; paths are quoted as Python quotes them."""
+    if container == "saved_model":
+        return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
     module = "keras" if _is_keras_3(model) or (model.keras_version or "").startswith("1.") else "tf_keras"
     if model.contents == "architecture":
         return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
