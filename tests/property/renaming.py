@@ -97,22 +97,23 @@ def told(stored: Stored, renaming: Renaming) -> Stored:
     """The same, weights' names going along: what of them is a layer's name is renamed."""
     names = sorted(set(layer_names(stored.architecture)), key=len, reverse=True)
 
-    def part(name: str) -> str:
-        """A layer's name may be numbered in its weights' names."""
-        stem, _, number = name.rpartition("_")
-        if name not in names and stem in names and number.isdigit():
-            return f"{renaming.name(stem)}_{number}"
-        return renaming.name(name) if name in names else name
-
     def weight(name: str) -> str:
         head, _, tail = name.rpartition("/")
-        parts = [part(p) for p in head.split("/")]
+        parts = [_numbered(p, renaming, set(names)) or p for p in head.split("/")]
         if head:
             return "/".join([*parts, tail])
         layer = next((n for n in names if name.startswith(f"{n}_")), None)  # Keras 1
         return name if layer is None else renaming.name(layer) + name[len(layer) :]
 
     return _weights(renamed(stored, renaming), weight)
+
+
+def _numbered(name: str, renaming: Renaming, names: set[str]) -> str | None:
+    """A layer's new name, numbered as the old one is in its weights' names and where outputs share a layer."""
+    stem, _, number = name.rpartition("_")
+    if name in names:
+        return renaming.name(name)
+    return f"{renaming.name(stem)}_{number}" if stem in names and number.isdigit() else None
 
 
 def _weights(stored: Stored, weight: Callable[[str], str]) -> Stored:
@@ -129,8 +130,9 @@ def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: se
 
     def of(value: Any, key: str = "") -> Any:  # noqa: ANN401 - JSON is any
         if isinstance(value, Mapping):
-            by_output = bool(value) and set(value) <= names
-            return {renaming.name(k) if by_output else k: of(v, k) for k, v in value.items()}
+            outputs = {k: _numbered(k, renaming, names) for k in value}
+            by_output = all(outputs.values())
+            return {(outputs[k] if by_output else None) or k: of(v, k) for k, v in value.items()}
         if isinstance(value, list | tuple):
             return [of(v) for v in value]
         # A metric is called after its output: main_out_mae.
