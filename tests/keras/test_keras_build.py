@@ -230,3 +230,19 @@ def _architecture(path: str) -> Any:
 
     with h5py.File(path) as file:
         return json.loads(file.attrs["model_config"])
+
+
+def test_saved_model_of_a_parallel_model(tf: Any, keras: Any, zoo: Any, rows: Any, tmp_path: Path) -> None:
+    """As a Keras model where unnest is imported, as TensorFlow functions anywhere."""
+    template = zoo["batch_norm"]()
+    parallel = multi_gpu_model(template, 3)
+    path, batch = str(tmp_path / "saved"), rows(template, 7)
+    if keras.__name__ == "keras":
+        parallel.export(path, verbose=False)
+        restored = tf.saved_model.load(path)
+        served = restored.serve(batch)
+    else:
+        parallel.save(path)
+        np.testing.assert_allclose(keras.models.load_model(path)(batch), template(batch), atol=1e-6)
+        served = tf.saved_model.load(path)(batch)
+    np.testing.assert_allclose(served, template(batch), atol=1e-6)

@@ -79,6 +79,13 @@ class Kit:
         for layer in model._flatten_layers():
             yield getattr(layer, attribute)
 
+    def exporting(self) -> bool:
+        """Whether a SavedModel is being traced by tf_keras (Keras 3 has no such format of its own)."""
+        if self.name == "keras":
+            return False
+        scope = import_module("tf_keras.src.saving.legacy.saved_model.utils")
+        return bool(scope.in_tf_saved_model_scope())
+
     # -- state ---------------------------------------------------------------------
 
     def state(self, model: Model) -> list[Any]:

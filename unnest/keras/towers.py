@@ -126,6 +126,10 @@ class Towers:
             return [*(_rows(y, 0, keep) for y in result[:batched]), *result[batched:]]
 
         with tf.name_scope(f"tower_{i}"):
+            if self.kit.exporting():
+                # TensorFlow cannot load a custom gradient around layers that an export wraps in functions.
+                with tf.device(self.devices[i]):
+                    return forward(part)
             return placed(forward, part, self.devices[i])
 
     def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
