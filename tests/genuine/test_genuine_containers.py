@@ -60,6 +60,44 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
                 assert (tmp_path / "out" / name / file.name).read_bytes() == file.read_bytes()
 
 
+@pytest.mark.parametrize("folder", cases("saved_model", "parallel"))
+def test_no_names_are_needed(folder: Path) -> None:
+    """With every operation called by a number, the same towers are found among the operations."""
+    raw = (folder / "parallel/saved_model.pb").read_bytes()
+    plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
+    _number(cut.choose(numbered, ""))
+    found = [cut.recognise(cut.choose(m, ""), "") for m in (plain, numbered)]
+    assert [(t.towers, len(t.merges), len(t.sources)) for t in found[0]] == [
+        (t.towers, len(t.merges), len(t.sources)) for t in found[1]
+    ]
+    assert found[0]
+
+
+def _number(meta: protos.Message) -> None:
+    """Every operation's name out of the graph and its functions."""
+
+    def new(names: dict[str, str], tensor: str) -> str:
+        control, name = ("^", tensor[1:]) if tensor.startswith("^") else ("", tensor)
+        head, colon, rest = name.partition(":")
+        return control + names.get(head, head) + colon + rest
+
+    for owner in (meta.graph, *meta.graph.library.function):
+        nodes = owner.node if owner is meta.graph else owner.node_def
+        names = {n.name: f"op{k}" for k, n in enumerate(nodes)}
+        for node in nodes:
+            node.name = names[node.name]
+            read = [new(names, i) for i in node.input]
+            del node.input[:]
+            node.input.extend(read)
+        if owner is meta.graph:
+            for signature in meta.signatures.values():
+                for info in (*signature.inputs.values(), *signature.outputs.values()):
+                    info.name = new(names, info.name)
+        else:
+            for key, value in owner.ret.items():
+                owner.ret[key] = new(names, value)
+
+
 @pytest.mark.parametrize("folder", cases("saved_model", "base.h5"))
 def test_saved_model_to_h5(folder: Path, tmp_path: Path) -> None:
     """The Keras model inside, as its own stack writes it to .h5."""

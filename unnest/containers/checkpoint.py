@@ -40,8 +40,9 @@ class CheckpointSource(Source):
         try:
             self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
             self.meta = path + ".meta" if os.path.isfile(path + ".meta") and self.graph is None else None
+            names = self.graph.names() if self.graph else {}
             every = tuple(
-                Tensor(f"{key}:0", e.shape, e.dtype, key)
+                Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
                 for key, e in self.bundle.entries.items() if e.dtype != "string"
             )  # fmt: skip
         except BaseException:
@@ -50,6 +51,19 @@ class CheckpointSource(Source):
         super().__init__(path, Stored("weights", groups=(Group("", every),)))
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """As `_plan`; and what a file of weights has no place for is named."""
+        everything = self.stored.groups[0].tensors if self.stored.groups else ()
+        made = self._plan(architecture, keep_nested=keep_nested)
+        if made.result is None:
+            return made
+        kept = {t.ref for g in made.result.groups for t in g.tensors}
+        left = tuple(t for t in everything if t.ref not in kept)
+        lost = (
+            (Code.OPTIMIZER_DROPPED(why=f"a file of weights has no place for its {len(left)} tensors"),) if left else ()
+        )
+        return replace(made, dropped=left, findings=(*made.findings, *lost))
+
+    def _plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
         if architecture is None:
             architecture = self._stored_architecture()

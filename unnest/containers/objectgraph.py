@@ -74,6 +74,12 @@ class ObjectGraph:
                 found[int(match[1])] = self._number(child)
         return [found[k] for k in sorted(found)]
 
+    def names(self) -> dict[str, str]:
+        """What the program called each stored variable, by its key."""
+        return {
+            a.checkpoint_key: a.full_name for n in self.nodes for a in n.attributes if a.name == VALUE and a.full_name
+        }
+
     def config(self, node: int) -> bytes | None:
         """The JSON that TensorFlow 1.13 to 1.15 stores beside the weights."""
         key = next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None)

@@ -1,0 +1,119 @@
+"""Today's TensorFlow: cut graphs load and predict what the base predicts; our messages are TensorFlow's.
+
+Runs where `tensorflow` is installed beside the tests, or in the Python that UNNEST_TENSORFLOW names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest.containers import protos
+
+pytestmark = pytest.mark.slow
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+PYTHON = os.environ.get("UNNEST_TENSORFLOW") or (sys.executable if importlib.util.find_spec("tensorflow") else None)
+
+PREDICT = """
+import itertools, json, sys
+import numpy as np, tensorflow as tf
+told = {}
+for case, folder in json.loads(sys.argv[1]).items():
+    stored = np.load(case + "/io.npz")
+    xs = [stored[k] for k in sorted(stored.files) if k[0] == "x"]
+    ys = [stored[k] for k in sorted(stored.files) if k[0] == "y"]
+    loaded = tf.saved_model.load(folder)
+    sign = loaded.signatures
+    serve = sign["serving_default"] if "serving_default" in sign else sign[sorted(sign)[0]]
+    names = list(serve.structured_input_signature[1])
+    worst = 0.0
+    for rows in (1, 3, 5, 8):
+        best = 9.0
+        for order in itertools.permutations(range(len(xs))):
+            try:
+                given = {n: tf.constant(xs[j][:rows]) for n, j in zip(names, order)}
+                found = [v.numpy() for v in serve(**given).values()]
+            except Exception:
+                continue
+            off = [min([float(np.abs(v - y[:rows]).max()) for v in found if v.shape == y[:rows].shape] or [9.0]) for y in ys]
+            best = min(best, max(off))
+        worst = max(worst, best)
+    with tf.compat.v1.Session(graph=tf.Graph()) as session:
+        tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
+    told[case] = worst
+print("TOLD", json.dumps(told))
+"""
+
+NUMBERS = """
+import json, sys
+from tensorflow.core.protobuf import tensor_bundle_pb2, trackable_object_graph_pb2, saved_model_pb2
+ours = json.loads(sys.argv[1])
+theirs = {
+    "BundleHeader": tensor_bundle_pb2.BundleHeaderProto, "BundleEntry": tensor_bundle_pb2.BundleEntryProto,
+    "ObjectGraph": trackable_object_graph_pb2.TrackableObjectGraph, "SavedModel": saved_model_pb2.SavedModel,
+}
+wrong, pending, seen = [], [(n, t.DESCRIPTOR) for n, t in theirs.items()], set()
+while pending:
+    name, message = pending.pop()
+    if name in seen:
+        continue
+    seen.add(name)
+    known = {f.number: f for f in message.fields}
+    for number, kind, inner in ours[name]:
+        field = known.get(number)
+        if field is None or (field.type != kind and not (field.type == 14 and kind == 5) and kind != 12):
+            wrong.append([name, number])
+        elif inner:
+            pending.append((inner, field.message_type.fields_by_name["value"].message_type
+                            if field.message_type.GetOptions().map_entry else field.message_type))
+print("TOLD", json.dumps(wrong))
+"""
+
+
+def told(program: str, argument: object) -> object:
+    """What a program printed, run where TensorFlow is."""
+    assert PYTHON is not None
+    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    done = subprocess.run(
+        [PYTHON, "-c", program, json.dumps(argument)], capture_output=True, text=True, check=False, env=env
+    )
+    line = next((x for x in done.stdout.splitlines() if x.startswith("TOLD ")), None)
+    assert line is not None, done.stderr[-2000:]
+    return json.loads(line[5:])
+
+
+@pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")
+def test_cut_graphs_predict(tmp_path: Path) -> None:
+    """At batch sizes 1, 3, 5 and 8, through both of TensorFlow's loaders."""
+    jobs = {}
+    for k, folder in enumerate(sorted((FIXTURES / "saved_model").glob("*/*"))):
+        if (folder / "parallel").exists():
+            assert unnest.fix(folder / "parallel", tmp_path / str(k)).action == "fixed"
+            jobs[str(folder)] = str(tmp_path / str(k))
+    found = told(PREDICT, jobs)
+    assert isinstance(found, dict)
+    assert {case: off for case, off in found.items() if not off < 1e-5} == {}
+    assert len(found) == len(jobs) > 45
+
+
+@pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")
+def test_field_numbers() -> None:
+    """Every field that we name has TensorFlow's number and type."""
+    ours = {}
+    for name in protos.TABLE:
+        fields = []
+        for field in protos.new(name).DESCRIPTOR.fields:
+            inner = field.message_type
+            if inner is not None and inner.GetOptions().map_entry:
+                inner = inner.fields_by_name["value"].message_type
+            fields.append([field.number, field.type, inner.name if inner is not None else None])
+        ours[name] = fields
+    assert told(NUMBERS, ours) == []
