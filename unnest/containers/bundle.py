@@ -279,12 +279,16 @@ def _text(data: bytes) -> bytes:
 
 
 def _signed(value: int) -> bytes:
-    """7 bits in the first byte's tail, then whole bytes; leading bits count the bytes, inverted for negatives."""
+    """7 bits in the first byte's tail, then whole bytes; leading bits count the bytes, inverted for negatives.
+
+    For what is below 2**55 either way; no tensor is larger.
+    """
     magnitude = ~value if value < 0 else value
     length = magnitude.bit_length() // 7 + 1
-    bits = 1 << (8 * length)
-    header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1)) if length <= 8 else 0xFF80 << (8 * (length - 2))
-    return ((value % bits) ^ header).to_bytes(length, "big")
+    if length > 8:  # noqa: PLR2004 - the bits of one byte
+        return b""  # the key of nothing
+    header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1))
+    return ((value % (1 << (8 * length))) ^ header).to_bytes(length, "big")
 
 
 def pread(descriptor: int, count: int, at: int) -> bytes:

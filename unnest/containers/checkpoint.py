@@ -238,11 +238,11 @@ class CheckpointContainer(Container):
         """Read everything but the tensors' bytes."""
         return CheckpointSource(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
         """Never asked for: `aim` sends what comes out of a checkpoint to .h5."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
         """As `write`."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 

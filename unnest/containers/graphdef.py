@@ -18,6 +18,8 @@ from unnest.errors import Unreadable
 
 #: Constants above this (frozen weights) are compared by their bytes, not unpacked.
 MAX_UNPACKED = 1 << 16
+#: Bytes of an Array that states a dtype and a shape and nothing else.
+SMALL = 1 << 10
 #: Fields of an Array that hold its elements one by one, by NumPy kind.
 ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
@@ -120,4 +122,4 @@ def constant(array: Any) -> np.ndarray:  # noqa: ANN401
 
 def protos_empty(array: Any) -> bool:  # noqa: ANN401
     """Whether an Array states no elements at all: zeros."""
-    return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < 1024
+    return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL

@@ -32,6 +32,8 @@ COMPILE = "compile_config"
 MAX_JSON = 64 << 20
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20
+#: Bytes before the name in a member's local header.
+LOCAL_HEADER = 30
 #: The time stamp of all members: the same model gives the same bytes.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -76,31 +78,36 @@ class KerasSource(PathKeyedSource):
     def __init__(self, path: str) -> None:
         self._file = _opened(path)
         self._spool: IO[bytes] | None = None
+        self.metadata: JsonObject = {}
         try:
             self.archive = _archive(self._file, path)
-            for member in (CONFIG, WEIGHTS):
-                if self.members.count(member) != 1:
-                    raise Unreadable(
-                        "not-keras", f"{path}: is a zip file, but not with one {member}; save the model again"
-                    )
-            config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
-            self.metadata = (
-                parse_object(self._text(path, METADATA), f"{path}: {METADATA}") if METADATA in self.members else {}
-            )
-            if not is_architecture(config):
-                raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
+            config = self._configs(path)
             super().__init__(path, self._door(path))
+            self.stored = self._stored(config)
         except BaseException:
             self._shut()
             raise
-        architecture = {k: v for k, v in config.items() if k != COMPILE}
-        training = config.get(COMPILE)
-        version = self.metadata.get("keras_version")
-        stored = Stored(
-            "model", architecture, training if isinstance(training, Mapping) else None,
-            optimizer=self.tree.optimizer(), keras_version=version if isinstance(version, str) else None,
-        )  # fmt: skip
-        super(PathKeyedSource, self).__init__(path, stored)
+
+    def _configs(self, path: str) -> JsonObject:
+        for member in (CONFIG, WEIGHTS):
+            if self.members.count(member) != 1:
+                raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
+        config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
+        if METADATA in self.members:
+            self.metadata = parse_object(self._text(path, METADATA), f"{path}: {METADATA}")
+        if not is_architecture(config):
+            raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
+        return config
+
+    def _stored(self, config: JsonObject) -> Stored:
+        training, version = config.get(COMPILE), self.metadata.get("keras_version")
+        return Stored(
+            "model",
+            {k: v for k, v in config.items() if k != COMPILE},
+            training if isinstance(training, Mapping) else None,
+            optimizer=self.tree.optimizer(),
+            keras_version=version if isinstance(version, str) else None,
+        )
 
     @property
     def members(self) -> list[str]:
@@ -174,10 +181,11 @@ def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
     """Behind the member's local header, whose name and extra field need not be those of the directory."""
-    header = pread(file.fileno(), 30, info.header_offset)
-    if len(header) < 30 or header[:4] != b"PK\3\4":
+    header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
+    if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
         raise Unreadable("damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again")
-    start = info.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    name, extra = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
+    start = info.header_offset + LOCAL_HEADER + name + extra
     if start + info.file_size > os.fstat(file.fileno()).st_size:
         raise Unreadable("truncated", f"{path}: cut short inside {info.filename}; copy or download it again")
     return start

@@ -2,8 +2,9 @@
 
 A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
 `layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
-a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as an
-attribute of `vars`. Taking a wrapper out moves whole sub-trees. (Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
+a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
+an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
+(Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
 """
 
 from __future__ import annotations

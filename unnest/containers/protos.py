@@ -39,7 +39,8 @@ TABLE = {
     "MetaGraph": "info 1 MetaInfo, graph 2 Graph, saver 3 Saver, collections 4 map<Collection>,"
     "signatures 5 map<Signature>, assets 6 *Asset, objects 7 SavedObjects",
     "MetaInfo": "graph_version 1 string, stripped_ops 2 bytes, any_info 3 bytes, tags 4 *string,"
-    "tensorflow_version 5 string, tensorflow_git_version 6 string, stripped_default_attrs 7 bool, function_aliases 8 map<string>",
+    "tensorflow_version 5 string, tensorflow_git_version 6 string, stripped_default_attrs 7 bool,"
+    "function_aliases 8 map<string>",
     "Graph": "node 1 *Node, library 2 Library, version 3 int32, versions 4 Versions, debug_info 5 bytes",
     "Node": "name 1 string, op 2 string, input 3 *string, device 4 string, attr 5 map<Value>, debug 6 bytes,"
     "full_type 7 bytes",

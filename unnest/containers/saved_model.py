@@ -130,7 +130,7 @@ class SavedModelSource(Source):
         model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
         return model, cut.choose(model, self.path)
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
         """The Keras graph decides where there is one, the operations where there is none."""
         if self.stored.architecture is not None:
             return plan(self.stored, keep_nested=keep_nested)
@@ -202,9 +202,10 @@ def _with_modules(value: Any) -> Any:  # noqa: ANN401
     found = {k: _with_modules(v) for k, v in value.items()}
     for key, part in found.items():
         kind = key.rpartition("_")[2]
-        if kind in MODULES and isinstance(part, Mapping) and set(part) == {"class_name", "config"}:
-            if ">" not in str(part["class_name"]):  # a registered class's module is its author's
-                found[key] = {"module": MODULES[kind], **part, "registered_name": None}
+        bare = isinstance(part, Mapping) and set(part) == {"class_name", "config"}
+        # A registered class (`package>Name`) is in a module of its author's.
+        if kind in MODULES and bare and ">" not in str(part["class_name"]):
+            found[key] = {"module": MODULES[kind], **part, "registered_name": None}
     return found
 
 

@@ -17,6 +17,10 @@ MAGIC = 0xDB4775248B80FB57
 FOOTER = 48
 #: Compression by the byte behind a block.
 PLAIN, SNAPPY = 0, 1
+#: A varint's bytes have this bit while more follow, up to a word of bits.
+MORE, WORD = 0x80, 64
+#: A Snappy literal's length from here on stands in as many bytes; and the tag of copies with 4 bytes of offset.
+LONG, LONG_COPY = 60, 3
 #: Snappy reaches 21 at best (64 bytes from a copy of 3); a block that claims more is no block.
 MAX_EXPANSION = 64
 
@@ -52,10 +56,10 @@ class Cursor:
             byte = self.data[self.at]
             self.at += 1
             value |= (byte & 0x7F) << shift
-            if byte < 0x80:
+            if byte < MORE:
                 return value
             shift += 7
-            if shift > 63:
+            if shift >= WORD:
                 raise IndexError
 
     def take(self, count: int) -> bytes:
@@ -126,8 +130,8 @@ def unsnap(data: bytes) -> bytes:
         tag = cursor.take(1)[0]
         if tag & 3 == 0:
             count = tag >> 2
-            if count >= 60:
-                count = int.from_bytes(cursor.take(count - 59), "little")
+            if count >= LONG:
+                count = int.from_bytes(cursor.take(count - LONG + 1), "little")
             out += cursor.take(count + 1)
             continue
         count, offset = _copy(tag, cursor)
@@ -143,4 +147,4 @@ def unsnap(data: bytes) -> bytes:
 def _copy(tag: int, cursor: Cursor) -> tuple[int, int]:
     if tag & 3 == 1:
         return (tag >> 2 & 7) + 4, (tag >> 5) << 8 | cursor.take(1)[0]
-    return (tag >> 2) + 1, int.from_bytes(cursor.take(2 if tag & 3 == 2 else 4), "little")
+    return (tag >> 2) + 1, int.from_bytes(cursor.take(4 if tag & 3 == LONG_COPY else 2), "little")

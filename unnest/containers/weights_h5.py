@@ -26,6 +26,7 @@ class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
     def __init__(self, path: str, door: Door) -> None:
+        super().__init__(path, Stored("weights"))
         self.door = door
         self.tree = Tree(door)
         #: How the output's sub-trees come out of this file's; the plan says.
@@ -74,14 +75,16 @@ class WeightsSource(PathKeyedSource):
     def __init__(self, path: str) -> None:
         super().__init__(path, Door(path))
         try:
-            every = tuple(self.tree.tensor(p) for p in self.tree.under(LAYERS))
-            if not every:
-                raise Unreadable("not-keras", f"{path}: is an HDF5 file, but holds no layers with weights")
-            stored = Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer())
+            self.stored = self._stored()
         except BaseException:
             self.close()
             raise
-        Source.__init__(self, path, stored)
+
+    def _stored(self) -> Stored:
+        every = tuple(self.tree.tensor(p) for p in self.tree.under(LAYERS))
+        if not every:
+            raise Unreadable("not-keras", f"{self.path}: is an HDF5 file, but holds no layers with weights")
+        return Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer())
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """With the saved model's architecture, its template's, or none."""

@@ -16,6 +16,8 @@ import numpy as np
 #: None where nothing is known; -1 for one unknown dimension.
 Shape: TypeAlias = "tuple[int, ...] | None"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+#: Calls in calls; real graphs have three or four.
+MAX_DEPTH = 200
 #: These hand their input on as it is.
 PASSES = frozenset({"Identity", "StopGradient", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape"})
 
@@ -115,7 +117,7 @@ class View:
                 place = Place(place.frame, op.inputs[0])
             elif op.kind in CALLS:
                 callee, at = self._callee(op), number(place.tensor)
-                if at >= len(callee.rets) or len(place.frame) > 200:
+                if at >= len(callee.rets) or len(place.frame) > MAX_DEPTH:
                     raise Broken(f"{op.name} has no output {at}")
                 place = Place((*place.frame, op.name), callee.rets[at])
             else:

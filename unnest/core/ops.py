@@ -293,7 +293,7 @@ def _join(whole: Towers, other: Towers) -> None:
 def _closed(graph: OpGraph, towers: Towers) -> bool:
     """Whether nothing outside reads tower 0 or its slices, whose row numbers change with the cut."""
     entries = {t for t in towers.replace if t not in towers.merges}
-    inside = _between(graph, set(towers.replace[m] for m in towers.merges), entries)
+    inside = _between(graph, {towers.replace[m] for m in towers.merges}, entries)
     alive = _alive(graph, towers)
     merging = {m.partition(":")[0] for m in towers.merges}
     sliced = {e.partition(":")[0] for e in entries}
