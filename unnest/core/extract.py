@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core.dialects import NotAGraph, first_at_ends, functional, model_name, nodes, read, sequential_as_functional
+from unnest.core import shapes
+from unnest.core.dialects import (
+    NotAGraph,
+    ShapesUnknown,
+    first_at_ends,
+    functional,
+    model_name,
+    nodes,
+    read,
+    sequential_as_functional,
+)
 from unnest.core.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
 from unnest.core.towers import Found
@@ -58,12 +68,63 @@ def cannot_flatten(graph: Graph, found: Found) -> str | None:
     template = graph.layers[found.template]
     if len(template.calls) > len(found.towers):
         return f"{template.name} is called elsewhere too"
-    inner = own_layers(graph, found)
+    try:
+        inner = own_layers(graph, found)
+    except ShapesUnknown as doubt:
+        return f"Keras 3 notes the shape of every tensor, and the file does not tell {doubt}"
     if read(template.stored).sequential and any(nodes.is_keras_3(call.stored) for call in template.calls):
-        return "Keras 3 notes the shape of every tensor, and a Sequential's are not in the file"
+        doubt_of_notes = _cannot_note(graph, found, read(inner))
+        if doubt_of_notes:
+            return doubt_of_notes
     gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
     both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
     return f"both models have a layer {both[0]}" if both else None
+
+
+def _cannot_note(graph: Graph, found: Found, inner: Graph) -> str | None:
+    """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
+    if _casts(inner) and not _casts(graph):
+        return "how this version of Keras notes a cast is not in the file"
+    made = _made(inner)
+    for merge in found.merges:
+        towers = set(shapes.noted([graph.call(call).stored for call in merge.calls]))
+        if made is None or {(spec.shape[1:], spec.dtype) for spec in towers} != {(made.shape[1:], made.dtype)}:
+            return "the file notes another output than its layers promise"
+        for at, _ in graph.readers.get(merge.tensor.call, ()):
+            if not _reads_the_same(graph, at, merge.tensor, made):
+                return f"{at.layer} notes another tensor than the template makes"
+    return None
+
+
+def _casts(graph: Graph) -> bool:
+    """Whether some layer casts what it reads, and its call notes the tensor as it was before."""
+    return any(
+        shapes.converts(graph.layers[at.layer].stored, spec)
+        for at, call in graph.calls()
+        for spec in shapes.noted(call.stored)
+    )
+
+
+def _made(inner: Graph) -> shapes.Spec | None:
+    """The tensor that comes out of a chain of layers."""
+    last = list(inner.layers.values())[-1]
+    given = next(shapes.noted(last.calls[0].stored), None)
+    call = shapes.called(last.stored, given) if given else None
+    return call.output if call else None
+
+
+def _reads_the_same(graph: Graph, at: CallId, tensor: Ref, made: shapes.Spec) -> bool:
+    """Whether only the noted dtype differs between a call on the merged tensor and one on the template's own.
+
+    A merge layer may cast what the towers made to a dtype of its own.
+    """
+    call, entry = graph.call(at), graph.layers[at.layer].stored
+    then = {spec for ref, spec in zip(call.reads, shapes.noted(call.stored), strict=False) if ref == tensor}
+    if then == {made} or len(then) != 1 or len(call.reads) != 1:
+        return then == {made}
+    (old,) = then
+    before, after = shapes.called(entry, old), shapes.called(entry, made)
+    return old.shape == made.shape and before is not None and before == after
 
 
 def own_layers(graph: Graph, found: Found) -> JsonObject:
@@ -175,7 +236,7 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
     inner_model = own_layers(graph, found)
     inner = read(inner_model)
     removed = _removed(graph, found) | set(found.towers)
-    removed = _removed(graph, found) | set(found.towers)
+    made = _made(inner) if read(template.stored).sequential else None
     own = [_Inner(inner.layers[ref.layer], ref) for ref in inner.outputs]
     instead: dict[Ref, _Inner | Ref] = {merge.tensor: own[merge.output] for merge in found.merges}
     fed = [_Inner(inner.layers[ref.layer], ref) for ref in inner.inputs]
@@ -188,13 +249,21 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
             entries += [part.stored for part in inner.layers.values()]
         elif name not in own_inputs:
             calls: list[Json] = [
-                nodes.rewrite(call.stored, graph.layers, renumber)
+                nodes.rewrite(_noting(graph, found, made, call.stored), graph.layers, renumber)
                 for rank, call in enumerate(layer.calls)
                 if CallId(name, rank) not in removed and call.stored is not None
             ]
             if calls or layer.calls[0].stored is None:
                 entries.append({**layer.stored, "inbound_nodes": calls} if calls else layer.stored)
     return _with_layers(graph, entries, renumber)
+
+
+def _noting(graph: Graph, found: Found, made: shapes.Spec | None, stored: Json) -> Json:
+    """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
+    for merge in found.merges if made else ():
+        number = merge.tensor.rank + graph.layers[merge.layer].first
+        stored = nodes.with_dtype(stored, [merge.layer, number, merge.tensor.tensor], made.dtype if made else "")
+    return stored
 
 
 def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[JsonObject, str]:
@@ -216,7 +285,8 @@ def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[Jso
         return outer, name
 
     keras_3 = any(nodes.is_keras_3(call.stored) for call in layer.calls)
-    shift = first_at_ends(model) - layer.first_at_ends if keras_3 else 0
+    follows_the_rule = keras_3 and layer.first_at_ends == first_at_ends(layer.stored)
+    shift = first_at_ends(model) - layer.first_at_ends if follows_the_rule else 0
 
     def rename(raw: nodes.RawRef) -> nodes.RawRef:
         return (name, *raw[1:]) if raw[0] == layer.name else raw
