@@ -46,7 +46,8 @@ class Comparer:
 
     def same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
         """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
-        rest, offset = right.get_storage_size(), right.get_offset() or 0
+        rest: int = right.get_storage_size()
+        offset = right.get_offset() or 0
         file = self._files[1]
         for block in blocks:
             file.seek(offset)
