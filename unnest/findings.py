@@ -43,8 +43,7 @@ class Code(Enum):
     )
     OTHER_ENDS = (
         "warning",
-        "{name} listed inputs or outputs in another order than {template}, or left some out; "
-        "the result has those of {template}",
+        "{name} lists inputs or outputs in another order than {template}, or not all; the result has {template}'s",
         "feed and read lists in the order of the template; names are safe",
     )
     STAYS_NESTED = (
