@@ -45,7 +45,7 @@ def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
     if model is None:
         return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
     known = _known_by(model, stored)
-    start = unwrap.Level(model, {known.get(g.name, g.name): Share(g.tensors) for g in stored.groups})
+    start = unwrap.Level(model, {known.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups})
     done = unwrap.everything(start, keep_nested=keep_nested)
     if not done.wrappers:
         return Plan("clean", optimizer=optimizer)
@@ -71,8 +71,10 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
     findings = list(done.findings)
     state = stored.optimizer
     if state and done.moved:
-        before, after = (unwrap.trained_in_order(level) for level in (start, done.level))
-        state = training.reordered(state, before, after) if before is not None and after is not None else None
+        after = unwrap.trained_in_order(done.level)
+        trained = {t.ref for t in after or ()}
+        before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
+        state = None if after is None else training.reordered(state, before, after)
         if state is None:
             findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
     groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()

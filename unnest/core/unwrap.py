@@ -256,23 +256,24 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
 
 def trained_in_order(level: Level) -> list[Tensor] | None:
     """The weights that the optimizer holds state for, in its order; None where a layer does not tell."""
-    found: list[Tensor] = []
     graph = read(level.model)
-    for name, share in level.by_layer().items():
-        layer = graph.layers.get(name)
-        if layer is None or not share.tensors:
-            continue
-        if is_model(layer.stored):
-            try:
-                inner = split(share.tensors, read(layer.stored))
-            except Ambiguous:
-                return None
-            found += [t for part in inner.values() for t in part.trained]
-            continue
-        promised = expected(layer.config)
-        if layer.settings.get("trainable") is False:
-            continue
-        if promised is None or promised.total != len(share.tensors):
+    parts = [_trained(graph.layers[name], share) for name, share in level.by_layer().items() if name in graph.layers]
+    known = [part for part in parts if part is not None]
+    return [t for part in known for t in part] if len(known) == len(parts) else None
+
+
+def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
+    if share.sorted_out or not share.tensors:
+        return share.trained
+    if is_model(layer.stored):
+        try:
+            inner = split(share.tensors, read(layer.stored))
+        except Ambiguous:
             return None
-        found += share.tensors[: promised.trained]
-    return found
+        return tuple(t for part in inner.values() for t in part.trained)
+    if layer.settings.get("trainable") is False:
+        return ()
+    promised = expected(layer.config)
+    if promised is None or promised.total != len(share.tensors):
+        return None
+    return share.tensors[: promised.trained]

@@ -30,10 +30,14 @@ class Ambiguous(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One layer's weights: what is trained, then the rest, each in stored order."""
+    """One layer's weights: what is trained, then the rest, each in stored order.
+
+    Not `sorted_out`: all of them stand under `trained`, because nobody has asked yet.
+    """
 
     trained: tuple[Tensor, ...] = ()
     rest: tuple[Tensor, ...] = ()
+    sorted_out: bool = True
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
