@@ -72,6 +72,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
     asked = parser.parse_args()
+    # Installed programs are compiled; without this each run would compile ours and not h5py.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     folder = Path(tempfile.mkdtemp(prefix="unnest-benchmark-", dir=asked.folder))
     try:
         promises = measure(folder, asked.megabytes, asked.rounds)

@@ -62,7 +62,7 @@ class SavedModelSource(Source):
         model = protos.parse("SavedModel", self._raw, os.path.join(path, GRAPH))
         if not model.meta_graphs:
             raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
-        self.left_out = [list(m.info.tags) for m in model.meta_graphs]
+        self.tags = [list(m.info.tags) for m in model.meta_graphs]
         if VARIABLES + ".index" in self.files:
             self.bundle = Bundle(os.path.join(path, VARIABLES))
         try:
@@ -132,18 +132,19 @@ class SavedModelSource(Source):
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
         """The Keras graph decides where there is one, the operations where there is none."""
+        others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
+        lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         if self.stored.architecture is not None:
-            return plan(self.stored, keep_nested=keep_nested)
-        model, meta = self.serving()
+            made = plan(self.stored, keep_nested=keep_nested)
+            return replace(made, findings=(*made.findings, *lost)) if made.verdict == "parallel" else made
+        _, meta = self.serving()
         found = cut.recognise(meta, self.path)
         if not found:
             return Plan("clean")
-        others = [list(m.info.tags) for m in model.meta_graphs if m is not meta]
-        findings = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         wrappers = tuple(_wrapper(t, k) for k, t in enumerate(found))
         innermost = found[-1]
         template = Template("", len(innermost.sources), len(innermost.merges), None, None)
-        return Plan("parallel", wrappers, template, findings=findings, result=Stored("model"))
+        return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""
