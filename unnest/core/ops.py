@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unnest.core.arith import Arithmetic, NotArithmetic
+from unnest.core.arith import SLICES, Arithmetic, NotArithmetic
 from unnest.core.opgraph import CALLS, Broken, Function, Op, OpGraph, Place, View
 
-#: Batches that 1 to 8 towers and small ratios divide; two of them, so that constants do not pass for shares.
-BATCHES = (5040, 10080)
+#: Batches that 1 to 16 towers and small ratios divide; two of them, so that constants do not pass for shares.
+BATCHES = (720_720, 1_441_440)
 #: Ranks tried where the graph does not tell a source's.
 RANKS = (2, 4, 1, 3, 5)
 #: Pairs of operations compared before a graph is called too large: minutes of work, never met.
@@ -91,6 +91,9 @@ class Lockstep:
 
     def _parts(self, a: Place, b: Place, first: Place, second: Place) -> bool:
         """Whether the towers part here: both take rows of the same tensor, and not the same rows."""
+        kinds = [op.kind for op in (self.view.op(first), self.view.op(second)) if op is not None]
+        if not all(kind in SLICES for kind in kinds):
+            return False
         for rank in RANKS:
             rows = Arithmetic(self.view, BATCHES[0], rank)
             one, two = rows.rows_of(first), rows.rows_of(second)
