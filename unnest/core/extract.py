@@ -85,6 +85,9 @@ def _cannot_note(graph: Graph, found: Found, inner: Graph) -> str | None:
     """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
+    hidden = [name for name, layer in inner.layers.items() if shapes.hides_policy(layer.stored)]
+    if _casts(inner) and hidden:
+        return f"{hidden[0]} does not store in which dtype it computes"
     made = _made(inner)
     for merge in found.merges:
         towers = set(shapes.noted([graph.call(call).stored for call in merge.calls]))

@@ -2,6 +2,7 @@
 
 from unnest.core.dialects.models import (
     NotAGraph,
+    ShapesUnknown,
     children,
     first_at_ends,
     functional,
@@ -16,6 +17,7 @@ from unnest.core.dialects.tidy import tidy
 
 __all__ = [
     "NotAGraph",
+    "ShapesUnknown",
     "children",
     "first_at_ends",
     "functional",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from unnest.core import shapes
 from unnest.core.dialects import nodes
 from unnest.core.graph import Call, Graph, Layer, Ref
 from unnest.core.model import Json, JsonObject
@@ -16,6 +17,10 @@ Path: TypeAlias = tuple[str | int, ...]
 
 class NotAGraph(ValueError):
     """The JSON claims to be a model but does not add up; the message says where."""
+
+
+class ShapesUnknown(ValueError):
+    """Keras 3 would note tensors that nothing in the file tells; the message says after which layer."""
 
 
 def is_model(entry: Json) -> bool:
@@ -213,11 +218,13 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
     """A Sequential's layers as Model(s.input, s.output) stores them; a functional model as it is.
 
     Where the Sequential does not store its input layer, `inputs[0]` is taken: the entry of the input
-    layer that it is called on (the two are one object to the writer).
+    layer that it is called on (the two are one object to the writer). Raises ShapesUnknown.
     """
     graph = read(model)
     if not graph.sequential:
         return model
+    if _is_keras_3(inputs[0]):
+        return _keras_3_chain(model, graph)
     layers = list(graph.layers.values())
     entries: list[JsonObject] = []
     if not graph.inputs:
@@ -242,6 +249,27 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         "input_layers": [start],
         "output_layers": [before],
     }
+    return {**model, "config": config}
+
+
+def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
+    """The same for Keras 3, which always stores the input layer, and notes every tensor in full."""
+    if not graph.layers:
+        raise ShapesUnknown("any shape of a model without layers")
+    first, *rest = graph.layers.values()
+    entries: list[JsonObject] = [{**first.stored, "name": first.name, "inbound_nodes": []}]
+    spec = shapes.of_input(first.stored)
+    before: Json = [first.name, 0, 0]
+    for layer in rest:
+        call = shapes.called(layer.stored, spec) if spec else None
+        if spec is None or call is None:
+            raise ShapesUnknown(f"the shapes after {layer.name!r}")
+        node = nodes.keras_3(before, spec.shape, spec.dtype, call.kwargs)
+        entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
+        before, spec = [layer.name, 0, 0], call.output
+    end: Json = [entries[-1]["name"], first_at_ends(entries[-1]), 0]
+    start: Json = [first.name, 0, 0]
+    config: JsonObject = {"name": graph.name, "layers": entries, "input_layers": [start], "output_layers": [end]}
     return {**model, "config": config}
 
 
@@ -281,6 +309,12 @@ def is_input(entry: JsonObject) -> bool:
         and ("batch_input_shape" in config or "batch_shape" in config)
         and "trainable" not in config
     )
+
+
+def _is_keras_3(entry: JsonObject) -> bool:
+    """Keras 3's input layers say `batch_shape` where earlier ones say `batch_input_shape`."""
+    config = entry.get("config")
+    return isinstance(config, Mapping) and "batch_shape" in config
 
 
 def _is_keras_1(entry: JsonObject) -> bool:

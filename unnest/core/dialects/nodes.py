@@ -26,6 +26,24 @@ def is_keras_3(node: Json) -> bool:
     return isinstance(node, Mapping) and "args" in node
 
 
+def keras_3(history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapping[str, Json]) -> Json:
+    """A call on one tensor as Keras 3 stores it."""
+    tensor = {"shape": list(shape), "dtype": dtype, "keras_history": history}
+    return {"args": [{"class_name": KERAS_3_TENSOR, "config": tensor}], "kwargs": kwargs}
+
+
+def with_dtype(node: Json, history: Json, dtype: str) -> Json:
+    """The same structure of Keras 3's, with another dtype noted for one tensor."""
+    if isinstance(node, Mapping):
+        config = node.get("config")
+        if node.get("class_name") == KERAS_3_TENSOR and isinstance(config, Mapping):
+            return {**node, "config": {**config, "dtype": dtype}} if config.get("keras_history") == history else node
+        return {key: with_dtype(part, history, dtype) for key, part in node.items()}
+    if isinstance(node, Sequence) and not isinstance(node, str):
+        return [with_dtype(part, history, dtype) for part in node]
+    return node
+
+
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
     """Every tensor that a stored node (or an input or output list) refers to, in order."""
     found: list[RawRef] = []
