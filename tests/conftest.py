@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests import makeh5
+
+#: The room that needs the tensorflow extra; without it, everything else is still tested.
+collect_ignore = [] if find_spec("tensorflow") else ["keras"]
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
