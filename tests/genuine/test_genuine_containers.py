@@ -94,7 +94,7 @@ def _number(meta: protos.Message) -> None:
                 for info in (*signature.inputs.values(), *signature.outputs.values()):
                     info.name = new(names, info.name)
         else:
-            for key, value in owner.ret.items():
+            for key, value in list(owner.ret.items()):
                 owner.ret[key] = new(names, value)
 
 

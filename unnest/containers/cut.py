@@ -175,7 +175,7 @@ def _rewire(meta: Message, towers: ops.Towers, graph: OpGraph) -> None:
     else:
         f = next(f for f in meta.graph.library.function if f.signature.name == towers.graph)
         nodes, spell = f.node_def, _as_it_is
-        for key, value in f.ret.items():
+        for key, value in list(f.ret.items()):
             f.ret[key] = ops.follow(value, towers.replace)
     for node in nodes:
         _reread(node, towers, dead, spell)
