@@ -14,6 +14,9 @@ from unnest.core.model import Json, JsonObject
 
 SHARED = "shared_object_id"
 
+MOST_PER_OBJECT = 8
+"""Objects that a writer may number for each that it shows; an RNN's cell makes it two."""
+
 
 def tidy(before: JsonObject, after: JsonObject) -> JsonObject:
     """A model taken out of another as its writer stores it at top level.
@@ -68,6 +71,8 @@ def _numbers(value: Json) -> Iterator[int]:
 def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
     """New numbers: as many objects come earlier now, plus those that a writer numbers but does not show."""
     then, now = _earlier(before), _earlier(after)
+    if any(number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before))) for number in now):
+        return {}  # memory addresses, as Keras 3 and the zip of Keras 2 have them
     return {number: now[number] + number - then[number] for number in now}
 
 
