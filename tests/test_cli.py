@@ -292,26 +292,39 @@ def test_a_full_disk(limit: int, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+#: Says so when Ctrl-C is ours to handle.
+STARTED = """
+from unnest.__main__ import main
+try:
+    print("started", flush=True)
+    main()
+except KeyboardInterrupt:  # in the instant before main() takes over
+    raise SystemExit(130)
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5])
 def test_ctrl_c(delay: float, tmp_path: Path) -> None:
     """At any moment: either nothing or everything, and never a traceback."""
     path = makeh5.parallel_file(tmp_path / "m.h5", width=1_000_000)
     child = subprocess.Popen(
-        [sys.executable, "-m", "unnest", "fix", "m.h5"],
+        [sys.executable, "-c", STARTED, "fix", "m.h5"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(0.1 + delay)
+    assert child.stdout
+    assert child.stdout.readline() == "started\n"  # before that, Python itself is still starting
+    time.sleep(delay)
     child.send_signal(signal.SIGINT)
     said = "".join(child.communicate(timeout=60))
     left = sorted(p.name for p in tmp_path.iterdir())
     assert path.name in left
     if child.returncode == 0:
         assert left == ["m.h5", "m.unnested.h5"]
-    elif delay >= 0.1:  # before that, Python itself is still starting
+    else:
         assert child.returncode == 130
         assert "Traceback" not in said
     assert left in (["m.h5"], ["m.h5", "m.unnested.h5"])
