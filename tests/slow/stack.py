@@ -14,6 +14,7 @@ from __future__ import division, print_function
 
 import json
 import os
+import re
 import sys
 import traceback
 
@@ -225,10 +226,15 @@ def stored_state(path):
 
 
 def fits(model, stored):
-    """Keras 3 builds the optimizer of an .h5 for no variables at all: whether its state belongs to the model all the same."""
+    """Keras 3 builds the optimizer of an .h5 for no variables at all: whether its state belongs to the model all the same.
+
+    A name may have lost the model that was around the layer, or have been counted.
+    """
     fresh = type(model.optimizer).from_config(model.optimizer.get_config())
     fresh.build(model.trainable_variables)
-    return [(v.path, tuple(v.shape)) for v in fresh.variables] == [(n, v.shape) for n, v in stored]
+    last = lambda name: re.sub('_[0-9]+$', '', name.split('/')[-1])
+    return [tuple(v.shape) for v in fresh.variables] == [v.shape for _, v in stored] and all(
+        last(n).endswith(last(v.path)) for v, (n, _) in zip(fresh.variables, stored))
 
 
 def same(found, wanted):

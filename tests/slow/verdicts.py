@@ -23,7 +23,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "k(216|224|231) .*",
         "axes don't match array",
-        "Keras 2.1 to 2.3 does not restore a frozen model with Conv and BatchNorm inside another (orders differ)",
+        "Keras 2.1 to 2.3 does not restore Conv and BatchNorm in a model that is frozen or two deep (orders differ)",
     ),
     (
         "(py27)?k122 own",
