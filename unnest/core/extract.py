@@ -51,7 +51,7 @@ def same_ends(graph: Graph, found: Found) -> bool:
     )
 
 
-TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config", "build_config")
+TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 
 def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
