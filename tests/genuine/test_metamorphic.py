@@ -59,7 +59,7 @@ def test_renamed_consistently_the_same_comes_out(name: str) -> None:
     renaming = Renaming("genuine", classes=False)
     made, wanted = plan(told(read(name), renaming)), planned(name)
     assert made.verdict == wanted.verdict
-    assert made.result == (told(wanted.result, renaming) if wanted.result else None)
+    assert made.result == (told(wanted.result, renaming, read(name)) if wanted.result else None)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -68,6 +68,8 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
     renaming = Renaming("classes")
     made, wanted = plan(told(read(name), renaming)), planned(name)
     assert made.verdict == wanted.verdict
+    if "stays-nested" in [f.code for f in made.findings]:
+        pytest.skip("a Keras 3 Sequential under a head: the shapes to note follow from Keras's own classes alone")
     assert made.result == (told(wanted.result, renaming) if wanted.result else None)
 
 

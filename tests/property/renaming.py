@@ -93,9 +93,12 @@ def renamed(stored: Stored, renaming: Renaming) -> Stored:
     )
 
 
-def told(stored: Stored, renaming: Renaming) -> Stored:
-    """The same, weights' names going along: what of them is a layer's name is renamed."""
-    names = sorted(set(layer_names(stored.architecture)), key=len, reverse=True)
+def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Stored:
+    """The same, weights' names going along: what of them is a layer's name is renamed.
+
+    `known` is the model whose layers' names count, where some of them are gone from this one.
+    """
+    names = sorted(set(layer_names((known or stored).architecture)), key=len, reverse=True)
 
     def weight(name: str) -> str:
         head, _, tail = name.rpartition("/")
