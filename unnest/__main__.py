@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 INTERRUPTED = 130
@@ -13,6 +14,8 @@ def main() -> None:
         from unnest.cli import run
 
         code = run()
+        # Done: what is left is Python's own leaving, which Ctrl-C would only make ugly.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
         code = INTERRUPTED
