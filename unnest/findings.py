@@ -16,11 +16,6 @@ Severity: TypeAlias = Literal["info", "warning", "error"]
 class Code(Enum):
     """code = (severity, sentence, hint). Sentences are formatted with the finding's keywords."""
 
-    TOWERS = (
-        "error",
-        "{name} wraps {template} in {towers} towers",
-        "unnest fix writes the template model alone",
-    )
     WEIGHTLESS_LEFT_OUT = (
         "info",
         "layers without weights are not listed: without an architecture their names are unknown",

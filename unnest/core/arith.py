@@ -61,12 +61,8 @@ class Arithmetic:
         if op.kind == "Const" and op.value is not None:
             return op.value
         if op.kind in ("Shape", "Size", "Rank", "ShapeN"):
-            dims = self.dims(
-                Place(place.frame, op.inputs[number(place.tensor) if op.kind == "ShapeN" else 0])
-            )
-            return {"Size": np.prod(dims, dtype=np.int64), "Rank": len(dims)}.get(
-                op.kind, np.array(dims, np.int64)
-            )
+            dims = self.dims(Place(place.frame, op.inputs[number(place.tensor) if op.kind == "ShapeN" else 0]))
+            return {"Size": np.prod(dims, dtype=np.int64), "Rank": len(dims)}.get(op.kind, np.array(dims, np.int64))
         if op.kind not in ARITHMETIC:
             raise NotArithmetic
         return ARITHMETIC[op.kind](op, [self.value(p) for p in self.view.inputs(place)])
@@ -101,10 +97,7 @@ def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, in
     source = at.view.inputs(place)[0]
     begin, end, stride = (at.ints(p) for p in at.view.inputs(place)[1:4])
     dims = at.dims(source)
-    masks = {
-        k: int(str(op.attrs.get(k + "_mask", 0)))
-        for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    }
+    masks = {k: int(str(op.attrs.get(k + "_mask", 0))) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if masks["new_axis"] or masks["shrink_axis"] or masks["ellipsis"] & 1 or any(s != 1 for s in stride):
         raise NotArithmetic
     for k in range(1, len(begin)):
@@ -113,9 +106,7 @@ def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, in
         )
         if not whole:
             raise NotArithmetic
-    found = slice(None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]).indices(
-        dims[0]
-    )
+    found = slice(None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]).indices(dims[0])
     return source, (found[0], found[1])
 
 
@@ -144,18 +135,13 @@ SLICES: dict[str, Callable[[Arithmetic, Op, Place], tuple[Place, tuple[int, int]
 
 def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
     """StridedSlice of a vector."""
-    masks = {
-        k: int(str(op.attrs.get(k + "_mask", 0)))
-        for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    }
+    masks = {k: int(str(op.attrs.get(k + "_mask", 0))) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if x[0].ndim != 1 or masks["ellipsis"] or masks["new_axis"]:
         raise NotArithmetic
     begin, end, stride = (int(v.reshape(-1)[0]) for v in x[1:4])
     if masks["shrink_axis"] & 1:
         return np.asarray(x[0][begin])
-    return np.asarray(
-        x[0][slice(None if masks["begin"] & 1 else begin, None if masks["end"] & 1 else end, stride)]
-    )
+    return np.asarray(x[0][slice(None if masks["begin"] & 1 else begin, None if masks["end"] & 1 else end, stride)])
 
 
 def _cut(_: Op, x: list[np.ndarray]) -> np.ndarray:

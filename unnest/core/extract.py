@@ -7,10 +7,10 @@ embedded    the outer model with one call of the template in the wrapper's place
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core import shapes
 from unnest.core.dialects import (
     NotAGraph,
     ShapesUnknown,
@@ -72,62 +72,15 @@ def cannot_flatten(graph: Graph, found: Found) -> str | None:
         inner = own_layers(graph, found)
     except ShapesUnknown as doubt:
         return f"Keras 3 notes the shape of every tensor, and the file does not tell {doubt}"
-    if read(template.stored).sequential and any(nodes.is_keras_3(call.stored) for call in template.calls):
-        doubt_of_notes = _cannot_note(graph, found, read(inner))
-        if doubt_of_notes:
-            return doubt_of_notes
+    if _notes_tensors(template):
+        from unnest.core import notes
+
+        unclear = notes.cannot_note(graph, found, read(inner))
+        if unclear:
+            return unclear
     gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
     both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
     return f"both models have a layer {both[0]}" if both else None
-
-
-def _cannot_note(graph: Graph, found: Found, inner: Graph) -> str | None:
-    """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
-    if _casts(inner) and not _casts(graph):
-        return "how this version of Keras notes a cast is not in the file"
-    hidden = [name for name, layer in inner.layers.items() if shapes.hides_policy(layer.stored)]
-    if _casts(inner) and hidden:
-        return f"{hidden[0]} does not store in which dtype it computes"
-    made = _made(inner)
-    for merge in found.merges:
-        towers = set(shapes.noted([graph.call(call).stored for call in merge.calls]))
-        if made is None or {(spec.shape[1:], spec.dtype) for spec in towers} != {(made.shape[1:], made.dtype)}:
-            return "the file notes another output than its layers promise"
-        for at, _ in graph.readers.get(merge.tensor.call, ()):
-            if not _reads_the_same(graph, at, merge.tensor, made):
-                return f"{at.layer} notes another tensor than the template makes"
-    return None
-
-
-def _casts(graph: Graph) -> bool:
-    """Whether some layer casts what it reads, and its call notes the tensor as it was before."""
-    return any(
-        shapes.converts(graph.layers[at.layer].stored, spec)
-        for at, call in graph.calls()
-        for spec in shapes.noted(call.stored)
-    )
-
-
-def _made(inner: Graph) -> shapes.Spec | None:
-    """The tensor that comes out of a chain of layers."""
-    last = list(inner.layers.values())[-1]
-    given = next(shapes.noted(last.calls[0].stored), None)
-    call = shapes.called(last.stored, given) if given else None
-    return call.output if call else None
-
-
-def _reads_the_same(graph: Graph, at: CallId, tensor: Ref, made: shapes.Spec) -> bool:
-    """Whether only the noted dtype differs between a call on the merged tensor and one on the template's own.
-
-    A merge layer may cast what the towers made to a dtype of its own.
-    """
-    call, entry = graph.call(at), graph.layers[at.layer].stored
-    then = {spec for ref, spec in zip(call.reads, shapes.noted(call.stored), strict=False) if ref == tensor}
-    if then == {made} or len(then) != 1 or len(call.reads) != 1:
-        return then == {made}
-    (old,) = then
-    before, after = shapes.called(entry, old), shapes.called(entry, made)
-    return old.shape == made.shape and before is not None and before == after
 
 
 def own_layers(graph: Graph, found: Found) -> JsonObject:
@@ -173,6 +126,10 @@ class _Renumbering:
         """How the new file spells, in a call, the tensor that the old one spells so."""
         return self._new(raw, lambda layer: layer.first)
 
+    def rewrite(self, stored: Json) -> Json:
+        """A stored call with its references as the new file spells them."""
+        return nodes.rewrite(stored, self._graph.layers, self)
+
     def at_ends(self, raw: nodes.RawRef) -> nodes.RawRef:
         """The same in the model's lists of inputs and outputs."""
         return self._new(raw, lambda layer: layer.first_at_ends)
@@ -198,15 +155,11 @@ def in_place(graph: Graph, found: Found) -> JsonObject:
     cut = dict(zip(graph.call(tower).reads, found.sources, strict=True))
     renumber = _Renumbering(graph, removed, instead)
     renumber_tower = _Renumbering(graph, removed, {**instead, **cut})
-    entries = []
-    for name, layer in graph.layers.items():
-        calls: list[Json] = [
-            nodes.rewrite(call.stored, graph.layers, renumber_tower if (name, rank) == tower else renumber)
-            for rank, call in enumerate(layer.calls)
-            if CallId(name, rank) not in removed and call.stored is not None
-        ]
-        if calls or layer.calls[0].stored is None:
-            entries.append({**layer.stored, "inbound_nodes": calls} if calls else layer.stored)
+
+    def spell(at: CallId, stored: Json) -> Json:
+        return (renumber_tower if at == tower else renumber).rewrite(stored)
+
+    entries = [entry for layer in graph.layers.values() for entry in _kept(graph, layer, removed, spell)]
     return _with_layers(graph, entries, renumber)
 
 
@@ -239,7 +192,7 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
     inner_model = own_layers(graph, found)
     inner = read(inner_model)
     removed = _removed(graph, found) | set(found.towers)
-    made = _made(inner) if read(template.stored).sequential else None
+    note = _note(graph, found, inner)
     own = [_Inner(inner.layers[ref.layer], ref) for ref in inner.outputs]
     instead: dict[Ref, _Inner | Ref] = {merge.tensor: own[merge.output] for merge in found.merges}
     fed = [_Inner(inner.layers[ref.layer], ref) for ref in inner.inputs]
@@ -251,22 +204,31 @@ def flattened(graph: Graph, found: Found) -> JsonObject:
         if name == template.name:
             entries += [part.stored for part in inner.layers.values()]
         elif name not in own_inputs:
-            calls: list[Json] = [
-                nodes.rewrite(_noting(graph, found, made, call.stored), graph.layers, renumber)
-                for rank, call in enumerate(layer.calls)
-                if CallId(name, rank) not in removed and call.stored is not None
-            ]
-            if calls or layer.calls[0].stored is None:
-                entries.append({**layer.stored, "inbound_nodes": calls} if calls else layer.stored)
+            entries += _kept(graph, layer, removed, lambda _, stored: renumber.rewrite(note(stored)))
     return _with_layers(graph, entries, renumber)
 
 
-def _noting(graph: Graph, found: Found, made: shapes.Spec | None, stored: Json) -> Json:
-    """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
-    for merge in found.merges if made else ():
-        number = merge.tensor.rank + graph.layers[merge.layer].first
-        stored = nodes.with_dtype(stored, [merge.layer, number, merge.tensor.tensor], made.dtype if made else "")
-    return stored
+def _note(graph: Graph, found: Found, inner: Graph) -> Callable[[Json], Json]:
+    """How a call of the head is stored behind the template's own layers."""
+    if not _notes_tensors(graph.layers[found.template]):
+        return lambda stored: stored
+    from unnest.core import notes
+
+    return functools.partial(notes.noting, graph, found, notes.made_by(inner))
+
+
+def _notes_tensors(template: Layer) -> bool:
+    """Whether flattening it takes shapes that the file does not hold: a Sequential of Keras 3."""
+    return read(template.stored).sequential and any(nodes.is_keras_3(call.stored) for call in template.calls)
+
+
+def _kept(graph: Graph, layer: Layer, removed: set[CallId], spell: Callable[[CallId, Json], Json]) -> list[JsonObject]:
+    """A layer's entry with the calls that are left, spelled anew; nothing where none is left."""
+    at = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
+    if graph.call(at[0]).stored is None:  # an input layer
+        return [layer.stored]
+    calls = [spell(call, graph.call(call).stored) for call in at if call not in removed]
+    return [{**layer.stored, "inbound_nodes": calls}] if calls else []
 
 
 def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[JsonObject, str]:

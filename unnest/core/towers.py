@@ -23,13 +23,15 @@ What is evidence only
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from unnest.core import rows, slicing
+from unnest.core import slicing
 from unnest.core.dialects import is_model, read
 from unnest.core.graph import CallId, Graph, Layer, Ref
 from unnest.core.layers import has_initializers
 from unnest.core.model import Confidence
+from unnest.core.operations import operation
 
 
 @dataclass(frozen=True)
@@ -236,48 +238,65 @@ def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
     inputs = [graph.call(tower).reads for tower in towers]
     if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
         return None
-    cuts = [_trace(graph, column) for column in zip(*inputs, strict=True)]
-    if any(cut is None for cut in cuts):
+    columns = list(zip(*inputs, strict=True))
+    traced = [cut for cut in (_trace(graph, column) for column in columns) if cut is not None]
+    if len(traced) < len(columns) or not any(cut.lanes[0] for cut in traced):
         return None
-    traced = [cut for cut in cuts if cut is not None]
     sources = tuple(cut.sources[0] for cut in traced)
-    if not any(cut.lanes[0] for cut in traced):
-        return None
     inner = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
-    shapes = slicing.template_shapes(graph.layers[towers[0].layer].stored)
-    if inner is None or not _only_for_towers(graph, traced, towers):
+    shapes = slicing.template_shapes(graph.layers[towers[0].layer].stored) or [None] * len(sources)
+    if inner is None or not _only_for_towers(graph, traced, towers) or not _same_rows(graph, sources, shapes):
         return None
-    if not all(
-        slicing.same_rows(slicing.stored_shape(graph.layers[source.layer]), shape)
-        for source, shape in zip(sources, shapes or [None] * len(sources), strict=False)
-    ):
-        return None
-    taken = _taken(graph, list(zip(*inputs, strict=True)), traced, shapes)
-    if taken.rows is rows.Rows.NOT:
-        return None
-    return _Cut(
+    whole = _Cut(
         sources,
         tuple(lane for cut in traced for lane in cut.lanes if lane),
         inner,
-        all(cut.consecutive for cut in traced if cut.lanes[0]) and taken.rows is not rows.Rows.DEALT,
-        any(cut.dealt_out for cut in traced) or taken.rows is rows.Rows.DEALT,
-        taken.sentence,
+        all(cut.consecutive for cut in traced if cut.lanes[0]),
+        any(cut.dealt_out for cut in traced),
+    )
+    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in inner):
+        return whole
+    return _computed(graph, whole, _inputs(graph, columns, traced, shapes))
+
+
+def _same_rows(graph: Graph, sources: Sequence[Ref], shapes: Sequence[slicing.Shape | None]) -> bool:
+    """Whether the template takes rows of the sources' shapes, as far as those are stored."""
+    return all(
+        slicing.same_rows(slicing.stored_shape(graph.layers[source.layer]), shape)
+        for source, shape in zip(sources, shapes, strict=False)
     )
 
 
-def _taken(
+_Given: TypeAlias = tuple[Ref, tuple[Ref, ...], slicing.Shape | None, slicing.Shape | None]
+"""A template input: its source, what the towers read of it, the source's shape and the template's."""
+
+
+def _inputs(
     graph: Graph,
     columns: Sequence[tuple[Ref, ...]],
     cuts: Sequence[_Cut],
-    shapes: Sequence[slicing.Shape | None] | None,
-) -> rows.Taken:
-    """The rows that the towers read, where slices are operations whose result can be computed."""
-    inputs = []
-    for column, cut, expected in zip(columns, cuts, shapes or [None] * len(cuts), strict=False):
+    shapes: Sequence[slicing.Shape | None],
+) -> Iterator[_Given]:
+    for column, cut, expected in zip(columns, cuts, shapes, strict=False):
         (source,) = cut.sources
         shape = None if graph.call(source.call).reads else slicing.stored_shape(graph.layers[source.layer])
-        inputs.append(rows.Input(source, column if cut.lanes[0] else (), shape, expected))
-    return rows.taken(graph, inputs)
+        yield source, column if cut.lanes[0] else (), shape, expected
+
+
+def _computed(graph: Graph, cut: _Cut, inputs: Iterable[_Given]) -> _Cut | None:
+    """The cut by operations with what they compute; None where that is not the rows of the sources."""
+    from unnest.core import rows
+
+    taken = rows.taken(graph, [rows.Input(*given) for given in inputs])
+    if taken.rows is rows.Rows.NOT:
+        return None
+    dealt = taken.rows is rows.Rows.DEALT
+    return replace(
+        cut,
+        consecutive=cut.consecutive and not dealt,
+        dealt_out=cut.dealt_out or dealt,
+        computed=taken.sentence,
+    )
 
 
 MAX_STEPS = 8

@@ -22,9 +22,7 @@ def renamed(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObje
 
 def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
     if isinstance(value, Mapping):
-        return {
-            outputs.get(k, k): _rename_name(k, _rename_keys(v, outputs), outputs) for k, v in value.items()
-        }
+        return {outputs.get(k, k): _rename_name(k, _rename_keys(v, outputs), outputs) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_rename_keys(part, outputs) for part in value]
     return value
@@ -63,9 +61,7 @@ def output_names(layers: Sequence[str]) -> list[str]:
     return names
 
 
-def reordered(
-    state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]
-) -> tuple[Tensor, ...] | None:
+def reordered(state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]) -> tuple[Tensor, ...] | None:
     """The optimizer state for trained weights in another order; None where its layout is not clear.
 
     The state begins with scalars of its own. Then come either slot after slot, each with a tensor
@@ -92,6 +88,4 @@ def reordered(
 
 def _alike(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
     """A slot has its weight's shape; one that the optimizer does not use is a single number."""
-    return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(
-        t.shape == (1,) for t in block
-    )
+    return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(t.shape == (1,) for t in block)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 from unnest.core.dialects import is_model, read
@@ -222,8 +223,8 @@ def _border(tensors: Sequence[Tensor], layers: Sequence[_Claimant], owners: Sequ
     return min(trained, len(tensors))
 
 
-MAX_STATES = 20_000
-"""Readings that are followed at once; a model with honest names needs a handful."""
+MAX_STEPS = 300_000
+"""Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""
 
 Counts: TypeAlias = tuple[int, int]
 """How many trained and how many other tensors a layer owns."""
@@ -243,7 +244,19 @@ class _Rules:
     pure: bool = False
 
 
-@dataclass(frozen=True)
+_Way: TypeAlias = "tuple[_Way, Counts] | None"
+"""The counts of the layers so far, the last one first."""
+
+
+def _unwound(way: _Way) -> list[Counts]:
+    counts = []
+    while way is not None:
+        way, last = way
+        counts.append(last)
+    return counts[::-1]
+
+
+@dataclass
 class _Search:
     """All readings that order, names and promises leave under some rules."""
 
@@ -251,6 +264,7 @@ class _Search:
     layers: Sequence[_Claimant]
     claims: Sequence[frozenset[int] | None]
     rules: _Rules
+    steps: int = 0
 
     @cached_property
     def _named(self) -> frozenset[int]:
@@ -274,7 +288,11 @@ class _Search:
         if self.rules.spare_unknown and all(c is None for c in self.claims):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []
-        return range(len(self.tensors) + 1)
+        told = [(k, next(iter(claim))) for k, claim in enumerate(self.claims) if claim and len(claim) == 1]
+        falls = [(a, b) for (a, x), (b, y) in pairwise(told) if y < x]
+        if len(falls) > 1:
+            return []
+        return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
 
     def _shares(self, counts: Iterable[Counts], border: int) -> list[Share]:
         shares = []
@@ -287,17 +305,15 @@ class _Search:
     def _readings(self, border: int) -> list[list[Counts]]:
         """Up to two ways to share the tensors out."""
         end = (border, len(self.tensors))
-        states: dict[Counts, list[list[Counts]]] = {(0, border): [[]]}
+        states: dict[Counts, list[_Way]] = {(0, border): [None]}
         for index in range(len(self.layers)):
-            following: dict[Counts, list[list[Counts]]] = {}
+            following: dict[Counts, list[_Way]] = {}
             for (i, j), ways in states.items():
                 for a, b in self._options(index, (i, j), end):
                     kept = following.setdefault((i + a, j + b), [])
-                    kept += [[*way, (a, b)] for way in ways[: 2 - len(kept)]]
+                    kept += [(way, (a, b)) for way in ways[: 2 - len(kept)]]
             states = following
-            if len(states) > MAX_STATES:
-                raise Ambiguous("too many readings of its weights are possible")
-        return states.get(end, [])
+        return [_unwound(way) for way in states.get(end, [])]
 
     def _options(self, index: int, at: Counts, end: Counts) -> Iterator[Counts]:
         """How many of the next trained and other tensors a layer may own."""
@@ -312,9 +328,12 @@ class _Search:
         else:
             options = [(a, b) for a in range(most[0] + 1) for b in range(most[1] + 1)]
         for a, b in options:
-            if a <= most[0] and b <= most[1]:
-                own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]]
-                if _fits(layer, own) and _whole_owners(self.tensors, self.claims, at, (a, b), end):
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise Ambiguous("too many readings of its weights are possible")
+            if a <= most[0] and b <= most[1] and _whole_owners(self.tensors, self.claims, at, (a, b), end):
+                own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
+                if _fits(layer, own):
                     yield a, b
 
     def _reach(self, index: int, start: int, stop: int) -> int:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from unnest.core import shapes
 from unnest.core.dialects import nodes
 from unnest.core.graph import Call, Graph, Layer, Ref
 from unnest.core.model import Json, JsonObject
@@ -254,6 +253,8 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
 
 def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
     """The same for Keras 3, which always stores the input layer, and notes every tensor in full."""
+    from unnest.core import shapes
+
     if not graph.layers:
         raise ShapesUnknown("any shape of a model without layers")
     first, *rest = graph.layers.values()
