@@ -63,6 +63,12 @@ def _uses(names: Iterable[str], words: Sequence[str]) -> bool:
     return any(part in words for name in names for part in name.lower().split("_"))
 
 
+def shows_how(layer: Layer) -> bool:
+    """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
+    code = lambdas.code(layer.settings.get("function"))
+    return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
+
+
 def is_part_one_of_one(layer: Layer) -> bool:
     """Whether the only numbers in a layer's config are an index 0 and a count of 1."""
     numbers = [number for _, number in _numbers(layer.settings)]

@@ -172,7 +172,8 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     lined_up = all(m.on_batch_axis for m in merges)
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges, facts):
         return None
-    proven = lined_up and (facts.consecutive or cut.consecutive or cut.computed is not None)
+    shown = all(slicing.shows_how(graph.layers[c.layer]) for lane in cut.lanes for c in lane)
+    proven = lined_up and (cut.consecutive or cut.computed is not None or (facts.consecutive and shown))
     return Found(
         towers[0].layer,
         towers,

@@ -1,0 +1,1 @@
+"""Wrappers that the recogniser was not developed on."""
