@@ -144,6 +144,8 @@ def test_max_to_keep(training: Any, checkpoint: Any, tmp_path: Path) -> None:
     (tmp_path / "mine-01.keras").write_text("not this run's")
     training[2](checkpoint(str(tmp_path / "m-{epoch:02d}.keras"), max_to_keep=2), epochs=4)
     assert sorted(os.listdir(tmp_path)) == ["m-03.keras", "m-04.keras", "mine-01.keras"]
+    training[2](checkpoint(str(tmp_path / "same.keras"), max_to_keep=1), epochs=3)
+    assert (tmp_path / "same.keras").exists()
 
 
 def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_path: Path) -> None:
@@ -158,6 +160,23 @@ def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_pat
     training[2](callback)
     assert 0 < callback.best < 1e9
     assert len(os.listdir(tmp_path)) == 3
+
+
+def test_a_file_that_another_worker_writes_meanwhile_is_not_taken_up(
+    training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    """If one worker took up the chief's first file it would not save, and those that save together would wait."""
+    _template, parallel, _fit = training
+    (tmp_path / "m-0.75.keras").touch()
+    callback = checkpoint(str(tmp_path / "m-{acc:.2f}.keras"), save_best_only=True, monitor="acc", mode="max")
+    callback.set_model(parallel)
+    callback.on_train_begin()
+    (tmp_path / "m-0.90.keras").touch()
+    callback.on_epoch_end(0, {"acc": 0.7})
+    assert callback.best == 0.75
+    callback.on_epoch_end(1, {"acc": 0.8})
+    assert callback.best == 0.8
+    assert (tmp_path / "m-0.80.keras").stat().st_size > 0
 
 
 @pytest.mark.parametrize(
@@ -247,6 +266,11 @@ def test_period_and_options_of_tf_keras(tf: Any, keras: Any, training: Any, chec
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "c-4")
 
 
+def interrupted_while_writing(path: str) -> None:
+    Path(path).write_text("half")
+    raise KeyboardInterrupt
+
+
 def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
     for text in ("old", "new"):
         with publish.replacing(str(tmp_path / "saved")) as path:
@@ -259,6 +283,10 @@ def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
     assert (tmp_path / "ckpt.index").read_text() == "new"
     with pytest.raises(OSError, match=r"directory|folder|saved"), publish.replacing(str(tmp_path / "saved")) as path:
         Path(path).write_text("a file in a folder's place")
+    assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
+    with pytest.raises(KeyboardInterrupt), publish.replacing(str(tmp_path / "ckpt")) as path:
+        interrupted_while_writing(path + ".index")
+    assert (tmp_path / "ckpt.index").read_text() == "new"
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
     for name in ("saved", "ckpt", "gone"):
         publish.remove(str(tmp_path / name))

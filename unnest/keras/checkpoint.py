@@ -146,6 +146,7 @@ def model_checkpoint(kit: Kit) -> Any:
                 "initial_value_threshold", args[_threshold(kit)] if len(args) > _threshold(kit) else None
             )
             self._takes_up_best = self.save_best_only and threshold is None
+            self._told: list[float] | None = None
 
         def set_model(self, model: Model) -> None:
             _refuse_stranger(kit, model)
@@ -155,13 +156,18 @@ def model_checkpoint(kit: Kit) -> Any:
             super().on_train_begin(logs)
             if is_model(self.model):
                 self._saver.choose(self.model)
+            # Before any worker can have written: if one saw the chief's first file and did not save, all would wait.
+            self._told = self._read_names() if self._takes_up_best else None
+
+        def _read_names(self) -> list[float]:
+            return list(best.values(str(self.filepath), self.monitor))
 
         def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
             if getattr(self, "monitor_op", True) is None:
                 self._set_monitor_op()  # Keras 3 does so after the first epoch, too late for save_freq=int
             if self._takes_up_best:
                 self._takes_up_best = False
-                self.best = _best_so_far(self)
+                self.best = _best_of(self, self._read_names() if self._told is None else self._told)
             before = self.best
             with self._stand_in():
                 try:
@@ -200,10 +206,10 @@ def _refuse_stranger(kit: Kit, model: object) -> None:
         )
 
 
-def _best_so_far(callback: Any) -> Any:
-    """The callback's best value, or a better one that the names of existing files tell."""
+def _best_of(callback: Any, told: list[float]) -> Any:
+    """The callback's best value, or a better one that the names of existing files told."""
     found = callback.best
-    for value in best.values(str(callback.filepath), callback.monitor):
+    for value in told:
         if found is None or bool(callback.monitor_op(value, found)):
             found = value
     return found
