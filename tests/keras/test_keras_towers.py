@@ -29,6 +29,9 @@ ALL = [
     ),
 ]
 
+SLOW_TO_START = pytest.param("recurrent", marks=pytest.mark.slow)
+"""LSTMs and GRUs take seconds per tower until the first step has run."""
+
 
 def any_batch(tf: Any, model: Any, x: Any) -> Any:
     """`model` for batches whose size is not known beforehand, traced once."""
@@ -75,7 +78,7 @@ def test_all_predictions(tf: Any, keras: Any, zoo: Any, rows: Any, name: str, to
     assert_predicts_alike(tf, template, multi_gpu_model(template, towers, shares), rows, range(1, 34))
 
 
-@pytest.mark.parametrize("name", ["dense", "several", "masked", "regular"])
+@pytest.mark.parametrize("name", ["dense", "several", "masked", "regular", SLOW_TO_START])
 def test_twenty_steps_train_as_the_plain_model(tf: Any, keras: Any, zoo: Any, rows: Any, name: str) -> None:
     """Ten batches of 7 rows and one of 2, twice: towers without rows included."""
     template = zoo[name]()
@@ -84,7 +87,7 @@ def test_twenty_steps_train_as_the_plain_model(tf: Any, keras: Any, zoo: Any, ro
     shapes = [tuple(y.shape) for y in tf.nest.flatten(template(x))]
     y = [np.random.default_rng(3).normal(size=shape).astype("f") for shape in shapes]
     weights, losses = [], []
-    ratios = [1, 9] if name == "masked" else [1, 1, 2, 3]  # recurrent layers take seconds per tower to start
+    ratios = [1, 9] if name in {"masked", "recurrent"} else [1, 1, 2, 3]
     for model in (template, multi_gpu_model(template, gpus=len(ratios), ratios=ratios)):
         template.set_weights(start)
         model.compile(keras.optimizers.SGD(0.05, momentum=0.9), loss="mse")
