@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from operator import index
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 _NAME = re.compile(r"/?(?:.*/)?(?:device:)?(?P<kind>[a-z_]+):(?P<index>\d+)", re.IGNORECASE)
@@ -36,14 +39,7 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
     Raises ValueError for fewer than `least` devices and for devices that do not exist.
     """
     here = available()
-    kind = kind_of_numbers()
-    if gpus and isinstance(gpus, (list, tuple, range)):
-        wanted = tuple(canonical(g) if isinstance(g, str) else f"{kind}:{int(g)}" for g in gpus)
-    elif isinstance(gpus, str):
-        raise ValueError(f"gpus={gpus!r}: give a list of device names; this machine has {_listed(here)}")
-    else:
-        count = int(gpus) if gpus and isinstance(gpus, int) else sum(name.startswith(kind) for name in here)
-        wanted = tuple(f"{kind}:{i}" for i in range(count))
+    wanted = tuple(_wanted(gpus, here))
     if len(wanted) < least:
         raise ValueError(
             f"gpus={gpus!r} is {len(wanted)} device{'s' * (len(wanted) != 1)}, at least {least} are needed; "
@@ -53,6 +49,22 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
     if missing:
         raise ValueError(f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(here)}")
     return wanted
+
+
+def _wanted(gpus: Any, here: Sequence[str]) -> Sequence[str]:
+    """The names that `gpus` means, whether they exist or not; NumPy's integers and arrays are as good as Python's."""
+    kind = kind_of_numbers()
+    try:
+        names = list(gpus) if np.ndim(gpus) else []
+        if not names:
+            count = 0 if gpus is None or np.ndim(gpus) else index(gpus)
+            return [f"{kind}:{i}" for i in range(count or sum(name.startswith(kind) for name in here))]
+        return [canonical(g) if isinstance(g, str) else f"{kind}:{index(g)}" for g in names]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"gpus={gpus!r}: give a number of devices, or a list of indices or of names like 'GPU:0'; "
+            f"this machine has {_listed(here)}"
+        ) from None
 
 
 def stand_ins(wanted: Sequence[str]) -> tuple[str, ...]:
