@@ -59,7 +59,9 @@ def make_parallel(model: Model, gpu_count: int) -> Model:
     A `gpu_count` of 1 is allowed, as it was; every row of every batch is computed, which it was not.
     Otherwise as `multi_gpu_model(model, gpu_count)`, its errors included.
     """
-    return _build(model, int(gpu_count) or 1, None, cpu_merge=True, least=1)
+    if gpu_count == 0:
+        raise ValueError(f"gpu_count=0: at least one device is needed; this machine has {', '.join(names.available())}")
+    return _build(model, gpu_count, None, cpu_merge=True, least=1)
 
 
 def _build(
