@@ -152,15 +152,18 @@ class Step(Enum):
     UNKNOWN = "does not say"
 
 
-def step(slices: Sequence[Slice]) -> Step:
-    """What a slice layer per tower, or one layer with an output per tower, does with the batch."""
+def step(slices: Sequence[Slice], rows: int | None = None) -> Step:
+    """What a slice layer per tower, or one layer with an output per tower, does with the batch.
+
+    `rows` is the size of the batch where it is fixed.
+    """
     layers = [layer for layer, _, _ in slices]
     if any(map(_cannot_cut, layers)) or _all_the_same(slices) or _leaves_parts_out(layers):
         return Step.CANNOT
     if len({layer.name for layer, _, _ in slices}) == 1 and len(slices) > 1:
         return _split(*slices[0][:2], [ref.tensor for _, _, ref in slices])
     if all(_needs_no_size(layer) for layer, _, _ in slices):
-        return _bounds_given([layer for layer, _, _ in slices])
+        return _bounds_given(layers, rows)
     answers = {_cut(layer, call) for layer, call, _ in slices}
     for answer in (Step.CANNOT, Step.UNKNOWN):
         if answer in answers:
@@ -231,11 +234,12 @@ def _given(layer: Layer) -> list[tuple[Place, Number]]:
     return [found for key in ("function", "arguments") for found in _numbers(layer.settings.get(key), (key,))]
 
 
-def _bounds_given(layers: Sequence[Layer]) -> Step:
+def _bounds_given(layers: Sequence[Layer], rows: int | None) -> Step:
     """Without the number of rows, only bounds that are given can cut parts; an index can but deal rows out."""
     numbers = [dict(_given(layer)) for layer in layers]
     keys, varying, constant = _sorted_out(numbers)
-    if _shared_out(numbers, varying, keys, constant) or _bounded(numbers, varying):
+    totals = constant if rows is None else {**constant, ("rows",): rows}
+    if _shared_out(numbers, varying, keys, totals) or _bounded(numbers, varying):
         return Step.UNKNOWN
     return Step.STRIDES if _counted(numbers, varying, constant) else Step.CANNOT
 
@@ -332,7 +336,7 @@ def _shared_out(
     numbers: Sequence[Mapping[Place, Number]],
     varying: Sequence[Place],
     keys: Sequence[Place],
-    constant: Mapping[Place, Number],
+    totals: Mapping[Place, Number],
 ) -> str | None:
     """Shares of a total, each with its start: `{share, total, start}`."""
     for start in varying:
@@ -341,7 +345,7 @@ def _shared_out(
                 continue
             ends = [n[start] + n[share] for n in numbers]
             lined_up = all(end == n[start] for end, n in zip(ends, numbers[1:], strict=False))
-            total = any(value == ends[-1] for key, value in constant.items() if key not in (start, share))
+            total = any(value == ends[-1] for key, value in totals.items() if key not in (start, share))
             if lined_up and total:
                 return f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
     return None

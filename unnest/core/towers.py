@@ -304,23 +304,24 @@ MAX_STEPS = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
 
 
-def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
+def _trace(graph: Graph, column: Sequence[Ref]) -> _Cut | None:
     """Walk back from one input of all towers, in step, until all come from one tensor."""
     lanes: list[tuple[CallId, ...]] = []
     steps: list[slicing.Step] = []
-    at = list(slices)
+    at = list(column)
     while len(set(at)) > 1 or (len(at) == 1 and not steps):
         calls = tuple(ref.call for ref in at)
         if len(lanes) == MAX_STEPS or not all(_can_slice(graph, c) for c in calls):
             return None
         lanes.append(calls)
         if not all(slicing.passes_on(graph.layers[c.layer], graph.call(c)) for c in calls):
-            step = slicing.step([(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)])
+            slices = [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
+            step = slicing.step(slices, _fixed_rows(graph, calls[0]))
             if step is slicing.Step.CANNOT:
                 return None
             steps.append(step)
         at = [graph.call(c).reads[0] for c in calls]
-    source, passed = _before_the_slices(graph, at[0], len(slices), indexed=slicing.Step.INDEXES in steps)
+    source, passed = _before_the_slices(graph, at[0], len(column), indexed=slicing.Step.INDEXES in steps)
     if source is None:
         return None
     calls_between = frozenset(c for lane in lanes for c in lane) | passed
@@ -332,6 +333,12 @@ def _trace(graph: Graph, slices: Sequence[Ref]) -> _Cut | None:
         consecutive=bool(told.intersection(steps)),
         dealt_out=slicing.Step.STRIDES in steps,
     )
+
+
+def _fixed_rows(graph: Graph, at: CallId) -> int | None:
+    """The batch size of what a slice reads, where it is fixed."""
+    shape = slicing.stored_shape(graph.layers[graph.call(at).reads[0].layer])
+    return shape[0] if shape else None
 
 
 def _before_the_slices(graph: Graph, source: Ref, parts: int, *, indexed: bool) -> tuple[Ref | None, frozenset[CallId]]:

@@ -51,7 +51,9 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
-    if tensors and all(t.owner for t in tensors):
+    if not tensors:  # an architecture alone
+        return {name: Share() for name in graph.layers}
+    if all(t.owner for t in tensors):
         return _as_told(tensors, graph)
     layers = [_Claimant.of(layer) for layer in graph.layers.values()]
     by_name = _name_claims(tensors, layers)
@@ -175,9 +177,11 @@ def _name_claims(tensors: Sequence[Tensor], layers: Sequence[_Claimant]) -> list
 
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
     parts = weight_name.split("/")
-    exact = [own[part] for part in parts if part in own]
-    if exact:
-        return frozenset[int]().union(*exact)
+    for length in range(len(parts), 0, -1):  # a layer's name may be a path itself: the longest that is borne counts
+        paths = ("/".join(parts[start : start + length]) for start in range(len(parts) - length + 1))
+        exact = [own[path] for path in paths if path in own]
+        if exact:
+            return frozenset[int]().union(*exact)
     for part in parts:  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
         stem = part
         while "_" in stem:
@@ -210,8 +214,11 @@ def _anchored(
     for index, (tensor, owner) in enumerate(zip(tensors, owners, strict=True)):
         (trained if index < border else rest)[owner].append(tensor)
     shares = [Share(tuple(a), tuple(b)) for a, b in zip(trained, rest, strict=True)]
-    fit = all(_fits(layer, share.tensors) for layer, share in zip(layers, shares, strict=True))
-    return shares if fit else None
+    for layer, share in zip(layers, shares, strict=True):
+        starved = layer.promised is not None and layer.promised.total > 0 and not share.tensors
+        if starved or not _fits(layer, share.tensors):
+            return None
+    return shares
 
 
 def _border(tensors: Sequence[Tensor], layers: Sequence[_Claimant], owners: Sequence[int]) -> int:
