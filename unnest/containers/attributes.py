@@ -67,7 +67,7 @@ def style(attributes: Attributes, name: str) -> Style:
 
 def write_text(group: h5py.Group, name: str, value: str, how: Style) -> None:
     """A scalar text; fixed-length where the source's is."""
-    group.attrs.create(name, np.bytes_(value.encode()) if how is None else value, dtype=how)
+    group.attrs.create(name, np.bytes_(value.encode()) if how is None else value.encode(), dtype=how)
 
 
 def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style) -> None:
@@ -77,7 +77,8 @@ def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style)
         return
     fixed = np.array([v.encode() for v in values])
     if fixed.nbytes <= HEADER_LIMIT and (how is None or len(values) * REFERENCE <= HEADER_LIMIT):
-        group.attrs.create(name, fixed if how is None else list(values), dtype=how)
+        # As bytes: h5py 3 marks what is not ASCII as if it were.
+        group.attrs.create(name, fixed if how is None else [v.encode() for v in values], dtype=how)
         return
     pieces = 2
     while any(chunk.nbytes > HEADER_LIMIT for chunk in np.array_split(fixed, pieces)):

@@ -266,7 +266,8 @@ class _Writer:
         self._versions(root, self.layers)
         how = self._weights_style()
         for layer in self.model.groups:
-            self._tensors(root.create_group(layer.name), layer.tensors, how)
+            # A layer's name may be a path, and lead through another layer's group.
+            self._tensors(root.require_group(layer.name), layer.tensors, how)
         if isinstance(self.source, H5Source) and self.source.top_level in self.source.door.groups:
             self._tensors(root.create_group(TOP_LEVEL), (), how)
 
