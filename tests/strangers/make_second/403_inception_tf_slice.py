@@ -14,7 +14,7 @@ outs = []
 for i in range(3):
     with tf.name_scope('tower_%d' % i):
         outs.append(m([Lambda(shard, output_shape=tuple(t.get_shape().as_list())[1:], arguments={'idx': i, 'parts': 3})(t) for t in m.inputs]))
-wrap(Model(inputs=m.inputs, outputs=L.concatenate(outs, axis=0)), m, data((6, 6, 2)), towers=3, optimizer='nadam',
+wrap(Model(inputs=m.inputs, outputs=L.concatenate(outs, axis=0)), m, data((6, 6, 2)), towers=3, optimizer='sgd',
      loss='categorical_crossentropy', merge=['concatenate_1'], comp={'metrics': ['accuracy']},
-     how="the kuza55 shape of slicing under Keras 2.0.9 (size, start * idx), on the template's own Input; inception branches; Nadam",
+     how="the kuza55 shape of slicing under Keras 2.0.9 (size, start * idx), on the template's own Input; inception branches",
      reason='three slices, one template, one merge: whole')

@@ -11,7 +11,7 @@ def part_of_batch(t, k, n):
 m = zoo.vae()
 x = m.inputs[0]
 par = Model(x, L.concatenate([m(Lambda(part_of_batch, arguments={'k': k, 'n': 2})(x)) for k in range(2)], axis=0, name='x_out'), name='vae_parallel')
-wrap(par, m, data((8,)), towers=2, loss='mse', merge=['x_out'],
+wrap(par, m, data((8,)), towers=2, optimizer='sgd', loss='mse', merge=['x_out'],
      how='variational autoencoder: Lambda sampling and add_loss inside the template, which is called on two slices of its own Input',
      reason='whole; the sampling Lambda and its stored code belong to the template',
      doubts='add_loss is not in any saved config, in base.h5 neither')

@@ -16,5 +16,5 @@ wrap(par, base, data((4,)), template=G, towers=2, wrappers=2, scope='embedded', 
      y=np.ones((12, 1)), shake_it=False,
      how='the combined model of a GAN, saved after training: parallel generator, then parallel discriminator with trainable=False on it and its template',
      reason='two wrappers in a larger model: embedded, each template nested in its wrapper\'s place',
-     doubts='the order of the two in the report is open. The discriminator was frozen as a whole, which no config says; its group is then in layer order',
+     doubts='the order of the two in the report is open. The discriminator was frozen as a whole, which no config says; both groups stay trainable weights first',
      extra={'templates': ['generator', 'discriminator']})

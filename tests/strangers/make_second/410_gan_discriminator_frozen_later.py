@@ -13,4 +13,4 @@ D.trainable = False
 wrap(Dp, D, data((5,)), towers=2, merge=['dense_3'], compiled=True, steps=0, shake_it=False,
      how='the discriminator of the same kind of GAN, saved at the end when trainable=False is set on the template (the wrapper itself was left alone)',
      reason='official wrapper: whole',
-     doubts='the template\'s flat group is in layer order, because a container that is not trainable has no trainable weights; Adam\'s state still covers all trainable ones')
+     doubts='the optimizer\'s state covers all trainable weights although the container is frozen; the group is trainable weights first all the same')

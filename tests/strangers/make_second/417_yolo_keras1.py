@@ -26,6 +26,6 @@ m = Model(a, L.Reshape((16, 7))(L.Convolution2D(7, 1, 1, name='conv_out')(h)), n
 x = Input(shape=(8, 8, 3))
 par = Model(input=[x], output=L.merge([m(Lambda(divide, lambda s: s, arguments={'n_gpus': 2, 'part': g})(x)) for g in range(2)],
                                       mode='concat', concat_axis=0))
-wrap(par, m, data((8, 8, 3)), towers=2, merge=['merge_1'], y=np.zeros((12, 16, 7)),
+wrap(par, m, data((8, 8, 3)), towers=2, merge=['merge_1'], optimizer='sgd', y=np.zeros((12, 16, 7)),
      how="Keras 1 YOLO with a reorg Lambda and a channel merge(mode='concat', concat_axis=3) inside the template",
      reason='whole; the inner Lambda and merge are of the template')

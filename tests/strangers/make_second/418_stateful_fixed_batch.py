@@ -21,7 +21,7 @@ def halves(model, v):
     return [model.predict(v, batch_size=4)]
 
 
-wrap(par, m, data((3, 2), n=8), towers=2, merge=['concatenate'], parallel_predict=whole, base_predict=halves, y=np.ones((8, 2)),
+wrap(par, m, data((3, 2), n=8), towers=2, merge=['concatenate'], optimizer='sgd', parallel_predict=whole, base_predict=halves, y=np.ones((8, 2)),
      how='stateful GRU with batch_shape (4, 3, 2); outer batch fixed at 8; literal rows {first, count} that cover it',
      reason='fixed shapes prove that 2 x 4 rows are the whole batch of 8: whole',
      doubts='the second tower goes on from the first one\'s state, as the template does in its second batch of four')

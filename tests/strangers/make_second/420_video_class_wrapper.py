@@ -29,6 +29,6 @@ def take(split, rank):
 
 
 m = zoo.video()
-wrap(GpuSplit(m, [0, 2, 3]).build(), m, data((3, 6, 6, 1)), towers=3, merge=['gather'], loss='categorical_crossentropy', optimizer='adamax',
-     how='TimeDistributed(CNN) + LSTM; slices by a closure over (n, rank), Lambdas named after device ids 0, 2, 3; Adamax',
+wrap(GpuSplit(m, [0, 2, 3]).build(), m, data((3, 6, 6, 1)), towers=3, merge=['gather'], loss='categorical_crossentropy', optimizer='nesterov',
+     how='TimeDistributed(CNN) + LSTM; slices by a closure over (n, rank), Lambdas named after device ids 0, 2, 3',
      reason='closures 3 and 0, 1, 2 tell the parts: whole', doubts='the names gpu_0, gpu_2, gpu_3 are device ids, not parts')

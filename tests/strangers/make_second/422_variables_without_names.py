@@ -12,8 +12,7 @@ m = zoo.plain()
 x = Input((6,))
 par = Model(x, L.concatenate([m(Lambda(get_piece, arguments={'i': i, 'parts': 2})(x)) for i in range(2)], axis=0, name='probs'))
 wrap(par, m, data((6,)), towers=2, loss='categorical_crossentropy', merge=['probs'],
-     how='custom layers whose weights are K.variable, most of them without a name (Variable:0, Variable_1:0 ...), one not trainable, one a scalar',
-     reason='whole; weight names say nothing of their layer, and trainable ones come first in the nested group',
-     doubts='by name alone nothing can be placed: by the order of the template\'s layers, shapes and the trainable-first rule it can be (p1: k, b, '
-            'gain, seen). Refusing with the reason is defensible, a wrong placing is not',
-     extra={'also_acceptable': ['refused'], 'must_not': 'weights in the wrong place'})
+     how='custom layers whose weights are K.variable, most of them without a name (p1/Variable:0, p1/Variable_1:0, p2/Variable:0 ...), one not trainable, one a scalar',
+     reason='whole; the group lists trainable weights first, so that p1\'s last one comes after p2\'s',
+     doubts='the names repeat within a layer but for a counter and say nothing of what a weight is; the prefix tells the layer, and the trainable-first rule its order (p1: k, b, gain, seen)',
+     extra={'must_not': 'weights in the wrong place'})

@@ -16,7 +16,7 @@ def teil(x, nummer, größe):
 
 par = Model([a, b], L.concatenate([m([Lambda(teil, arguments={'nummer': i, 'größe': 3})(t) for t in (a, b)]) for i in range(3)], axis=0, name='Ausgabe'),
             name=long_ + 'parallel')
-wrap(par, m, data((6,), (3,)), towers=3, loss={'Ausgabe': 'categorical_crossentropy'}, merge=['Ausgabe'],
+wrap(par, m, data((6,), (3,)), towers=3, loss={'Ausgabe': 'categorical_crossentropy'}, merge=['Ausgabe'], optimizer='sgd',
      how='TF 2.10; Inputs and a slice argument named in German and Chinese letters (TensorFlow takes them nowhere else), layers and models of more '
          'than 250 characters; wrapper on the template\'s own Inputs',
      reason='six slices, one template, one merge: whole')

@@ -23,4 +23,6 @@ wrap(par, base, [np.random.RandomState(1).randint(0, 9, (12, 7)).astype('float32
      how='a saved parallel model loaded again, every layer set to trainable=False, and a new head put on its output',
      reason='layers follow the merge: head; the template\'s layers become the model\'s own',
      doubts='trainable=False was set on the template as a whole: its layers\' configs say trainable, in base.h5 too. The outer Input and the template\'s have one name; '
-            'base starts from the template\'s')
+            'base starts from the template\'s. '
+            'The optimizer\'s state covers only the new head, as in the parallel file; once flat, the template\'s layers count as trainable again, so a finding that '
+            'the state could not be carried is defensible too')

@@ -13,7 +13,7 @@ x = Input((6,), name='rows')
 aux = Dense(2, name='aux')
 par = Model(x, [L.concatenate([m(Lambda(nth, arguments={'i': i, 'parts': 2})(x)) for i in range(2)], axis=0, name='merged'), aux(x)], name='both')
 base = Model(x, [m(x), aux(x)], name='both')
-wrap(par, base, data((6,)), template=m, towers=2, scope='embedded', merge=['merged'],
+wrap(par, base, data((6,)), template=m, towers=2, scope='embedded', merge=['merged'], optimizer='sgd',
      comp={'loss': {'merged': 'categorical_crossentropy', 'aux': 'mse'}},
      base_comp={'loss': {'clf': 'categorical_crossentropy', 'aux': 'mse'}},
      how='a second output computed from the whole batch beside the merge; losses by name',

@@ -19,9 +19,9 @@ class SliceBatch(Layer):
         return dict(super(SliceBatch, self).get_config(), batch_size=self.batch_size, num_slices=self.num_slices, slice_index=self.slice_index)
 
 
-m = zoo.unet('unet')
-x = Input(batch_shape=(12, 8, 8, 1), name='batch')
+m = cnn('unet', shape=(6, 6, 1))
+x = Input(batch_shape=(12, 6, 6, 1), name='batch')
 par = Model(x, L.concatenate([m(SliceBatch(12, 4, i, name='slice_%d' % i)(x)) for i in range(4)], axis=0, name='merge_batch'))
-wrap(par, m, data((8, 8, 1)), towers=4, loss='binary_crossentropy', merge=['merge_batch'], y=np.zeros((12, 8, 8, 1)), optimizer='rmsprop',
-     how='layer class SliceBatch {batch_size 12, num_slices 4, slice_index} on an Input with fixed batch 12; U-Net', opaque_slices=False,
+wrap(par, m, data((6, 6, 1)), towers=4, loss='categorical_crossentropy', merge=['merge_batch'], optimizer='sgd',
+     how='layer class SliceBatch {batch_size 12, num_slices 4, slice_index} on an Input with fixed batch 12', opaque_slices=False,
      reason='four slices, one template, one merge: whole; the fixed batch is the wrapper\'s, not the template\'s')

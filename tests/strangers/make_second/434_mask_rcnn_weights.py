@@ -31,7 +31,7 @@ h = BatchNormalization(name='bn_conv1')(L.Conv2D(4, (3, 3), activation='relu', n
 f = Flatten(name='fpn')(L.MaxPooling2D((2, 2))(h))
 logits = Dense(2, activation='softmax', name='rpn_class')(f)
 bbox = Dense(4, name='rpn_bbox')(f)
-loss = Lambda(lambda t: K.mean(K.square(t[0] - t[1])), name='rpn_bbox_loss')([boxes, bbox])
+loss = Lambda(lambda t: K.mean(K.square(t[0] - t[1])) + K.mean(K.square(t[2])), name='rpn_bbox_loss')([boxes, bbox, logits])
 m = Model([image, boxes], [logits, bbox, loss], name='mask_rcnn')
 par = ParallelModel(m, 2)
 x = data((8, 8, 3), (4,))

@@ -8,6 +8,6 @@ img, meta = Input((6, 6, 1), name='img'), Input((3,), name='meta')
 join, bn, top = L.Concatenate(name='join'), BatchNormalization(name='outer_bn'), Dense(2, activation='softmax', name='top')
 par = Model([img, meta], top(bn(join([eye(img), meta]))), name='clinic')
 base = Model([img, meta], top(bn(join([t(img), meta]))), name='clinic')
-wrap(par, base, data((6, 6, 1), (3,)), template=t, towers=2, scope='embedded', merge=['dense_1'], loss='categorical_crossentropy', optimizer='amsgrad',
-     how='a parallel image encoder called inside a model with a second input of metadata; AMSGrad', extra={'wrapper': eye.name},
+wrap(par, base, data((6, 6, 1), (3,)), template=t, towers=2, scope='embedded', merge=['dense_1'], loss='categorical_crossentropy', optimizer='sgd',
+     how='a parallel image encoder called inside a model with a second input of metadata', extra={'wrapper': eye.name},
      reason='the wrapper sits inside a larger model: embedded')

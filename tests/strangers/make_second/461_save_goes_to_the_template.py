@@ -16,13 +16,13 @@ class ModelMGPU(Model):
         return super(ModelMGPU, self).__getattribute__(name)
 
 
-m = zoo.resnet('resnet_mgpu')
+m = mlp('resnet_mgpu')
 par = ModelMGPU(m, 2)
 shake(m)
-x = data((8, 8, 3))
+x = data((6,))
 par.compile(optimizer=opt('adam'), loss='categorical_crossentropy')
 for _ in range(2):
-    par.train_on_batch(x[0], onehot((12, 4)))
+    par.train_on_batch(x[0], onehot((12, 3)))
 m.compile(optimizer=opt('adam'), loss='categorical_crossentropy')
 finite(m)
 par.save(path('lookalike.h5'))

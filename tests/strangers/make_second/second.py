@@ -91,7 +91,7 @@ def wrap(parallel, base, x, towers, how, reason, scope='whole', template=None, m
     print('wrapper   %-44s worst %.1e' % (os.environ['STRANGER_CASE'], worst))
 
 
-def same(model, x, how, reason, kind='lookalike', optimizer='adam', loss='mse', comp=None, files='h5', y=None, doubts='', extra=None,
+def same(model, x, how, reason, kind='lookalike', optimizer='sgd', loss='mse', comp=None, files='h5', y=None, doubts='', extra=None,
          trained=True, shake_it=True, fit_kw=None, compiled=False, run=None):
     """A look-alike or a plain model: it must be called clean."""
     x = x if isinstance(x, dict) or len(x) > 1 else x[0]

@@ -15,24 +15,24 @@ def unet(name='unet', size=8):
     return Model(a, C(1, 1, activation='sigmoid', name='mask')(C(3, activation='relu')(u1)), name=name)
 
 
-def resnet(name='resnet', classes=4, out='fc', **kw):
+def resnet(name='resnet', classes=4, out='fc', stages=(('2a', 4), ('3a', 6))):
     a = Input((8, 8, 3))
     h = BatchNormalization(name='bn_conv1')(C(4, name='conv1', use_bias=False)(a))
     h = Activation('relu')(h)
-    for s, n in (('2a', 4), ('3a', 6)):
+    for s, n in stages:
         r = Activation('relu')(BatchNormalization(name='bn%s_2a' % s)(C(n, name='res%s_2a' % s)(h)))
         r = BatchNormalization(name='bn%s_2b' % s)(C(n, name='res%s_2b' % s)(r))
         if s == '3a':
             h = BatchNormalization(name='bn%s_1' % s, scale=False)(C(n, 1, name='res%s_1' % s)(h))
         h = Activation('relu')(L.add([r, h]))
-    return Model(a, Dense(classes, activation='softmax', name=out)(L.GlobalAveragePooling2D()(h)), name=name, **kw)
+    return Model(a, Dense(classes, activation='softmax', name=out)(L.GlobalAveragePooling2D()(h)), name=name)
 
 
 def inception(name='inception', freeze=False):
     a = Input((6, 6, 2))
     bn = lambda t: Activation('relu')(BatchNormalization(axis=3, scale=False)(t))
     h = bn(C(3, use_bias=False)(a))
-    mixed = L.concatenate([bn(C(2, 1, use_bias=False)(h)), bn(C(3, 3, use_bias=False)(bn(C(2, 1, use_bias=False)(h)))),
+    mixed = L.concatenate([bn(C(2, 1, use_bias=False)(h)), bn(C(3, 3, use_bias=False)(h)),
                            bn(C(2, 1, use_bias=False)(L.AveragePooling2D((3, 3), strides=(1, 1), padding='same')(h)))], axis=3, name='mixed0')
     m = Model(a, Dense(3, activation='softmax', name='predictions')(L.GlobalMaxPooling2D()(mixed)), name=name)
     if freeze:
@@ -124,7 +124,7 @@ def textcnn(name='textcnn'):
     for n, words in (('title', 12), ('body', 15), ('tags', 7)):
         i = Input((8,), name=n)
         e = Embedding(words, 4, name='emb_' + n)(i)
-        parts += [L.GlobalMaxPooling1D()(L.Conv1D(3, k, activation='relu', name='conv_%s_%d' % (n, k))(e)) for k in (2, 3)]
+        parts += [L.GlobalMaxPooling1D()(L.Conv1D(3, k, activation='relu', name='conv_%s_%d' % (n, k))(e)) for k in (3,)]
         ins.append(i)
     h = Dropout(.4)(L.concatenate(parts))
     return Model(ins, Dense(3, activation='softmax', name='label')(BatchNormalization()(h)), name=name)
