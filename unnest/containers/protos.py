@@ -92,9 +92,7 @@ TABLE = {
 SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "fixed32": 7, "bool": 8, "string": 9, "bytes": 12}
 
 #: Messages in which an unknown field would change what the known ones mean.
-STRICT = frozenset(
-    {"BundleHeader", "BundleEntry", "Shape", "Slice", "Extent", "SavedModel", "MetaGraph", "Graph"}
-)
+STRICT = frozenset({"BundleHeader", "BundleEntry", "Shape", "Slice", "Extent", "SavedModel", "MetaGraph", "Graph"})
 
 _FIELD = re.compile(r"(\w+) (\d+) (\*?)(?:(map)<(\w+)>|(\w+))(?:\|(\w+))?")
 
@@ -110,9 +108,7 @@ def _classes() -> dict[str, Any]:
             _declare(message, field, int(number), value or kind, is_map or many, oneof)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in TABLE
-    }
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in TABLE}
 
 
 def _declare(message: Message, name: str, number: int, kind: str, form: str, oneof: str) -> None:
