@@ -6,10 +6,7 @@ by its name and blocks nobody.
 
 from __future__ import annotations
 
-import filecmp
 import os
-import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 from unnest import write
 from unnest.write import Fill, Outcome
@@ -17,6 +14,8 @@ from unnest.write import Fill, Outcome
 
 def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Outcome:
     """Fill a temporary sibling folder, read it back, sync it, give it its name. As `write.publish`."""
+    from concurrent.futures import ThreadPoolExecutor
+
     target = target.rstrip("/\\") or target
     temporary, aside = write.sibling(target), write.sibling(target)
     try:
@@ -50,15 +49,15 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Out
 
 def copy(source: str, target: str) -> None:
     """A folder's files, into a folder that is there."""
+    import shutil
+
     shutil.copytree(source, target, dirs_exist_ok=True, symlinks=True)
 
 
 def same_tree(left: str, right: str) -> bool:
     """Whether two folders hold the same files with the same bytes."""
     names = [_names(folder) for folder in (left, right)]
-    return names[0] == names[1] and all(
-        filecmp.cmp(os.path.join(left, n), os.path.join(right, n), shallow=False) for n in names[0]
-    )
+    return names[0] == names[1] and all(write.same(os.path.join(left, n), os.path.join(right, n)) for n in names[0])
 
 
 def _names(folder: str) -> list[str]:
@@ -77,6 +76,8 @@ def _sync(folder: str) -> None:
 
 def _remove(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):
         os.unlink(path)

@@ -7,10 +7,7 @@ its name. A bad file is a Report that says so; only a caller's mistake raises (U
 from __future__ import annotations
 
 import contextlib
-import filecmp
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
@@ -213,10 +210,10 @@ def _copy_parts(source: Source, place: str, *, force: bool) -> None:
         target = place + path[len(source.path) :]
 
         def fill(temporary: str, path: str = path) -> None:
-            shutil.copyfile(path, temporary)
+            write.copy(path, temporary)
 
         def check(temporary: str, path: str = path) -> None:
-            if not filecmp.cmp(path, temporary, shallow=False):
+            if not write.same(path, temporary):
                 raise Failed("read-back", f"{temporary}: the copy reads back differently; the disk may be failing")
 
         write.publish(target, fill, check, force=force)
@@ -228,10 +225,10 @@ def _copying(source: Source) -> _Job:
     folder = container(source.container).folder
 
     def fill(path: str) -> None:
-        (folders.copy if folder else shutil.copyfile)(source.path, path)
+        (folders.copy if folder else write.copy)(source.path, path)
 
     def check(path: str) -> None:
-        alike = folders.same_tree(source.path, path) if folder else _same_file(source.path, path)
+        alike = folders.same_tree(source.path, path) if folder else write.same(source.path, path)
         if not alike:
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
@@ -261,12 +258,10 @@ def _would_be_same(place: str, job: _Job, *, folder: bool) -> bool:
         job.check(place)
     except (UnnestError, OSError):
         return False
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
         made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
-        publish, same = (folders.publish, folders.same_tree) if folder else (write.publish, _same_file)
+        publish, same = (folders.publish, folders.same_tree) if folder else (write.publish, write.same)
         publish(made, job.fill, lambda _: None)
         return same(made, place)
-
-
-def _same_file(left: str, right: str) -> bool:
-    return filecmp.cmp(left, right, shallow=False)

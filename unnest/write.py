@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import filecmp
 import os
-import shutil
 from collections.abc import Callable
 from threading import Thread
 from typing import IO, Literal, TypeAlias
@@ -40,7 +38,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Out
     with Held() as held:
         try:
             _make(temporary, fill, check, held)
-            if os.path.isfile(target) and filecmp.cmp(temporary, target, shallow=False):
+            if os.path.isfile(target) and same(temporary, target):
                 return "same"
             if force:
                 os.replace(temporary, target)
@@ -109,6 +107,20 @@ def write_failed(target: str, error: OSError) -> Failed:
         return Failed("no-folder", f"{target}: its folder does not exist; make it first")
     reason = os.strerror(number) if number else " ".join(str(error).split())[:200]
     return Failed("write", f"{target}: cannot be written ({reason}); check the disk, or write elsewhere with -o")
+
+
+def copy(source: str, target: str) -> None:
+    """A file's bytes under another name."""
+    import shutil
+
+    shutil.copyfile(source, target)
+
+
+def same(left: str, right: str) -> bool:
+    """Whether two files hold the same bytes."""
+    import filecmp
+
+    return filecmp.cmp(left, right, shallow=False)
 
 
 def write_all(file: IO[bytes], data: bytes) -> None:
@@ -183,6 +195,8 @@ def _back_up(target: str, backup: str, spare: str, held: Held) -> os.stat_result
     """The old file under a second name, or a copy of it where there are no second names."""
     if _link(target, backup):
         return os.stat(target)
+    import shutil
+
     with held.released():
         shutil.copy2(target, spare)
         with open(spare, "rb") as file:

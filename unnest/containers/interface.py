@@ -13,15 +13,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import ClassVar, Literal, TypeAlias, TypeVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
 from unnest.containers.jsontext import dump
 from unnest.core.model import JsonObject, Plan, Stored, Tensor
 from unnest.core.plan import plan
 from unnest.errors import Failed
 from unnest.findings import Finding
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
