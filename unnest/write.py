@@ -144,7 +144,7 @@ def _make(temporary: str, fill: Fill, check: Fill, held: Held) -> None:
     # file. Made here and truncated there, ext4 would write it all out on close, before the comparison.
     with held.released():
         fill(temporary)
-        with open(temporary, "rb") as file:
+        with open(temporary, "r+b") as file:
             # The disk works while the bytes are compared: both take about as long as a copy.
             syncing = _Sync(file.fileno())
             try:
