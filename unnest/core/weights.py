@@ -13,6 +13,7 @@ accepted only if it is the one that they leave.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -223,11 +224,9 @@ def _anchored(
 
 def _border(tensors: Sequence[Tensor], layers: Sequence[_Claimant], owners: Sequence[int]) -> int:
     """Where the trained weights end if order does not show it: after what the configs promise."""
-    trained = 0
-    for index, layer in enumerate(layers):
-        own = owners.count(index) if layer.promised is None else layer.counts()[0]
-        trained += own
-    return min(trained, len(tensors))
+    owned = Counter(owners)
+    promised = (owned[i] if layer.promised is None else layer.counts()[0] for i, layer in enumerate(layers))
+    return min(sum(promised), len(tensors))
 
 
 MAX_STEPS = 300_000
