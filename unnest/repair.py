@@ -169,7 +169,7 @@ def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
         findings=(*result.findings, *goal.lost),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped),
-        loads_in=loads_in(model, goal.container),
+        loads_in=loads_in(model, place, goal.container),
         load=load_line(model, place, goal.container),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from unnest.core.model import Json, Stored
 
 
-def loads_in(model: Stored, container: str = "") -> tuple[str, ...]:
+def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     """The software that takes the file as it is, most current first."""
     if container == "saved_model":
         return ("TensorFlow",)
@@ -15,7 +15,9 @@ def loads_in(model: Stored, container: str = "") -> tuple[str, ...]:
         return ("the Keras that wrote it",)
     version = model.keras_version or ""
     if _is_keras_3(model):
-        return ("keras 3",)
+        return (
+            ("keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("keras 3",)
+        )
     if version.startswith("1."):
         return (f"Keras {version}",)
     return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version else []))
@@ -31,11 +33,19 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
     if model.contents == "weights":
         return f"model.load_weights({path!r})  # model: the template, built by your code"
     safe = ", safe_mode=False" if module == "keras" and _is_keras_3(model) and _has_lambda(model.architecture) else ""
-    return f"import {module}; model = {module}.models.load_model({path!r}{safe})"
+    fresh = ", compile=False" if _untrained(model, path) else ""
+    return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh})"
+
+
+def _untrained(model: Stored, path: str) -> bool:
+    """Keras 3 (seen with 3.15) fails on losses by name in its own .h5, and loads no optimizer state from one."""
+    return _is_keras_3(model) and path.endswith((".h5", ".hdf5")) and model.training is not None
 
 
 def _is_keras_3(model: Stored) -> bool:
-    return (model.keras_version or "").startswith("3.") or "module" in (model.architecture or {})
+    if model.keras_version:
+        return model.keras_version.startswith("3.")
+    return "module" in (model.architecture or {})
 
 
 def _has_lambda(value: Json) -> bool:

@@ -1,0 +1,54 @@
+"""The line that loads a result, and where it loads."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.model import JsonObject, Stored
+from unnest.report.loading import load_line, loads_in
+
+GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
+TRAINED: JsonObject = {"loss": "mse"}
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "line"),
+    [
+        (
+            Stored("model", GRAPH, keras_version="2.2.4"),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5')",
+        ),
+        # tf_keras writes `module` into its .keras too: the version decides.
+        (
+            Stored("model", {**GRAPH, "module": "keras.engine"}, keras_version="2.15.0"),
+            "a.keras",
+            "import tf_keras; model = tf_keras.models.load_model('a.keras')",
+        ),
+        (
+            Stored("model", GRAPH, keras_version="3.15.1"),
+            "a.h5",
+            "import keras; model = keras.models.load_model('a.h5')",
+        ),
+        # Keras 3 does not find "mse" again in an .h5 of its own.
+        (
+            Stored("model", GRAPH, TRAINED, keras_version="3.15.1"),
+            "a.h5",
+            "import keras; model = keras.models.load_model('a.h5', compile=False)",
+        ),
+        (
+            Stored("model", GRAPH, TRAINED, keras_version="3.15.1"),
+            "a.keras",
+            "import keras; model = keras.models.load_model('a.keras')",
+        ),
+    ],
+)
+def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
+    """In the Keras that the file is of."""
+    assert load_line(model, path) == line
+
+
+def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
+    """Its loader drops the optimizer's state."""
+    told = loads_in(Stored("model", GRAPH, TRAINED, keras_version="3.15.1"), "a.h5")
+    assert told == ("keras 3, whose .h5 loader does not restore the optimizer",)
