@@ -31,6 +31,11 @@ class Code(Enum):
         "the optimizer state could not be carried over: {why}",
         "training resumes with a fresh optimizer",
     )
+    NO_COMPILE = (
+        "info",
+        "the optimizer state is carried, but not which optimizer it is of: a checkpoint stores no compile settings",
+        "compile the loaded model as it was, then give optimizer_weights to optimizer.set_weights",
+    )
     NO_GRAPH = (
         "info",
         "{what} keeps its layers in code: the file has no graph to look at",

@@ -163,12 +163,13 @@ def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
+    kept = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in state or ()}
     return replace(
         result,
         output=place,
         findings=(*result.findings, *goal.lost),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
-        dropped=tuple(t.name for t in made.dropped),
+        dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
         loads_in=loads_in(model, place, goal.container),
         load=load_line(model, place, goal.container),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from unnest.containers.interface import ContainerName, Source, Target
+from unnest.core.dialects import is_model
 from unnest.core.model import Stored
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
@@ -29,8 +31,8 @@ OWN: dict[ContainerName, Target] = {
 #: Why a container cannot be written from another one's models.
 WHY_NOT: dict[Target, str] = {
     "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
-    "keras": "the paths in a .keras come from layer objects, which are not in this file; load its output and save it",
-    "h5": "an .h5 names its weights, which this file does not; load its output and save it",
+    "keras": "a .keras needs the architecture, which is not in this file",
+    "h5": "an .h5 of a model needs the architecture; pass --architecture MODEL.json",
     "weights": "the weights' layers are not stored",
     "json": "holds no architecture",
 }
@@ -43,34 +45,48 @@ def aim(source: Source, model: Stored, to: Target | None) -> Aim:
         return _out_of_checkpoint(source, model, to)
     if to is None or to == OWN[name]:
         return Aim(name, model)
-    if to == "json":
-        return _as_json(source, model)
-    if name == "json" and to in ("h5", "weights"):
-        raise Refused(
-            "no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that"
-        )
-    if to == "weights" and name == "h5":
-        return _as_weights(model)
-    if to == "weights" and name == "keras":
-        bare = replace(model, contents="weights", architecture=None, training=None)
-        return Aim("weights_h5", bare, ".weights.h5", _lost(model, bare))
-    if to in ("h5", "weights") and name == "saved_model":
-        return _out_of_saved_model(source, model, to)
-    raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
+    way = _as_json if to == "json" else WAYS.get((name, to))
+    if way is None:
+        raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
+    return way(source, model)
+
+
+def _complete(source: Source) -> Stored:
+    """Weights with the architecture that was given for them, as a model."""
+    if source.complete is None:
+        raise Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
+    return source.complete
 
 
 def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
     if to is None and model is source.stored:
         return Aim("checkpoint", model)
+    if to == "h5":
+        full = _complete(source)
+        _only_numpys(source, full)
+        return Aim("h5", full, ".h5", _left_of_checkpoint(source, full))
     if to not in (None, "weights"):
-        raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights can hold that")
+        raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights or h5 can hold that")
     _only_numpys(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
             "needs-architecture",
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
-    return Aim("h5", model, ".weights.h5")
+    return Aim("h5", model, ".weights.h5", _left_of_checkpoint(source, model))
+
+
+def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
+    """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
+    kept = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in model.optimizer or ()}
+    left = len(source.everything) - len(kept)
+    found = []
+    if model.optimizer:
+        found.append(Code.NO_COMPILE())
+    elif left > 0:
+        where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
+        found.append(Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left} tensors"))
+    return tuple(found)
 
 
 def _only_numpys(source: Source, model: Stored) -> None:
@@ -80,7 +96,18 @@ def _only_numpys(source: Source, model: Stored) -> None:
             raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
 
 
-def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
+def _saved_model_as_h5(source: Source, model: Stored) -> Aim:
+    _check_saved_model(source, model)
+    return Aim("h5", model, ".h5")
+
+
+def _saved_model_as_weights(source: Source, model: Stored) -> Aim:
+    _check_saved_model(source, model)
+    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    return Aim("h5", bare, ".weights.h5", _lost(model, bare))
+
+
+def _check_saved_model(source: Source, model: Stored) -> None:
     if model.architecture is None:
         raise Refused(
             "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
@@ -88,10 +115,42 @@ def _out_of_saved_model(source: Source, model: Stored, to: Target) -> Aim:
     if not any(g.tensors for g in model.groups) and source.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
     _only_numpys(source, model)
-    if to == "h5":
-        return Aim("h5", model, ".h5")
-    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, ".weights.h5", _lost(model, bare))
+
+
+def _as_keras(source: Source, model: Stored) -> Aim:
+    if source.container == "saved_model":
+        _check_saved_model(source, model)
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
+    from unnest.containers.layout import lay_out
+    from unnest.containers.zipform import as_zipped
+
+    _only_numpys(source, model)
+    try:
+        full = as_zipped(model)
+        lay_out(full)  # whatever has no place is refused before anything is written
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+    return Aim("keras", full, ".keras", _lost(model, full))
+
+
+def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
+    if source.container == "weights_h5":
+        model = _complete(source)
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
+    from unnest.containers.layout import in_order
+    from unnest.containers.pathkeyed import called_by_place
+    from unnest.containers.zipform import as_h5
+
+    try:
+        full = as_h5(in_order(model))
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+    full = replace(full, groups=called_by_place(full.groups))
+    if full.training is None:
+        full = replace(full, optimizer=None)
+    return Aim("h5", full, ".h5", _lost(model, full))
 
 
 def _as_json(source: Source, model: Stored) -> Aim:
@@ -109,7 +168,16 @@ def _as_json(source: Source, model: Stored) -> Aim:
     return Aim("json", bare, ".json", _lost(model, bare))
 
 
-def _as_weights(model: Stored) -> Aim:
+def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+    raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
+
+
+def _as_path_keyed(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+    bare = replace(model, contents="weights", architecture=None, training=None)
+    return Aim("weights_h5", bare, ".weights.h5", _lost(model, bare))
+
+
+def _as_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
     if model.contents == "weights":
         return Aim("h5", model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
@@ -126,3 +194,18 @@ def _lost(before: Stored, after: Stored) -> tuple[Finding, ...]:
     }
     lost = [name for name, gone in parts.items() if gone]
     return (Code.NOT_HELD(what=", ".join(lost)),) if lost else ()
+
+
+#: (the source's container, --to) -> the way there; all not listed are refused.
+WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Stored], Aim]] = {
+    ("h5", "weights"): _as_weights,
+    ("h5", "keras"): _as_keras,
+    ("saved_model", "h5"): _saved_model_as_h5,
+    ("saved_model", "weights"): _saved_model_as_weights,
+    ("saved_model", "keras"): _as_keras,
+    ("keras", "weights"): _as_path_keyed,
+    ("keras", "h5"): _path_keyed_as_h5,
+    ("weights_h5", "h5"): _path_keyed_as_h5,
+    ("json", "h5"): _no_weights,
+    ("json", "weights"): _no_weights,
+}

@@ -49,19 +49,34 @@ class CheckpointSource(Source):
             self.bundle.close()
             raise
         super().__init__(path, Stored("weights", groups=(Group("", every),)))
+        self._every = every
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
-        """As `_plan`; and what a file of weights has no place for is named."""
-        everything = self.stored.groups[0].tensors if self.stored.groups else ()
+        """As `_plan`; what a file of weights has no place for is dropped."""
+        everything = self.everything
         made = self._plan(architecture, keep_nested=keep_nested)
         if made.result is None:
             return made
         kept = {t.ref for g in made.result.groups for t in g.tensors}
-        left = tuple(t for t in everything if t.ref not in kept)
-        lost = (
-            (Code.OPTIMIZER_DROPPED(why=f"a file of weights has no place for its {len(left)} tensors"),) if left else ()
-        )
-        return replace(made, dropped=left, findings=(*made.findings, *lost))
+        return replace(made, dropped=tuple(t for t in everything if t.ref not in kept))
+
+    @property
+    def everything(self) -> tuple[Tensor, ...]:
+        """Every tensor of the bundle."""
+        return self._every
+
+    def _completed(self, architecture: JsonObject, made: Plan, *, keep_nested: bool) -> Stored | None:
+        """The model that the weights make with the architecture given, the optimizer's state in Keras's order."""
+        bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
+        if {g.name for g in self.stored.groups} <= set(read(architecture).layers):
+            whole = replace(self.stored, contents="model", architecture=bare)
+            planned = plan(whole, keep_nested=keep_nested)
+            whole = planned.result or whole
+        elif made.result is not None:
+            whole = replace(made.result, contents="model", architecture=bare)
+        else:
+            return None
+        return replace(whole, optimizer=self.graph.state(whole.groups) if self.graph else None)
 
     def _plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
@@ -70,6 +85,8 @@ class CheckpointSource(Source):
         if architecture is not None and is_model(architecture):
             self.stored = self._with(architecture)
             made = plan(self.stored, architecture=architecture, keep_nested=keep_nested)
+            if not made.refusal:
+                self.complete = self._completed(architecture, made, keep_nested=keep_nested)
             seen = self._by_graph() if self.graph is None and made.verdict == "clean" and not made.refusal else None
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
             return made if seen is None else replace(seen, refusal=None, result=self.stored)

@@ -18,18 +18,18 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import h5py
-import numpy as np
-from h5py import h5d, h5o, h5p, h5s, h5t
+from h5py import h5d
 
 from unnest.containers import attributes as at
-from unnest.containers.hdf5 import NOT_PLAIN, Door, encoded, oneline
+from unnest.containers.hdf5 import NOT_PLAIN, Door, oneline
 from unnest.containers.interface import BLOCK, Container, Progress, Source, same_model
 from unnest.containers.jsontext import dump, parse_object
-from unnest.containers.rawbytes import Comparer, slabs
+from unnest.containers.rawbytes import Comparer, same_stream, slabs
+from unnest.containers.transfer import Transfer
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Failed, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.write import write_all, write_failed
+from unnest.write import write_failed
 
 MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
 
@@ -203,11 +203,12 @@ class H5Container(Container):
             with Comparer(source.path if isinstance(source, H5Source) else path, path, progress) as comparer:
                 for meant, read in zip(_tensors(model), _tensors(found.stored), strict=True):
                     dataset = found.door.dataset(read.ref)
-                    alike = (
-                        comparer.same(source.door.dataset(meant.ref), dataset)
-                        if isinstance(source, H5Source)
-                        else comparer.same_as(source.blocks(meant), dataset)
-                    )
+                    if isinstance(source, H5Source):
+                        alike = comparer.same(source.door.dataset(meant.ref), dataset)
+                    elif dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
+                        alike = comparer.same_as(source.blocks(meant), dataset)
+                    else:
+                        alike = same_stream(source.blocks(meant), slabs(dataset))
                     if not alike:
                         raise Failed(
                             "read-back", f"{path}: {read.name} reads back differently; the disk may be failing"
@@ -224,15 +225,12 @@ class _Writer:
     """A stored model into a new file, in the order and the attribute styles of its source."""
 
     def __init__(self, file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
-        self.file, self.model, self.source, self.progress = file, model, source, progress
+        self.file, self.model, self.source = file, model, source
         self.top: at.Attributes = {}
         self.layers: at.Attributes = {}
         if isinstance(source, H5Source):
             self.top, self.layers = source.door.attributes(""), source.door.attributes(source.root)
-        #: Tensors of other containers: (where their bytes go, tensor), filled in when the file is closed.
-        self.pending: list[tuple[int, Tensor]] = []
-        self.links = h5p.create(h5p.LINK_CREATE)
-        self.links.set_create_intermediate_group(True)
+        self.transfer = Transfer(source, progress)
 
     def write(self) -> None:
         full = self.model.contents == "model"
@@ -286,32 +284,10 @@ class _Writer:
     def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], how: at.Style) -> None:
         at.write_names(group, "weight_names", [t.name for t in tensors], how)
         for tensor in tensors:
-            if isinstance(self.source, H5Source):
-                door = self.source.door
-                h5o.copy(door.id, b"/" + encoded(tensor.ref), group.id, encoded(tensor.name), lcpl=self.links)
-                self.progress(door.datasets[tensor.ref].stored)
-            else:
-                self._reserve(group, tensor)
-
-    def _reserve(self, group: h5py.Group, tensor: Tensor) -> None:
-        """A contiguous dataset whose bytes come later, written straight to their place in the file."""
-        how = h5p.create(h5p.DATASET_CREATE)
-        how.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-        how.set_fill_time(h5d.FILL_TIME_NEVER)
-        how.set_obj_track_times(False)
-        kind = h5t.py_create(np.dtype(tensor.dtype), logical=True)
-        space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
-        dataset = h5d.create(group.id, encoded(tensor.name), kind, space, how, lcpl=self.links)
-        if tensor.size:
-            self.pending.append((dataset.get_offset(), tensor))
+            self.transfer.put(group, tensor.name, tensor)
 
     def fill(self, path: str) -> None:
         """Put the bytes of other containers' tensors where they belong; the file is closed."""
-        if not self.pending:
-            return
-        with open(path, "r+b", buffering=0) as file:
-            for offset, tensor in self.pending:
-                file.seek(offset)
-                for block in self.source.blocks(tensor):
-                    write_all(file, block)
-                    self.progress(len(block))
+        if self.transfer.pending:
+            with open(path, "r+b", buffering=0) as file:
+                self.transfer.fill(file)

@@ -47,6 +47,13 @@ class Source(ABC):
         self.stored = stored
         #: What the container itself noticed: things in the file that no model accounts for.
         self.findings = findings
+        #: Weights alone, with the architecture that was given for them: the model that they make. The plan says.
+        self.complete: Stored | None = None
+
+    @property
+    def everything(self) -> tuple[Tensor, ...]:
+        """Every tensor of the source."""
+        return (*(t for g in self.stored.groups for t in g.tensors), *(self.stored.optimizer or ()))
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""

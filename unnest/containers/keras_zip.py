@@ -16,10 +16,14 @@ from typing import IO, Any, ClassVar
 
 import h5py
 
+from unnest.containers import attributes as at
 from unnest.containers.bundle import pread
 from unnest.containers.hdf5 import Door, oneline
-from unnest.containers.interface import BLOCK, Container, Progress
+from unnest.containers.interface import BLOCK, Container, Progress, Source
 from unnest.containers.jsontext import dump, is_architecture, parse_object
+from unnest.containers.layout import lay_out
+from unnest.containers.rawbytes import same_stream, slabs
+from unnest.containers.transfer import Transfer
 from unnest.containers.weights_h5 import PathKeyedSource, compare, fill
 from unnest.core.dialects import is_model
 from unnest.core.model import JsonObject, Plan, Stored
@@ -201,18 +205,18 @@ class KerasContainer(Container):
         """Read the configs and the layout; the tensors stay in the file."""
         return KerasSource(path)
 
-    def write(self, model: Stored, source: PathKeyedSource, path: str, progress: Progress) -> None:  # type: ignore[override]
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
-        assert isinstance(source, KerasSource)
+        own = source if isinstance(source, KerasSource) else None
+        metadata = own.metadata if own else {"keras_version": model.keras_version}
         try:
-            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as spool:
-                with h5py.File(spool, "w", libver="earliest") as weights:
-                    fill(weights, model, source, progress)
+            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path)), buffering=0) as spool:
+                _weights(spool, model, source, progress)
                 with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-                    _add(archive, METADATA, dump(source.metadata).encode())
+                    _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
-                    for name in sorted(set(source.members) - {METADATA, CONFIG, WEIGHTS}):
-                        _add(archive, name, source.archive.read(name))
+                    for name in sorted(set(own.members) - {METADATA, CONFIG, WEIGHTS}) if own else ():
+                        _add(archive, name, own.archive.read(name) if own else b"")
                     spool.seek(0)
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
                         while block := spool.read(BLOCK):
@@ -222,14 +226,48 @@ class KerasContainer(Container):
         except (RuntimeError, ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, model: Stored, source: PathKeyedSource, path: str, progress: Progress) -> tuple[str, ...]:  # type: ignore[override]
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Configs by equality, tensors by bytes, members by their checksums."""
         found = self.open(path)
         with found:
             if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
-            compare(found.door, model, source, path, progress)
+            if isinstance(source, KerasSource):
+                compare(found.door, model, source, path, progress)
+            else:
+                _compare(found.door, model, source, path, progress)
         return ("architecture", "structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+
+
+def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
+    """The path-keyed member: rearranged, or laid out anew from another container."""
+    if isinstance(source, KerasSource):
+        with h5py.File(spool, "w", libver="earliest") as file:
+            fill(file, model, source, progress)
+        return
+    layout, transfer = lay_out(model), Transfer(source, progress)
+    with h5py.File(spool, "w", libver="earliest") as file:
+        for path in sorted(layout.groups):
+            group = file.require_group(path)
+            name = layout.groups[path]
+            if name is not None:
+                at.write_text(group, "name", name, at.STR_TEXT)
+        for path in sorted(layout.tensors):
+            transfer.put(file, path, layout.tensors[path])
+    transfer.fill(spool)
+
+
+def _compare(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    """Every tensor where its path says, and nothing else there. Raises Failed."""
+    layout = lay_out(model)
+    if set(door.datasets) != set(layout.tensors) or not set(layout.groups) <= door.groups:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    for place, tensor in layout.tensors.items():
+        node = door.datasets[place]
+        same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
+        if not same or not same_stream(source.blocks(tensor), slabs(door.dataset(place))):
+            raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
+        progress(node.stored)
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

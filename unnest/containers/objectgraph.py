@@ -9,7 +9,7 @@ parsed. (Source: files written by TensorFlow 1.13 to 2.21.)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -91,7 +91,7 @@ class ObjectGraph:
         if root is None:
             raise Refused("architecture-mismatch", f"{self.where}: has no layers; pass a checkpoint of a Keras model")
         groups = self.groups(architecture, root)
-        optimizer = self._optimizer(root)
+        optimizer = self.state(groups)
         everything = {k for k, e in self.bundle.entries.items() if e.dtype != "string"}
         return Weights(groups, optimizer, tuple(sorted(everything - self.taken)))
 
@@ -216,9 +216,10 @@ class ObjectGraph:
         self.taken.add(key)
         return Tensor(f"{name or key}:0", entry.shape, entry.dtype, key, (), trained)
 
-    def _optimizer(self, root: int) -> tuple[Tensor, ...] | None:
-        """The state in the order in which Keras saves it to .h5."""
-        at = self.child(root, "optimizer")
+    def state(self, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+        """The optimizer's state in the order in which Keras saves it to .h5, for a model with these weights."""
+        root = self.model()
+        at = self.child(root, "optimizer") if root is not None else None
         at = self.child(0, "optimizer") if at is None else at
         if at is None:
             return None
@@ -227,6 +228,17 @@ class ObjectGraph:
             edges = sorted(self.nodes[listed].children, key=lambda c: int(c.local_name))
             return tuple(self._tensor(self._number(c), trained=False) for c in edges) or None
         count = self.child(at, "iter")
-        slots = [s.variable for s in self.nodes[at].slot_variables]
+        slots = self._slots(at, [t.ref for g in groups for t in g.tensors])
         state = [*([count] if count is not None else []), *slots]
         return tuple(self._tensor(n, trained=False) for n in state) if slots else None
+
+    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
+        """Slot after slot, as the optimizer made them, each weight by weight in the model's order."""
+        place = {key: k for k, key in enumerate(order)}
+        slots = self.nodes[optimizer].slot_variables
+        kinds = list(dict.fromkeys(s.slot_name for s in slots))
+
+        def rank(slot: Message) -> tuple[int, int]:
+            return kinds.index(slot.slot_name), place.get(self._key(slot.original) or "", len(place))
+
+        return [s.variable for s in sorted(slots, key=rank)]

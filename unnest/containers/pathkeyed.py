@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unnest.containers import attributes as at
 from unnest.containers.hdf5 import NOT_PLAIN, Door
@@ -198,3 +198,15 @@ def arrange(
 
 def _popped(tensor: Tensor) -> Tensor:
     return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, tensor.owner[1:], tensor.trained)
+
+
+def called_by_place(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
+    return tuple(Group(g.name, tuple(_called(t, g.name) for t in g.tensors)) for g in groups)
+
+
+def _called(tensor: Tensor, layer: str) -> Tensor:
+    """The layers that own it, and what lies below the last of them."""
+    tail = tensor.ref.split(f"/{LAYERS}/")[-1].removeprefix(f"{LAYERS}/").split("/")[1:]
+    place = [part for part in tail if part != "vars"]
+    return replace(tensor, name="/".join([layer, *tensor.owner, *place]))

@@ -88,6 +88,23 @@ class Comparer:
         return True
 
 
+def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
+    """Whether two runs of blocks are the same bytes, however they are cut."""
+    others, rest = iter(right), b""
+    for block in left:
+        at = 0
+        while at < len(block):
+            if not rest:
+                rest = next(others, b"")
+                if not rest:
+                    return False
+            size = min(len(rest), len(block) - at)
+            if rest[:size] != block[at : at + size]:
+                return False
+            at, rest = at + size, rest[size:]
+    return not rest and not any(others)
+
+
 def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
     """A dataset's elements in order, some leading rows at a time, decoded where they are compressed."""
     shape, dtype = dataset.shape, dataset.dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -100,9 +100,24 @@ class WeightsSource(PathKeyedSource):
             bare = self._bare()
             self.tree.weights(architecture, self._template() or "")
             return bare
+        self.complete = self._completed(made.result or self.stored)
         self.stored = replace(self.stored, contents="weights", architecture=None)
         result = made.result and replace(made.result, contents="weights", architecture=None, training=None)
         return replace(made, result=result)
+
+    @staticmethod
+    def _completed(whole: Stored) -> Stored:
+        """The model that the weights make with the architecture given; its own JSON says which Keras it is of."""
+        given = whole.architecture or {}
+        told, backend = given.get("keras_version"), given.get("backend")
+        version = told if isinstance(told, str) else "3.x" if "module" in given else None
+        bare = {k: v for k, v in given.items() if k not in ("keras_version", "backend")}
+        compiled = bare.pop("compile_config", None)
+        return replace(
+            whole, contents="model", architecture=bare, keras_version=version,
+            backend=backend if isinstance(backend, str) else None,
+            training=compiled if isinstance(compiled, Mapping) and compiled else None,
+        )  # fmt: skip
 
     def _children(self, prefix: str) -> list[str]:
         start = below(prefix, LAYERS) + "/"

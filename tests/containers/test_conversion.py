@@ -1,0 +1,195 @@
+"""From container to container: what the same stack writes itself, or a line that says why not."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import unnest
+from tests.genuine.test_genuine_containers import FIXTURES, cases
+from unnest.containers.keras_zip import KerasSource
+
+#: What `.keras` knows and .h5 does not, and what depends on how a model came about.
+UNSTORED = ("shared_object_id", "build_config", "compile_config")
+
+
+def full(stacks: str, name: str) -> list[Any]:
+    """Genuine .h5 files of some stacks."""
+    found = sorted(p for s in stacks.split() for p in (FIXTURES / s).glob(f"*/{name}"))
+    return [pytest.param(p, id=f"{p.parts[-3]}-{p.parts[-2]}") for p in found]
+
+
+@pytest.mark.parametrize("folder", cases("keras_zip", "base.keras"))
+def test_there_and_back(folder: Path, tmp_path: Path) -> None:
+    """A genuine .keras as .h5 and as .keras again: the paths, names and bytes of the original."""
+    assert unnest.fix(folder / "base.keras", tmp_path / "m.h5").action == "converted"
+    assert unnest.inspect(tmp_path / "m.h5").error is None
+    assert unnest.fix(tmp_path / "m.h5", tmp_path / "m.keras").action == "converted"
+    (config, tree), (wanted, expected) = (parts(p) for p in (tmp_path / "m.keras", folder / "base.keras"))
+    assert {k: v for k, v in tree.items() if not inside(k)} == {k: v for k, v in expected.items() if not inside(k)}
+    assert {k: v[0] for k, v in tree.items()} == {k: v[0] for k, v in expected.items()}
+    assert settled(config) == settled(wanted)
+    compiled = [c.get("compile_config") or None for c in (config, wanted)]
+    assert compiled[0] == compiled[1]
+
+
+@pytest.mark.parametrize("file", full("k209 k216 k224 k231 tf23 tf215 tfkeras keras3", "parallel.h5"))
+def test_fixed_into_keras(file: Path, tmp_path: Path) -> None:
+    """A wrapper taken out on the way to .keras gives what the template's own file gives."""
+    done = unnest.fix(file, tmp_path / "fixed.keras")
+    assert (done.error, done.action) == (None, "fixed")
+    assert unnest.fix(file.with_name("base.h5"), tmp_path / "base.keras").action == "converted"
+    assert settled(parts(tmp_path / "fixed.keras")[0]) == settled(parts(tmp_path / "base.keras")[0])
+    assert parts(tmp_path / "fixed.keras")[1] == parts(tmp_path / "base.keras")[1]
+    assert unnest.fix(tmp_path / "fixed.keras").action == "unchanged"
+
+
+@pytest.mark.parametrize("folder", cases("saved_model", "base.h5"))
+def test_saved_model_into_keras(folder: Path, tmp_path: Path) -> None:
+    """The Keras model inside, placed like the one of base.h5."""
+    done = unnest.fix(folder / "parallel", tmp_path / "fixed.keras")
+    wanted = unnest.fix(folder / "base.h5", tmp_path / "base.keras")
+    assert (done.error is None) == (wanted.error is None)
+    if wanted.error is None:
+        found, expected = (parts(tmp_path / f"{n}.keras")[1] for n in ("fixed", "base"))
+        assert layers(found) == layers(expected)
+
+
+@pytest.mark.parametrize("file", full("k122", "base.h5"))
+def test_keras_1_has_no_keras_file(file: Path, tmp_path: Path) -> None:
+    """No software reads its JSON out of one."""
+    done = unnest.fix(file, tmp_path / "m.keras")
+    assert done.error is not None
+    assert (done.action, done.error.code) == ("refused", "cannot-convert")
+    assert done.error.message.startswith(f"{file}: ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_old_optimizers_are_named_as_left_out(tmp_path: Path) -> None:
+    """`.keras` has no form for optimizers of before TensorFlow 2.11."""
+    done = unnest.fix(FIXTURES / "k224/official-cnn-adam/base.h5", tmp_path / "m.keras")
+    assert [f.message for f in done.findings if f.code == "not-held"] == [
+        "left out, because the output cannot hold it: the training settings, the optimizer state"
+    ]
+    with KerasSource(str(tmp_path / "m.keras")) as source:
+        assert source.stored.optimizer is None
+
+
+@pytest.mark.parametrize("folder", cases("keras_zip", "parallel.keras"))
+def test_keras_into_h5(folder: Path, tmp_path: Path) -> None:
+    """Every weight of the template's own file, in the order of Keras's lists."""
+    done = unnest.fix(folder / "parallel.keras", tmp_path / "m.h5")
+    assert (done.error, done.action) == (None, "fixed")
+    _, expected = parts(folder / "base.keras")
+    with h5py.File(tmp_path / "m.h5") as file:
+        bytes_of: list[bytes] = []
+        file["model_weights"].visititems(lambda _, o: bytes_of.append(o[()].tobytes()) if hasattr(o, "shape") else None)
+    assert sorted(bytes_of) == sorted(layers(expected).values())
+
+
+@pytest.mark.parametrize("which", ["model.json", "base.json"])
+@pytest.mark.parametrize("folder", cases("checkpoint", "base_weights.h5"))
+def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
+    """The template's model, its weights, and the optimizer's state in the order of Keras's .h5."""
+    done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.h5", architecture=folder / which)
+    if "saver_bare" in folder.name:
+        assert done.action == "refused"
+        return
+    assert (done.error, done.action) == (None, "fixed")
+    with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base_weights.h5") as base:
+        config = json.loads(str(file.attrs["model_config"]))
+        assert "keras_version" not in config
+        assert weighted(file["model_weights"]) == weighted(base)
+        if "adam" not in folder.name or "saver" in folder.name:
+            return
+        names = [n.rpartition(":")[0] for n in listed(file["optimizer_weights"], "weight_names")]
+        trained = [n.rpartition(":")[0] for _, ws in weighted(base) for n, _ in ws if "moving" not in n]
+        if folder.parent.name == "tf23":
+            assert names == ["Adam/iter", *(f"Adam/{n}/{slot}" for slot in "mv" for n in trained)]
+        else:
+            assert names == ["iteration", *(f"Adam/{slot}/{n}" for n in trained for slot in "mv")]
+        stored = np.load(folder / "tensors.npz")
+        state = sorted(file[f"optimizer_weights/{n}:0"][()].tobytes() for n in names)
+        kept = {k: v.tobytes() for k, v in stored.items()}
+        assert set(state) <= set(kept.values())
+        assert len(state) == 1 + 2 * len(trained)
+    assert "no-compile" in {f.code for f in done.findings}
+
+
+def test_weights_of_a_checkpoint_say_what_they_lose(tmp_path: Path) -> None:
+    """The state has no place in a file of weights."""
+    folder = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
+    done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.weights.h5", architecture=folder / "model.json")
+    assert "optimizer-dropped" in {f.code for f in done.findings}
+    assert any(name.startswith("Adam/") for name in done.dropped)
+
+
+@pytest.mark.parametrize("folder", cases("weights_h5", "parallel.weights.h5"))
+def test_path_keyed_weights_into_h5(folder: Path, tmp_path: Path) -> None:
+    """With the architecture a whole model, without it a line that asks for it."""
+    refused = unnest.fix(folder / "parallel.weights.h5", tmp_path / "n.h5", to="h5")
+    assert refused.error is not None
+    assert refused.error.code == "needs-architecture"
+    done = unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.h5", architecture=folder / "model.json")
+    assert (done.error, done.action) == (None, "fixed")
+    with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base.weights.h5") as base:
+        assert sorted(tensors(file["model_weights"])) == sorted(tensors(base["layers"]))
+
+
+def tensors(group: h5py.Group) -> list[bytes]:
+    """Every dataset below."""
+    found: list[bytes] = []
+    group.visititems(lambda _, o: found.append(o[()].tobytes()) if hasattr(o, "shape") else None)
+    return found
+
+
+def listed(group: h5py.Group, name: str) -> list[str]:
+    """An attribute of names."""
+    return [n.decode() if isinstance(n, bytes) else str(n) for n in group.attrs[name]]
+
+
+def weighted(root: h5py.Group) -> list[tuple[str, list[tuple[str, bytes]]]]:
+    """The layers with weights, in order."""
+    found = [
+        (n, [(w, root[n][w][()].tobytes()) for w in listed(root[n], "weight_names")])
+        for n in listed(root, "layer_names")
+    ]
+    return [(n, ws) for n, ws in found if ws]
+
+
+def inside(path: str) -> bool:
+    """Whether this is the name of something inside a layer that is no model, which .h5 does not store."""
+    parts = path.split("/")
+    return parts[-1] == "vars" and "layers" not in parts[-3:-2] and len(parts) > 1 and parts[0] != "optimizer"
+
+
+def layers(tree: dict[str, tuple[bytes | None, dict[str, Any]]]) -> dict[str, bytes]:
+    """The weights alone."""
+    return {k: v[0] for k, v in tree.items() if k.startswith("layers/") and v[0] is not None}
+
+
+def parts(path: Path) -> tuple[Any, dict[str, tuple[bytes | None, dict[str, Any]]]]:
+    """The config, and the groups and tensors with their attributes."""
+    tree: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
+    with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+        file.visititems(
+            lambda n, o: tree.__setitem__(n, (o[()].tobytes() if hasattr(o, "shape") else None, dict(o.attrs)))
+        )
+        return json.loads(archive.read("config.json")), {k: v for k, v in tree.items() if k.split("/")[0] != "metrics"}
+
+
+def settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
+    """Without what .h5 does not store, and the numbers of input layers that Keras named."""
+    if isinstance(value, dict):
+        return {k: settled(v) for k, v in value.items() if k not in UNSTORED}
+    if isinstance(value, str):
+        return re.sub(r"^input_layer_\d+$", "input_layer", value)
+    return [settled(v) for v in value] if isinstance(value, list) else value

@@ -1,0 +1,62 @@
+"""What is known of Keras's own classes, to write down where their weights are: facts of Keras 3.15 and tf_keras 2.21.
+
+A path-keyed file calls a weight by the attributes that lead to it, which no config tells. For Keras's own layers they
+are listed here; other classes have theirs in code.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Every layer that Keras exports (`dir(keras.layers)` of both) without such as hold other layers, below.
+PLAIN = frozenset({
+    "Activation", "ActivityRegularization", "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D",
+    "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "Add",
+    "AdditiveAttention", "AlphaDropout", "Attention", "AugMix", "AutoContrast", "Average", "AveragePooling1D",
+    "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "CategoryEncoding", "CenterCrop", "Concatenate",
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D",
+    "Cropping3D", "CutMix", "Dense", "DepthwiseConv1D", "DepthwiseConv2D", "Discretization", "Dot", "Dropout", "ELU",
+    "EinsumDense", "Embedding", "Equalization", "Flatten", "GaussianDropout", "GaussianNoise",
+    "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D", "GlobalMaxPooling3D", "GroupNormalization", "GRUCell", "HashedCrossing", "Hashing",
+    "Identity", "InputLayer", "Lambda", "LayerNormalization", "LeakyReLU", "LocallyConnected1D", "LocallyConnected2D",
+    "LSTMCell", "Masking", "MaxNumBoundingBoxes", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum",
+    "MelSpectrogram", "Minimum", "MixUp", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization",
+    "RandAugment", "RandomBrightness", "RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomCrop",
+    "RandomElasticTransform", "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHeight",
+    "RandomHue", "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomRotation", "RandomSaturation",
+    "RandomSharpness", "RandomShear", "RandomTranslation", "RandomWidth", "RandomZoom", "ReLU", "RepeatVector",
+    "Rescaling", "Reshape", "Resizing", "STFTSpectrogram", "SeparableConv1D", "SeparableConv2D", "SimpleRNNCell",
+    "Softmax", "Solarization", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract",
+    "ThresholdedReLU", "UnitNormalization", "UpSampling1D", "UpSampling2D", "UpSampling3D", "ZeroPadding1D",
+    "ZeroPadding2D", "ZeroPadding3D",
+})  # fmt: skip
+
+#: Recurrent layers that make their own cell, and keep all weights in it.
+CELLED = frozenset({"LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"})
+
+#: Layers that hold other layers, whose places are worked out or refused.
+HOLDING = frozenset({
+    "Bidirectional", "GroupQueryAttention", "IntegerLookup", "MultiHeadAttention", "Pipeline", "RNN",
+    "SpectralNormalization", "StackedRNNCells", "StringLookup", "TextVectorization", "TimeDistributed",
+})  # fmt: skip
+
+OWN = PLAIN | CELLED | HOLDING
+
+#: MultiHeadAttention's layers in the order of its weights; tf_keras puts an underscore before each.
+ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
+
+#: How metrics are abbreviated, and the function that each stands for. Accuracy has one for each kind of target.
+SHORT = {
+    "mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
+    "msle": "mean_squared_logarithmic_error", "kld": "kl_divergence", "cosine_similarity": "cosine_similarity",
+}  # fmt: skip
+ACCURACIES = frozenset({"binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"})
+
+
+def today(class_name: str) -> str:
+    """Today's name of a class: TensorFlow numbered some of its layers for a while, and Model became Functional."""
+    if class_name == "Model":
+        return "Functional"
+    bare = re.sub(r"V[12]$", "", class_name)
+    return bare if bare in OWN else class_name
