@@ -7,7 +7,7 @@ the flat graph of TensorFlow 1 and inside the functions of TensorFlow 2 alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,6 +16,8 @@ import numpy as np
 from unnest.containers import graphdef, protos
 from unnest.containers.objects import prune_objects
 from unnest.core import ops
+from unnest.core import served as sites
+from unnest.core.model import Scope
 from unnest.core.opgraph import CALLS, Broken, Function, Op, OpGraph, Place, View
 from unnest.errors import Refused, Unreadable
 
@@ -33,12 +35,22 @@ VARIABLES = frozenset(
 MAX_WRAPPERS = 200
 
 
+@dataclass(frozen=True)
+class Found:
+    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell."""
+
+    towers: ops.Towers
+    scope: Scope
+    depth: int
+    parameters: int | None
+
+
 @dataclass
 class Serving:
     """The MetaGraph that serves, seen as graphs: the flat one, then each function that serving calls."""
 
     meta: Message
-    found: list[ops.Towers] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
 
     def graphs(self) -> tuple[list[OpGraph], dict[str, OpGraph]]:
         """What the signatures reach, the flat graph first, and all functions by name."""
@@ -115,6 +127,12 @@ def served(meta: Message) -> list[str]:
     return sorted(k for k in meta.signatures if not k.startswith("__saved_model"))
 
 
+def _results(meta: Message) -> list[list[str]]:
+    """The tensors that each signature serves."""
+    signatures = (meta.signatures[k] for k in served(meta))
+    return [[graphdef.tensor(i.name) for i in s.outputs.values() if i.name] for s in signatures]
+
+
 def called(attributes: Iterable[object]) -> list[str]:
     """The functions that these attributes name."""
     found: list[str] = []
@@ -139,7 +157,7 @@ def _live(graph: OpGraph) -> set[str]:
     return alive
 
 
-def recognise(meta: Message, path: str) -> list[ops.Towers]:
+def recognise(meta: Message, path: str) -> list[Found]:
     """All wrappers, outermost first; the MetaGraph loses them one by one. Raises Unreadable, Refused."""
     serving = Serving(meta)
     try:
@@ -147,15 +165,54 @@ def recognise(meta: Message, path: str) -> list[ops.Towers]:
             graphs, library = serving.graphs()
             towers = ops.find(graphs, library)
             if towers is None:
-                return serving.found
+                return _distinct(serving.found)
             if len(serving.found) >= MAX_WRAPPERS:
                 raise Refused(
                     "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
                 )
-            serving.found.append(towers)
+            serving.found.append(_found(meta, graphs[0], library, towers, serving.found))
             _rewire(meta, towers, next(g for g in graphs if g.name == towers.graph))
     except Broken as e:
         raise broken(path, e) from e
+
+
+def _found(
+    meta: Message, main: OpGraph, library: Mapping[str, OpGraph], towers: ops.Towers, before: Sequence[Found]
+) -> Found:
+    around = [f for f in before if _inside(f.towers, towers, library, main)]
+    depth = max((f.depth + 1 for f in around), default=0)
+    scope = sites.scope(main, library, _results(meta), towers)
+    return Found(towers, scope, depth, sites.parameters(main, library, towers))
+
+
+def _distinct(found: Sequence[Found]) -> list[Found]:
+    """Without the further traces of a wrapper: TensorFlow 2 stores the model anew for every signature."""
+    traces: dict[tuple[object, ...], dict[str, list[Found]]] = {}
+    for seen in found:
+        towers = seen.towers
+        alike = (seen.depth, towers.towers, len(towers.sources), len(towers.merges), seen.parameters)
+        traces.setdefault(alike, {}).setdefault(towers.graph, []).append(seen)
+    order: tuple[Scope, ...] = ("whole", "head", "embedded")
+    plainest = (min(by_graph.values(), key=lambda seen: order.index(seen[0].scope)) for by_graph in traces.values())
+    return sorted((seen for chosen in plainest for seen in chosen), key=lambda seen: (seen.depth, found.index(seen)))
+
+
+def _inside(outer: ops.Towers, inner: ops.Towers, library: Mapping[str, OpGraph], main: OpGraph) -> bool:
+    """Whether a wrapper is part of another one's tower 0, or of a function that this calls."""
+    pending = [(outer.graph, name) for name in outer.first]
+    entered: set[str] = set()
+    merging = {(inner.graph, m.partition(":")[0]) for m in inner.merges}
+    while pending:
+        place = pending.pop()
+        if place in merging:
+            return True
+        graph = library[place[0]] if place[0] else main
+        op = graph.ops.get(place[1])
+        for callee in called(op.attrs.values()) if op is not None and op.kind in CALLS else ():
+            if callee in library and callee not in entered:
+                entered.add(callee)
+                pending += [(callee, name) for name in library[callee].ops]
+    return False
 
 
 def broken(path: str, error: Broken) -> Unreadable:

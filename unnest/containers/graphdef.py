@@ -90,6 +90,8 @@ def attribute(value: Any) -> object:  # noqa: ANN401
     kind = value.WhichOneof("v")
     if kind == "func":
         return Function(value.func.name)
+    if kind == "shape":
+        return shape(value.shape)
     if kind in ("s", "i", "f", "b", "type", "placeholder"):
         return getattr(value, kind)
     if kind == "list" and value.list.func:

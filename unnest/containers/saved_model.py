@@ -26,8 +26,7 @@ from unnest.containers.interface import BLOCK, Container, Progress, Source
 from unnest.containers.jsontext import is_architecture, parse, parse_object
 from unnest.containers.objectgraph import KEY, ObjectGraph
 from unnest.core.dialects import is_model
-from unnest.core.model import Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
-from unnest.core.ops import Towers
+from unnest.core.model import Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.findings import Code, Finding
@@ -141,9 +140,10 @@ class SavedModelSource(Source):
         found = cut.recognise(meta, self.path)
         if not found:
             return Plan("clean")
-        wrappers = tuple(_wrapper(t, k) for k, t in enumerate(found))
-        innermost = found[-1]
-        template = Template("", len(innermost.sources), len(innermost.merges), None, None)
+        wrappers = tuple(map(_wrapper, found))
+        innermost = max(found, key=lambda f: f.depth)
+        ends = innermost.towers
+        template = Template("", len(ends.sources), len(ends.merges), None, innermost.parameters)
         return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
@@ -158,14 +158,18 @@ class SavedModelSource(Source):
             self.bundle.close()
 
 
-def _wrapper(towers: Towers, depth: int) -> Wrapper:
+def _wrapper(found: cut.Found) -> Wrapper:
+    towers = found.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
     first = towers.replace[towers.merges[0]].partition(":")[0]
-    evidence = (
+    evidence = [
         f"{towers.towers} operands of {merges[0]} are the same computation",
         f"on consecutive rows of {', '.join(s.partition(':')[0] for s in towers.sources)}",
-    )
-    return Wrapper(towers.graph, first, towers.towers, "whole", merges, depth, "proven", evidence)
+    ]
+    if towers.reach is not None:
+        evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
+    sure: Confidence = "proven" if towers.reach is None else "likely"
+    return Wrapper(towers.graph, first, towers.towers, found.scope, merges, found.depth, sure, tuple(evidence))
 
 
 def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:

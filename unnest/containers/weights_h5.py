@@ -173,7 +173,9 @@ class WeightsSource(PathKeyedSource):
             )
             prefix = weighted[0]
         if not wrappers:
-            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if lone else ())
+            # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
+            nested = any(self.tree.under(c) and self._children(c) for c in self._children(""))
+            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if nested else ())
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
         template_seen = Template("", None, len(merges), None, sum(t.size for t in tensors))

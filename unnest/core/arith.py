@@ -6,7 +6,7 @@ such arithmetic is made of are evaluated with NumPy, in place of looking for kno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,10 @@ class NotArithmetic(Exception):
 class Arithmetic:
     """Evaluates shape arithmetic for batches of `rows` rows; unknown ranks are taken to be `rank`."""
 
-    def __init__(self, view: View, rows: int, rank: int) -> None:
+    def __init__(self, view: View, rows: int, rank: int, given: Mapping[Place, np.ndarray] | None = None) -> None:
+        """`given` are values at resolved places that are not computed."""
         self.view, self.rows, self.rank = view, rows, rank
-        self._known: dict[Place, np.ndarray] = {}
+        self._known: dict[Place, np.ndarray] = dict(given or {})
         self._steps = 0
 
     def dims(self, place: Place) -> tuple[int, ...]:
@@ -154,6 +155,16 @@ def _cast(op: Op, x: list[np.ndarray]) -> np.ndarray:
     return np.asarray(x[0], np.float64 if to in FLOATS else np.bool_ if to == BOOL else np.int64)
 
 
+def _reduction(function: Callable[..., np.ndarray]) -> Callable[[Op, list[np.ndarray]], np.ndarray]:
+    """Over the axes given."""
+
+    def reduced(op: Op, x: list[np.ndarray]) -> np.ndarray:
+        axes = tuple(int(a) for a in x[1].reshape(-1))
+        return np.asarray(function(x[0], axis=axes, keepdims=bool(op.attrs.get("keep_dims", False))))
+
+    return reduced
+
+
 def _truncate(_: Op, x: list[np.ndarray]) -> np.ndarray:
     return np.asarray(np.trunc(x[0] / x[1]), np.int64)
 
@@ -172,7 +183,8 @@ ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
     "FloorMod": lambda _, x: x[0] % x[1], "Mod": lambda _, x: x[0] % x[1], "Neg": lambda _, x: -x[0],
     "Minimum": lambda _, x: np.minimum(x[0], x[1]), "Maximum": lambda _, x: np.maximum(x[0], x[1]),
     "Floor": lambda _, x: np.floor(x[0]), "Round": lambda _, x: np.round(x[0]), "Ceil": lambda _, x: np.ceil(x[0]),
-    "Prod": lambda _, x: np.prod(x[0]), "Sum": lambda _, x: np.sum(x[0]), "Cumsum": lambda _, x: np.cumsum(x[0]),
+    "Prod": _reduction(np.prod), "Sum": _reduction(np.sum), "Mean": _reduction(np.mean),
+    "AddN": lambda _, x: np.sum(x, axis=0), "Cumsum": lambda _, x: np.cumsum(x[0]),
     "Equal": lambda _, x: x[0] == x[1], "Less": lambda _, x: x[0] < x[1], "Greater": lambda _, x: x[0] > x[1],
     "LessEqual": lambda _, x: x[0] <= x[1], "GreaterEqual": lambda _, x: x[0] >= x[1],
     "Select": lambda _, x: np.where(x[0], x[1], x[2]), "SelectV2": lambda _, x: np.where(x[0], x[1], x[2]),

@@ -13,22 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from unnest.core.arith import SLICES, Arithmetic, NotArithmetic
-from unnest.core.opgraph import CALLS, Broken, Function, Op, OpGraph, Place, View
-
-#: Batches that 1 to 16 towers and small ratios divide; two of them, so that constants do not pass for shares.
-BATCHES = (720_720, 1_441_440)
-#: Ranks tried where the graph does not tell a source's.
-RANKS = (2, 4, 1, 3, 5)
-#: Pairs of operations compared before a graph is called too large: minutes of work, never met.
-MAX_PAIRS = 3_000_000
-#: Attributes in which two towers may differ: notes, names of the run time's own objects, seeds of dropped noise.
-IGNORED = frozenset(
-    {"frame_name", "tensor_array_name", "config_proto", "config", "executor_type", "seed", "seed2", "is_constant",
-     "parallel_iterations", "output_shapes", "_output_shapes", "stack_name"}
-)  # fmt: skip
+from unnest.core.arith import Arithmetic, NotArithmetic
+from unnest.core.averages import averages
+from unnest.core.lockstep import BATCHES, RANKS, Lockstep
+from unnest.core.opgraph import CALLS, Broken, OpGraph, Place, View
 
 
 @dataclass
@@ -44,124 +32,12 @@ class Towers:
     first: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)
     sources: list[str] = field(default_factory=list)
-
-
-class Lockstep:
-    """Walks two tensors back together. `entries` collects where they part: place in the first -> in the second."""
-
-    def __init__(self, view: View, other: View | None = None, *, parts: bool = True) -> None:
-        self.view = view
-        self.other = other or view
-        self.parts = parts and other is None
-        self.entries: dict[Place, tuple[str, str]] = {}
-        self.seen: dict[Place, Place] = {}
-        self.first: set[str] = set()
-        self.second: set[str] = set()
-        self.pairs = 0
-
-    def same(self, a: Place, b: Place) -> bool:
-        """Whether both are the same computation. Raises Broken."""
-        pending = [(a, b)]
-        while pending:
-            a, b = pending.pop()
-            self._note(a, b)
-            first, second = self.view.resolve(a), self.other.resolve(b)
-            if self.other is self.view and first == second:
-                continue
-            if first in self.seen:
-                if self.seen[first] != second:
-                    return False
-                continue
-            self.seen[first] = second
-            self.pairs += 1
-            if self.pairs > MAX_PAIRS:
-                raise Broken("the graph is too large to compare")
-            if self.parts and self._parts(a, b, first, second):
-                continue
-            more = self._compare(first, second)
-            if more is None:
-                return False
-            pending += more
-        return True
-
-    def _note(self, a: Place, b: Place) -> None:
-        """Remember the operations of the root graph that lie on the way."""
-        for place, view, found in ((a, self.view, self.first), (b, self.other, self.second)):
-            found.update(p.tensor.partition(":")[0] for p in view.aliases(place) if not p.frame)
-
-    def _parts(self, a: Place, b: Place, first: Place, second: Place) -> bool:
-        """Whether the towers part here: both take rows of the same tensor, and not the same rows."""
-        kinds = [op.kind for op in (self.view.op(first), self.view.op(second)) if op is not None]
-        if not all(kind in SLICES for kind in kinds):
-            return False
-        for rank in RANKS:
-            rows = Arithmetic(self.view, BATCHES[0], rank)
-            one, two = rows.rows_of(first), rows.rows_of(second)
-            if one is not None and two is not None:
-                break
-        else:
-            return False
-        if one[0] != two[0] or one[1:] == two[1:]:
-            return False
-        names = self.view.at_root(a, last=True), self.view.at_root(b, last=True)
-        if names[0] is None or names[1] is None:
-            return False
-        self.entries[first] = (names[0], names[1])
-        return True
-
-    def _compare(self, first: Place, second: Place) -> list[tuple[Place, Place]] | None:
-        one, two = self.view.op(first), self.other.op(second)
-        if one is None or two is None:
-            # Arguments of two functions correspond by position; an argument of one graph only to itself.
-            if one is two and self.other is not self.view:
-                at = self.view.root.args.index(first.tensor.partition(":")[0])
-                return [] if at == self.other.root.args.index(second.tensor.partition(":")[0]) else None
-            return None
-        if not one.inputs and one.kind != "Const":
-            return None  # a variable, a table: two of them are two, however alike
-        if one.kind != two.kind or len(one.inputs) != len(two.inputs) or _output(first) != _output(second):
-            return None
-        if not self._attributes(one, two):
-            return None
-        return list(zip(self.view.inputs(first), self.other.inputs(second), strict=True))
-
-    def _attributes(self, one: Op, two: Op) -> bool:
-        if (one.value is None) != (two.value is None):
-            return False
-        if one.value is not None and two.value is not None and not _equal(one.value, two.value):
-            return False
-        for key in one.attrs.keys() | two.attrs.keys():
-            if key.startswith("_") or key in IGNORED:
-                continue
-            left, right = one.attrs.get(key), two.attrs.get(key)
-            if isinstance(left, Function) and isinstance(right, Function):
-                if not self._functions(left.name, right.name):
-                    return False
-            elif left != right and not (left == one.name.encode() and right == two.name.encode()):
-                return False
-        return True
-
-    def _functions(self, left: str, right: str) -> bool:
-        """Whether two functions (the bodies of a loop, say) are the same computation of their arguments."""
-        if left == right:
-            return True
-        library = self.view.library
-        if left not in library or right not in library:
-            return False
-        one, two = library[left], library[right]
-        if len(one.rets) != len(two.rets) or len(one.args) != len(two.args):
-            return False
-        inner = Lockstep(View(one, library), View(two, library))
-        pairs = zip(one.rets, two.rets, strict=True)
-        return all(inner.same(Place((), a), Place((), b)) for a, b in pairs)
-
-
-def _output(place: Place) -> str:
-    return place.tensor.partition(":")[2] or "0"
-
-
-def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    #: what each input is cut into: the towers' slices, in their order
+    slices: list[list[str]] = field(default_factory=list)
+    #: (first row, row after the last) of each tower, for each of BATCHES
+    bounds: dict[int, set[tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    #: the rows that bounds written into the graph reach, where the batch may be larger
+    reach: int | None = None
 
 
 def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> Towers | None:
@@ -171,17 +47,32 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
     """
     for graph in graphs:
         view = View(graph, library)
-        found: list[Towers] = []
-        for tensor in _backwards(graph):
-            towers = _merge(view, tensor)
-            if towers is None:
-                continue
-            if not found:
-                found.append(towers)
-            elif _belongs(found[0], towers):
-                _join(found[0], towers)
-        if found and (not closed or _closed(graph, found[0])):
-            return found[0]
+        for towers in _wrappers(view):
+            for tensor, operands in averages(view, towers.slices, towers.merges):
+                _add(view, [towers], tensor, operands)
+            if not closed or _closed(graph, towers):
+                return towers
+    return None
+
+
+def _wrappers(view: View) -> list[Towers]:
+    """What is joined along the batch in a graph, all outputs of the same towers together."""
+    found: list[Towers] = []
+    for tensor in _backwards(view.root):
+        operands = _operands(view, tensor)
+        towers = _add(view, found, tensor, operands) if operands else None
+        if towers is not None:
+            found.append(towers)
+    return found
+
+
+def _add(view: View, found: Sequence[Towers], tensor: str, operands: Sequence[str]) -> Towers | None:
+    """A further output of one of the wrappers found; or else a new one, if it is one at all."""
+    towers = _towers(view, tensor, operands)
+    whole = next((f for f in found if towers is not None and _belongs(f, towers)), None)
+    if whole is None or towers is None:
+        return towers
+    _join(whole, towers)
     return None
 
 
@@ -221,10 +112,8 @@ def _operands(view: View, tensor: str) -> list[str] | None:
     return [n for n in named if n is not None] if all(named) and len(named) > 1 else None
 
 
-def _merge(view: View, tensor: str) -> Towers | None:
-    operands = _operands(view, tensor)
-    if operands is None:
-        return None
+def _towers(view: View, tensor: str, operands: Sequence[str]) -> Towers | None:
+    """The wrapper that a tensor merges, where its operands are one computation on consecutive rows."""
     first = Place((), operands[0])
     if any(view.root.producer(o) is None for o in operands):
         return None
@@ -247,7 +136,7 @@ def _merge(view: View, tensor: str) -> Towers | None:
 
 def _tiles(view: View, slices: Mapping[Place, Sequence[str]], result: Towers) -> bool:
     """Whether each source's slices are all its rows, in order, shared out alike; notes what replaces them."""
-    bounds: set[tuple[tuple[int, int], ...]] = set()
+    bounds = result.bounds = {n: set() for n in BATCHES}
     for place, names in slices.items():
         for rank in RANKS:
             taken = [[Arithmetic(view, n, rank).rows_of(view.resolve(Place((), t))) for t in names] for n in BATCHES]
@@ -257,18 +146,24 @@ def _tiles(view: View, slices: Mapping[Place, Sequence[str]], result: Towers) ->
             return False
         for n, row in zip(BATCHES, taken, strict=True):
             runs = [(t[1], t[2]) for t in row if t is not None]
-            edges = [0] + [stop for _, stop in runs]
-            fixed = view.shape(row[0][0])[0] if row[0] and view.shape(row[0][0]) else -1  # type: ignore[index]
-            if [start for start, _ in runs] != edges[:-1] or edges[-1] != (n if fixed < 0 else fixed):
+            if [start for start, _ in runs] != [0, *(stop for _, stop in runs[:-1])]:
                 return False
-            if n == BATCHES[0]:
-                bounds.add(tuple(runs))
+            bounds[n].add(tuple(runs))
+            shape = view.shape(row[0][0]) if row[0] else None
+            fixed = shape[0] if shape else -1
+            if runs[-1][1] != (n if fixed < 0 else fixed):
+                if fixed >= 0 or view.root.ops[names[0].partition(":")[0]].kind.startswith("Split"):
+                    return False
+                result.reach = runs[-1][1]
         source = _source(view, place)
         if source is None:
             return False
         result.replace[names[0]] = source
         result.sources.append(source)
-    return len(bounds) == 1
+        result.slices.append(list(names))
+    alike = all(len(found) == 1 for found in bounds.values())
+    # Bounds that are numbers are those of one batch size; any others must cover every batch.
+    return alike and (result.reach is None or bounds[BATCHES[0]] == bounds[BATCHES[1]])
 
 
 def _source(view: View, place: Place) -> str | None:
@@ -280,13 +175,18 @@ def _source(view: View, place: Place) -> str | None:
 
 
 def _belongs(whole: Towers, other: Towers) -> bool:
-    """Whether a merge is a further output of the same towers."""
-    mine = {t for t in whole.replace if t not in whole.merges}
-    return other.towers == whole.towers and mine == {t for t in other.replace if t not in other.merges}
+    """Whether a merge is a further output of the same towers: of the same slices, or of some and others cut alike."""
+    mine, theirs = ({t: s for t, s in w.replace.items() if t not in w.merges} for w in (whole, other))
+    shared = mine.keys() & theirs.keys()
+    return bool(shared) and all(mine[t] == theirs[t] for t in shared) and whole.bounds == other.bounds
 
 
 def _join(whole: Towers, other: Towers) -> None:
     whole.merges += [m for m in other.merges if m not in whole.merges]
+    for names, source in zip(other.slices, other.sources, strict=True):
+        if names[0] not in whole.replace:
+            whole.slices.append(names)
+            whole.sources.append(source)
     whole.replace.update(other.replace)
     whole.first |= other.first
     whole.others |= other.others
@@ -308,11 +208,7 @@ def _closed(graph: OpGraph, towers: Towers) -> bool:
             t in entries or (t.partition(":")[0] in inside and t.partition(":")[0] not in sliced) for t in op.inputs
         ):
             return False
-    results = {
-        t.partition(":")[0]
-        for t in graph.rets
-        if towers.replace.get(t, t) not in (towers.replace[m] for m in towers.merges)
-    }
+    results = {t.partition(":")[0] for t in graph.rets if t not in towers.merges}
     return not results & (inside | sliced)
 
 

@@ -32,7 +32,8 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
         return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
     if model.contents == "weights":
         return f"model.load_weights({path!r})  # model: the template, built by your code"
-    safe = ", safe_mode=False" if module == "keras" and _is_keras_3(model) and _has_lambda(model.architecture) else ""
+    guarded = _is_keras_3(model) or path.endswith(".keras")
+    safe = ", safe_mode=False" if guarded and _has_lambda(model.architecture) else ""
     fresh = ", compile=False" if _untrained(model, path) else ""
     return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh})"
 
@@ -49,7 +50,7 @@ def _is_keras_3(model: Stored) -> bool:
 
 
 def _has_lambda(value: Json) -> bool:
-    """Whether stored code is among the layers; Keras 3 wants to be told that it may run it."""
+    """Whether stored code is among the layers; Keras 3, and any for `.keras`, wants to be told that it may run it."""
     pending: list[Json] = [value]
     while pending:
         entry = pending.pop()

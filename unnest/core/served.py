@@ -1,0 +1,92 @@
+"""Where a wrapper sits in what is served, and how much its template holds: what a report says of bare operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from unnest.core.model import Scope
+from unnest.core.opgraph import CALLS, Broken, Function, OpGraph, Place, View
+from unnest.core.ops import Towers
+
+#: Operations that bring the caller's data in, or only change how it is spelled.
+FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
+SPELLINGS = frozenset({"Cast"})
+#: Operations that stand for a variable.
+VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+#: Places looked at in one graph; real ones have some thousands.
+MAX_PLACES = 3_000_000
+
+
+def scope(main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Sequence[str]], towers: Towers) -> Scope:
+    """As a Keras graph's: `results` are the tensors that each signature serves. Raises Broken."""
+    view = View(main, library)
+    frame = _frame(view, towers.graph)
+    merged = {view.resolve(Place(frame, m)) for m in towers.merges}
+    if not all(_is_fed(view, Place(frame, s)) for s in towers.sources):
+        return "embedded"
+    answers: set[Scope] = set()
+    for served in results:
+        ends = {view.resolve(Place((), r)) for r in served}
+        if ends <= merged:
+            return "whole"
+        if any(place in merged for place in _behind(view, ends)):
+            answers.add("head" if any(p in merged for e in ends - merged for p in _behind(view, {e})) else "embedded")
+    return "head" if "head" in answers else "embedded"
+
+
+def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> int | None:
+    """Number of elements of the variables that tower 0 reads; None where a shape is not told. Raises Broken."""
+    view = View(main, library)
+    frame = _frame(view, towers.graph)
+    ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
+    entries = {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
+    found = {}
+    for place in _behind(view, ends, entries):
+        op = view.op(place)
+        if op is not None and op.kind in VARIABLES:
+            found[place] = op.attrs.get("shape")
+    sizes = [prod(s) for s in found.values() if isinstance(s, tuple) and all(d >= 0 for d in s)]
+    return sum(sizes) if len(sizes) == len(found) else None
+
+
+def _frame(view: View, name: str) -> tuple[str, ...]:
+    """The first chain of calls that leads from the main graph to a function."""
+    pending: list[tuple[str, ...]] = [()]
+    seen = {""}
+    for frame in pending:
+        graph = view.graph(frame)
+        if graph.name == name:
+            return frame
+        for op in graph.ops.values():
+            called = op.attrs.get("f") if op.kind in CALLS else None
+            if isinstance(called, Function) and called.name not in seen:
+                seen.add(called.name)
+                pending.append((*frame, op.name))
+    raise Broken(f"nothing calls {name}")
+
+
+def _is_fed(view: View, place: Place) -> bool:
+    """Whether a tensor is what the caller gave."""
+    op = view.op(place := view.resolve(place))
+    while op is not None and op.kind in SPELLINGS:
+        op = view.op(place := view.resolve(view.inputs(place)[0]))
+    return op is None or op.kind.startswith(FEEDS)
+
+
+def _behind(view: View, ends: set[Place], stops: set[Place] | None = None) -> Iterator[Place]:
+    """The resolved places that some depend on, these included, no further than `stops`."""
+    seen = set(ends)
+    pending = list(ends)
+    while pending:
+        place = pending.pop()
+        yield place
+        if stops and place in stops:
+            continue
+        for read in view.inputs(place):
+            at = view.resolve(read)
+            if at not in seen:
+                seen.add(at)
+                pending.append(at)
+        if len(seen) > MAX_PLACES:
+            raise Broken("the graph is too large to follow")
