@@ -9,8 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests import makeh5
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("unnest", deadline=None)
+settings.load_profile("unnest")
 
 #: The room that needs the tensorflow extra; without it, everything else is still tested.
 collect_ignore = [] if find_spec("tensorflow") else ["keras"]
