@@ -37,12 +37,16 @@ MAX_WRAPPERS = 200
 
 @dataclass(frozen=True)
 class Found:
-    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell."""
+    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
+
+    `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.
+    """
 
     towers: ops.Towers
     scope: Scope
     depth: int
     parameters: int | None
+    is_built: bool
 
 
 @dataclass
@@ -182,7 +186,8 @@ def _found(
     around = [f for f in before if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in around), default=0)
     scope = sites.scope(main, library, _results(meta), towers)
-    return Found(towers, scope, depth, sites.parameters(main, library, towers))
+    parameters, is_built = sites.parameters(main, library, towers), sites.is_built_for(main, library, towers)
+    return Found(towers, scope, depth, parameters, is_built)
 
 
 def _distinct(found: Sequence[Found]) -> list[Found]:
@@ -190,10 +195,14 @@ def _distinct(found: Sequence[Found]) -> list[Found]:
     traces: dict[tuple[object, ...], dict[str, list[Found]]] = {}
     for seen in found:
         towers = seen.towers
-        alike = (seen.depth, towers.towers, len(towers.sources), len(towers.merges), seen.parameters)
+        alike = (seen.depth, towers.towers, len({*towers.sources}))
         traces.setdefault(alike, {}).setdefault(towers.graph, []).append(seen)
     order: tuple[Scope, ...] = ("whole", "head", "embedded")
-    plainest = (min(by_graph.values(), key=lambda seen: order.index(seen[0].scope)) for by_graph in traces.values())
+
+    def plainness(trace: list[Found]) -> tuple[int, int]:
+        return order.index(trace[0].scope), -len(trace[0].towers.merges)
+
+    plainest = (min(by_graph.values(), key=plainness) for by_graph in traces.values())
     return sorted((seen for chosen in plainest for seen in chosen), key=lambda seen: (seen.depth, found.index(seen)))
 
 

@@ -130,12 +130,13 @@ class SavedModelSource(Source):
         return model, cut.choose(model, self.path)
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
-        """The Keras graph decides where there is one, the operations where there is none."""
+        """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         if self.stored.architecture is not None:
             made = plan(self.stored, keep_nested=keep_nested)
-            return replace(made, findings=(*made.findings, *lost)) if made.verdict == "parallel" else made
+            if made.verdict == "parallel":
+                return replace(made, findings=(*made.findings, *lost))
         _, meta = self.serving()
         found = cut.recognise(meta, self.path)
         if not found:
@@ -143,7 +144,11 @@ class SavedModelSource(Source):
         wrappers = tuple(map(_wrapper, found))
         innermost = max(found, key=lambda f: f.depth)
         ends = innermost.towers
-        template = Template("", len(ends.sources), len(ends.merges), None, innermost.parameters)
+        template = Template("", len({*ends.sources}), len(ends.merges), None, innermost.parameters)
+        built = next((f.towers.share for f in found if f.is_built), None)
+        if built is not None:
+            why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"
+            return Plan("parallel", wrappers, template, findings=lost, refusal=Refusal("fixed-batch", why))
         return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
@@ -164,7 +169,7 @@ def _wrapper(found: cut.Found) -> Wrapper:
     first = towers.replace[towers.merges[0]].partition(":")[0]
     evidence = [
         f"{towers.towers} operands of {merges[0]} are the same computation",
-        f"on consecutive rows of {', '.join(s.partition(':')[0] for s in towers.sources)}",
+        f"on consecutive rows of {', '.join(s.partition(':')[0] for s in dict.fromkeys(towers.sources))}",
     ]
     if towers.reach is not None:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")

@@ -7,12 +7,14 @@ such arithmetic is made of are evaluated with NumPy, in place of looking for kno
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from unnest.core.opgraph import Op, Place, View, number
 
+#: The numbers of rows of a batch, in the order in which they are taken; a range wherever they are one.
+Rows: TypeAlias = "range | np.ndarray"
 #: Stand-ins for unknown dimensions: unlike each other, so that a mix-up of axes shows.
 UNKNOWN = (0, 17, 19, 23, 29, 31, 37)
 #: Operations that one slice's bounds may take; real ones take a dozen or two.
@@ -23,6 +25,11 @@ class NotArithmetic(Exception):
     """The value depends on more than shapes and constants."""
 
 
+def same_rows(one: Rows, two: Rows) -> bool:
+    """Whether the same rows are taken in the same order."""
+    return one == two if isinstance(one, range) and isinstance(two, range) else bool(np.array_equal(one, two))
+
+
 class Arithmetic:
     """Evaluates shape arithmetic for batches of `rows` rows; unknown ranks are taken to be `rank`."""
 
@@ -30,7 +37,14 @@ class Arithmetic:
         """`given` are values at resolved places that are not computed."""
         self.view, self.rows, self.rank = view, rows, rank
         self._known: dict[Place, np.ndarray] = dict(given or {})
+        self._lengths: dict[Place, int] = {}
         self._steps = 0
+
+    def knowing(self, lengths: Mapping[Place, int]) -> Arithmetic:
+        """The same, for tensors at some places that have another number of rows."""
+        other = Arithmetic(self.view, self.rows, self.rank)
+        other._lengths = {self.view.resolve(place): length for place, length in lengths.items()}
+        return other
 
     def dims(self, place: Place) -> tuple[int, ...]:
         """The shape of a tensor whose first dimension is the batch."""
@@ -38,7 +52,8 @@ class Arithmetic:
         if not shape:
             return ()
         rest = tuple(d if d >= 0 else UNKNOWN[k % 7] or 41 for k, d in enumerate(shape[1:], 1))
-        return (shape[0] if shape[0] >= 0 else self.rows, *rest)
+        rows = self._lengths.get(self.view.resolve(place), self.rows) if self._lengths else self.rows
+        return (shape[0] if shape[0] >= 0 else rows, *rest)
 
     def value(self, place: Place) -> np.ndarray:
         """The value at a place. Raises NotArithmetic."""
@@ -64,42 +79,45 @@ class Arithmetic:
         if op.kind in ("Shape", "Size", "Rank", "ShapeN"):
             dims = self.dims(Place(place.frame, op.inputs[number(place.tensor) if op.kind == "ShapeN" else 0]))
             return {"Size": np.prod(dims, dtype=np.int64), "Rank": len(dims)}.get(op.kind, np.array(dims, np.int64))
+        if op.kind == "DynamicPartition":
+            data, parts = (self.value(p) for p in self.view.inputs(place))
+            return data[parts == number(place.tensor)]
         if op.kind not in ARITHMETIC:
             raise NotArithmetic
         return ARITHMETIC[op.kind](op, [self.value(p) for p in self.view.inputs(place)])
 
-    def rows_of(self, place: Place) -> tuple[Place, int, int] | None:
-        """(what is sliced, first row, row after the last) where a place is a slice of rows; else None."""
+    def rows_of(self, place: Place) -> tuple[Place, Rows] | None:
+        """(what is taken apart, the numbers of the rows taken) where a place takes rows; else None."""
         op = self.view.op(place)
         if op is None or op.kind not in SLICES:
             return None
         try:
-            source, (start, stop) = SLICES[op.kind](self, op, place)
+            source, rows = SLICES[op.kind](self, op, place)
         except (NotArithmetic, IndexError, ValueError, TypeError):
             return None
-        return self.view.resolve(source), start, stop
+        return self.view.resolve(source), rows
 
     def ints(self, place: Place) -> list[int]:
         """A value as a list of whole numbers."""
         return [int(v) for v in self.value(place).reshape(-1)]
 
 
-def _slice(at: Arithmetic, _: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _slice(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
     source, begin, size = at.view.inputs(place)[:3]
     dims, starts, sizes = at.dims(source), at.ints(begin), at.ints(size)
     if len(starts) != len(dims) or any(
         b or n not in (-1, d) for b, n, d in list(zip(starts, sizes, dims, strict=True))[1:]
     ):
         raise NotArithmetic
-    return source, (starts[0], dims[0] if sizes[0] == -1 else starts[0] + sizes[0])
+    return source, range(starts[0], dims[0] if sizes[0] == -1 else starts[0] + sizes[0])
 
 
-def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, Rows]:
     source = at.view.inputs(place)[0]
     begin, end, stride = (at.ints(p) for p in at.view.inputs(place)[1:4])
     dims = at.dims(source)
     masks = {k: int(str(op.attrs.get(k + "_mask", 0))) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
-    if masks["new_axis"] or masks["shrink_axis"] or masks["ellipsis"] & 1 or any(s != 1 for s in stride):
+    if masks["new_axis"] or masks["shrink_axis"] or masks["ellipsis"] & 1 or any(s != 1 for s in stride[1:]):
         raise NotArithmetic
     for k in range(1, len(begin)):
         whole = masks["ellipsis"] >> k & 1 or (
@@ -107,30 +125,44 @@ def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, in
         )
         if not whole:
             raise NotArithmetic
-    found = slice(None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]).indices(dims[0])
-    return source, (found[0], found[1])
+    start, stop = None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]
+    return source, range(dims[0])[start : stop : stride[0]]
 
 
-def _split(at: Arithmetic, op: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _split(at: Arithmetic, op: Op, place: Place) -> tuple[Place, Rows]:
     axis, source = at.view.inputs(place)[:2]
     dims, parts, k = at.dims(source), int(str(op.attrs["num_split"])), number(place.tensor)
     if at.ints(axis)[0] not in (0, -len(dims)) or dims[0] % parts:
         raise NotArithmetic
-    return source, (dims[0] // parts * k, dims[0] // parts * (k + 1))
+    return source, range(dims[0] // parts * k, dims[0] // parts * (k + 1))
 
 
-def _splitv(at: Arithmetic, _: Op, place: Place) -> tuple[Place, tuple[int, int]]:
+def _splitv(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
     source, sizes, axis = at.view.inputs(place)[:3]
     dims, shares, k = at.dims(source), at.ints(sizes), number(place.tensor)
     if at.ints(axis)[0] not in (0, -len(dims)):
         raise NotArithmetic
     shares = [dims[0] - sum(s for s in shares if s >= 0) if s < 0 else s for s in shares]
-    return source, (sum(shares[:k]), sum(shares[: k + 1]))
+    return source, range(sum(shares[:k]), sum(shares[: k + 1]))
+
+
+def _gathered(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
+    source, indices, *axis = at.view.inputs(place)
+    rows = at.value(indices)
+    if rows.ndim != 1 or (axis and at.ints(axis[0])[0] not in (0, -len(at.dims(source)))):
+        raise NotArithmetic
+    return source, np.arange(at.dims(source)[0])[rows]
+
+
+def _dealt(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
+    source, parts = at.view.inputs(place)
+    return source, np.flatnonzero(at.value(parts) == number(place.tensor))
 
 
 #: The operations that take rows out of a tensor.
-SLICES: dict[str, Callable[[Arithmetic, Op, Place], tuple[Place, tuple[int, int]]]] = {
-    "Slice": _slice, "StridedSlice": _strided, "Split": _split, "SplitV": _splitv,
+SLICES: dict[str, Callable[[Arithmetic, Op, Place], tuple[Place, Rows]]] = {
+    "Slice": _slice, "StridedSlice": _strided, "Split": _split, "SplitV": _splitv, "Gather": _gathered,
+    "GatherV2": _gathered, "DynamicPartition": _dealt,
 }  # fmt: skip
 
 
@@ -191,5 +223,5 @@ ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
     "ExpandDims": lambda _, x: np.expand_dims(x[0], int(x[1])), "Squeeze": lambda _, x: np.squeeze(x[0]),
     "Reshape": lambda _, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
     "ZerosLike": lambda _, x: np.zeros_like(x[0]), "OnesLike": lambda _, x: np.ones_like(x[0]),
-    "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])),
+    "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])), "Range": lambda _, x: np.arange(*(int(v) for v in x)),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unnest.core.arith import SLICES, Arithmetic
+from unnest.core.arith import SLICES, Arithmetic, same_rows
 from unnest.core.opgraph import Broken, Function, Op, Place, View
 
 #: Batches that 1 to 16 towers and small ratios divide; two of them, so that constants do not pass for shares.
@@ -78,7 +78,7 @@ class Lockstep:
                 break
         else:
             return False
-        if one[0] != two[0] or one[1:] == two[1:]:
+        if one[0] != two[0] or same_rows(one[1], two[1]):
             return False
         names = self.view.at_root(a, last=True), self.view.at_root(b, last=True)
         if names[0] is None or names[1] is None:

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from unnest.core.arith import Arithmetic, NotArithmetic
+from unnest.core.arith import Arithmetic, NotArithmetic, Rows, same_rows
 from unnest.core.averages import averages
+from unnest.core.joins import Join, end_to_end, join
 from unnest.core.lockstep import BATCHES, RANKS, Lockstep
-from unnest.core.opgraph import CALLS, Broken, OpGraph, Place, View
+from unnest.core.opgraph import Broken, OpGraph, Place, View
 
 
 @dataclass
@@ -34,8 +35,10 @@ class Towers:
     sources: list[str] = field(default_factory=list)
     #: what each input is cut into: the towers' slices, in their order
     slices: list[list[str]] = field(default_factory=list)
-    #: (first row, row after the last) of each tower, for each of BATCHES
-    bounds: dict[int, set[tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    #: the rows of each tower, for each of BATCHES
+    bounds: dict[int, set[tuple[range | bytes, ...]]] = field(default_factory=dict)
+    #: the rows of tower 0 where the batch has a fixed size
+    share: int | None = None
     #: the rows that bounds written into the graph reach, where the batch may be larger
     reach: int | None = None
 
@@ -49,7 +52,7 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
         view = View(graph, library)
         for towers in _wrappers(view):
             for tensor, operands in averages(view, towers.slices, towers.merges):
-                _add(view, [towers], tensor, operands)
+                _add(view, [towers], tensor, Join(tuple(operands), end_to_end))
             if not closed or _closed(graph, towers):
                 return towers
     return None
@@ -59,16 +62,16 @@ def _wrappers(view: View) -> list[Towers]:
     """What is joined along the batch in a graph, all outputs of the same towers together."""
     found: list[Towers] = []
     for tensor in _backwards(view.root):
-        operands = _operands(view, tensor)
-        towers = _add(view, found, tensor, operands) if operands else None
+        joined = join(view, tensor)
+        towers = _add(view, found, tensor, joined) if joined else None
         if towers is not None:
             found.append(towers)
     return found
 
 
-def _add(view: View, found: Sequence[Towers], tensor: str, operands: Sequence[str]) -> Towers | None:
+def _add(view: View, found: Sequence[Towers], tensor: str, joined: Join) -> Towers | None:
     """A further output of one of the wrappers found; or else a new one, if it is one at all."""
-    towers = _towers(view, tensor, operands)
+    towers = _towers(view, tensor, joined)
     whole = next((f for f in found if towers is not None and _belongs(f, towers)), None)
     if whole is None or towers is None:
         return towers
@@ -90,30 +93,9 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
             pending += op.inputs
 
 
-def _operands(view: View, tensor: str) -> list[str] | None:
-    """What a tensor of the root graph concatenates along the batch, as tensors of the root graph."""
-    op = view.root.producer(tensor)
-    if op is None or not (op.kind in CALLS or op.kind in ("ConcatV2", "Concat")):
-        return None
-    place = view.resolve(Place((), tensor))
-    merge = view.op(place)
-    if merge is None or merge.kind not in ("ConcatV2", "Concat"):
-        return None
-    inputs = list(view.inputs(place))
-    axis, operands = (inputs[-1], inputs[:-1]) if merge.kind == "ConcatV2" else (inputs[0], inputs[1:])
-    try:
-        where = int(Arithmetic(view, BATCHES[0], 2).value(axis))
-    except (NotArithmetic, TypeError, ValueError):
-        return None
-    rank = len(view.shape(place) or ())
-    if where and (not rank or where != -rank):
-        return None
-    named = [view.at_root(p, last=False) for p in operands]
-    return [n for n in named if n is not None] if all(named) and len(named) > 1 else None
-
-
-def _towers(view: View, tensor: str, operands: Sequence[str]) -> Towers | None:
-    """The wrapper that a tensor merges, where its operands are one computation on consecutive rows."""
+def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
+    """The wrapper that a tensor merges, where its operands are one computation on the rows of one batch."""
+    operands = joined.operands
     first = Place((), operands[0])
     if any(view.root.producer(o) is None for o in operands):
         return None
@@ -127,43 +109,61 @@ def _towers(view: View, tensor: str, operands: Sequence[str]) -> Towers | None:
             slices.setdefault(place, [mine]).append(theirs)
         result.first |= walk.first
         result.others |= walk.second
-    if any(len(names) != len(operands) for names in slices.values()) or not _tiles(view, slices, result):
+    if any(len(names) != len(operands) for names in slices.values()) or not _tiles(view, slices, joined, result):
         return None
     result.replace[tensor] = operands[0]
     result.others -= result.first
     return result
 
 
-def _tiles(view: View, slices: Mapping[Place, Sequence[str]], result: Towers) -> bool:
-    """Whether each source's slices are all its rows, in order, shared out alike; notes what replaces them."""
+def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, result: Towers) -> bool:
+    """Whether all rows of each source come together in their order, cut alike; notes what replaces the slices."""
     bounds = result.bounds = {n: set() for n in BATCHES}
     for place, names in slices.items():
-        for rank in RANKS:
-            taken = [[Arithmetic(view, n, rank).rows_of(view.resolve(Place((), t))) for t in names] for n in BATCHES]
-            if all(t is not None for row in taken for t in row):
-                break
-        else:
+        taken, source, op = _taken(view, names), _source(view, place), view.op(place)
+        if taken is None or source is None or op is None:
             return False
-        for n, row in zip(BATCHES, taken, strict=True):
-            runs = [(t[1], t[2]) for t in row if t is not None]
-            if [start for start, _ in runs] != [0, *(stop for _, stop in runs[:-1])]:
+        for at, rows in taken:
+            reach = _reach(view, Place((), source), joined, at, rows)
+            if not reach or (reach < at.rows and op.kind.startswith("Split")):
                 return False
-            bounds[n].add(tuple(runs))
-            shape = view.shape(row[0][0]) if row[0] else None
-            fixed = shape[0] if shape else -1
-            if runs[-1][1] != (n if fixed < 0 else fixed):
-                if fixed >= 0 or view.root.ops[names[0].partition(":")[0]].kind.startswith("Split"):
-                    return False
-                result.reach = runs[-1][1]
-        source = _source(view, place)
-        if source is None:
-            return False
+            bounds[at.rows].add(tuple(r if isinstance(r, range) else r.tobytes() for r in rows))
+            result.reach = reach if reach < at.rows else result.reach
+            result.share = len(rows[0]) if _fixed(view, Place((), source)) is not None else result.share
         result.replace[names[0]] = source
         result.sources.append(source)
         result.slices.append(list(names))
     alike = all(len(found) == 1 for found in bounds.values())
     # Bounds that are numbers are those of one batch size; any others must cover every batch.
     return alike and (result.reach is None or bounds[BATCHES[0]] == bounds[BATCHES[1]])
+
+
+def _taken(view: View, names: Sequence[str]) -> list[tuple[Arithmetic, list[Rows]]] | None:
+    """The rows that the slices take of each of BATCHES."""
+    for rank in RANKS:
+        tried = [Arithmetic(view, n, rank) for n in BATCHES]
+        taken = [[at.rows_of(view.resolve(Place((), t))) for t in names] for at in tried]
+        if all(t is not None for row in taken for t in row):
+            return [(at, [t[1] for t in row if t is not None]) for at, row in zip(tried, taken, strict=True)]
+    return None
+
+
+def _reach(view: View, source: Place, joined: Join, at: Arithmetic, rows: Sequence[Rows]) -> int | None:
+    """How many rows come together, in their order from the first; a batch of fixed size has to be complete."""
+    try:
+        order = joined.order(at, rows)
+    except (NotArithmetic, IndexError, ValueError):
+        return None
+    fixed = _fixed(view, source)
+    if not same_rows(order, range(len(order))) or len(order) > at.rows:
+        return None
+    return None if fixed not in (None, len(order)) else at.rows if fixed is not None else len(order)
+
+
+def _fixed(view: View, source: Place) -> int | None:
+    """The batch size where it is fixed."""
+    shape = view.shape(source)
+    return shape[0] if shape and shape[0] >= 0 else None
 
 
 def _source(view: View, place: Place) -> str | None:
@@ -175,10 +175,11 @@ def _source(view: View, place: Place) -> str | None:
 
 
 def _belongs(whole: Towers, other: Towers) -> bool:
-    """Whether a merge is a further output of the same towers: of the same slices, or of some and others cut alike."""
+    """Whether a merge is a further output of the same towers: of the same slices, or of others of the same batch."""
     mine, theirs = ({t: s for t, s in w.replace.items() if t not in w.merges} for w in (whole, other))
     shared = mine.keys() & theirs.keys()
-    return bool(shared) and all(mine[t] == theirs[t] for t in shared) and whole.bounds == other.bounds
+    of_one_batch = bool(shared) or not {*whole.sources}.isdisjoint(other.sources)
+    return of_one_batch and all(mine[t] == theirs[t] for t in shared) and whole.bounds == other.bounds
 
 
 def _join(whole: Towers, other: Towers) -> None:

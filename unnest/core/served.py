@@ -12,6 +12,8 @@ from unnest.core.ops import Towers
 #: Operations that bring the caller's data in, or only change how it is spelled.
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
 SPELLINGS = frozenset({"Cast"})
+#: Operations that are told a shape.
+SHAPED = frozenset({"Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor"})
 #: Operations that stand for a variable.
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 #: Places looked at in one graph; real ones have some thousands.
@@ -36,7 +38,10 @@ def scope(main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Seque
 
 
 def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> int | None:
-    """Number of elements of the variables that tower 0 reads; None where a shape is not told. Raises Broken."""
+    """Number of elements of the variables that tower 0 reads; None where that is not told. Raises Broken.
+
+    A graph whose weights were frozen into constants has no variables, and constants may be anything.
+    """
     view = View(main, library)
     frame = _frame(view, towers.graph)
     ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
@@ -47,7 +52,26 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) ->
         if op is not None and op.kind in VARIABLES:
             found[place] = op.attrs.get("shape")
     sizes = [prod(s) for s in found.values() if isinstance(s, tuple) and all(d >= 0 for d in s)]
-    return sum(sizes) if len(sizes) == len(found) else None
+    return sum(sizes) if found and len(sizes) == len(found) else None
+
+
+def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> bool:
+    """Whether tower 0 holds the size of its share of a fixed batch as a number, and takes no other. Raises Broken."""
+    if towers.share is None:
+        return False
+    view = View(main, library)
+    frame = _frame(view, towers.graph)
+    ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
+    entries = {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
+    for place in _behind(view, ends, entries):
+        op = view.op(place)
+        for read in view.inputs(place) if op is not None and op.kind in SHAPED and place not in entries else ():
+            made = view.op(view.resolve(read))
+            value = None if made is None else made.value
+            is_shape = value is not None and value.ndim == 1 and value.size > 1 and value.dtype.kind == "i"
+            if value is not None and is_shape and value[0] == towers.share:
+                return True
+    return False
 
 
 def _frame(view: View, name: str) -> tuple[str, ...]:
