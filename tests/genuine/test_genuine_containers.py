@@ -146,12 +146,14 @@ def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("folder", cases("checkpoint", "base_weights.h5"))
 def test_checkpoint_alone(folder: Path) -> None:
-    """Objects and graphs tell; bare names do not, and say so."""
+    """A graph tells, in .meta or as TensorFlow 1.13's config; objects and bare names do not, and say so."""
     seen = unnest.inspect(folder / "parallel.ckpt")
     assert seen.error is None
-    bare = "saver_bare" in folder.name
-    assert seen.verdict == ("clean" if bare else "parallel")
-    assert ("needs-architecture" in {f.code for f in seen.findings}) == bare
+    told = (folder / "parallel.ckpt.meta").exists() or folder.name == "checkpoint-official-named"
+    assert seen.verdict == ("parallel" if told else "clean")
+    assert ("needs-architecture" in {f.code for f in seen.findings}) != told
+    if not told:
+        assert unnest.fix(folder / "parallel.ckpt").action == "unchanged"
 
 
 @pytest.mark.parametrize("folder", cases("keras_zip", "parallel.keras"))

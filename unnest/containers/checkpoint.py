@@ -23,9 +23,8 @@ from unnest.core.layers import expected
 from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.opgraph import Broken, OpGraph
 from unnest.core.plan import plan
-from unnest.core.weights import owners
 from unnest.errors import Refused
-from unnest.findings import Code, Finding
+from unnest.findings import Code
 
 MAX_META = 1 << 31
 
@@ -39,7 +38,9 @@ class CheckpointSource(Source):
         self.bundle = Bundle(path)
         try:
             self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
-            self.meta = path + ".meta" if os.path.isfile(path + ".meta") and self.graph is None else None
+            self.meta = path + ".meta" if os.path.isfile(path + ".meta") else None
+            #: The saved model among the objects; the plan says.
+            self._model: int | None = None
             names = self.graph.names() if self.graph else {}
             every = tuple(
                 Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
@@ -76,7 +77,9 @@ class CheckpointSource(Source):
             whole = replace(made.result, contents="model", architecture=bare)
         else:
             return None
-        return replace(whole, optimizer=self.graph.state(whole.groups) if self.graph else None)
+        if self.graph is None or self._model is None:
+            return whole
+        return replace(whole, optimizer=self.graph.state(self._model, whole.groups))
 
     def _plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
@@ -87,7 +90,7 @@ class CheckpointSource(Source):
             made = plan(self.stored, architecture=architecture, keep_nested=keep_nested)
             if not made.refusal:
                 self.complete = self._completed(architecture, made, keep_nested=keep_nested)
-            seen = self._by_graph() if self.graph is None and made.verdict == "clean" and not made.refusal else None
+            seen = self._by_graph() if made.verdict == "clean" and not made.refusal else None
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
             return made if seen is None else replace(seen, refusal=None, result=self.stored)
         if architecture is not None:
@@ -96,11 +99,8 @@ class CheckpointSource(Source):
         return self._bare()
 
     def _stored_architecture(self) -> JsonObject | None:
-        root = self.graph.model() if self.graph else None
-        text = self.graph.config(root) if self.graph and root is not None else None
-        return (
-            None if text is None else parse_object(text.decode("utf-8", "replace"), f"{self.path}: the stored config")
-        )
+        texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
+        return parse_object(texts[0].decode("utf-8", "replace"), f"{self.path}: the stored config") if texts else None
 
     def _with(self, architecture: JsonObject) -> Stored:
         """The weights by layer of the architecture, which is the saved model's or its template's."""
@@ -108,17 +108,21 @@ class CheckpointSource(Source):
         stored = Stored("weights", **versions)  # type: ignore[arg-type]
         if self.graph is None:
             return replace(stored, groups=self._by_name(architecture))
-        try:
-            return replace(stored, groups=self.graph.weights(architecture).groups)
-        except Refused:
-            inner = self.graph.lone_model()
-            if inner is None:
-                raise
-        own = [
-            replace(t, owner=(g.name, *t.owner)) for g in self.graph.groups(architecture, inner[1]) for t in g.tensors
-        ]
-        empty = [Group(f"layer-{k}", ()) for k in range(inner[2] - 1)]
-        return replace(stored, groups=(*empty[: inner[0]], Group(f"layer-{inner[0]}", tuple(own)), *empty[inner[0] :]))
+        found = self.graph.find(architecture)
+        if not found.within:
+            self._model = found.node
+            return replace(stored, groups=found.groups)
+        # The template of a wrapper, if it holds all weights of what is around it.
+        self._model, at, count = found.within[0]
+        own = [replace(t, owner=(g.name, *t.owner)) for g in found.groups for t in g.tensors]
+        if {t.ref for t in own} != self.graph.below(self._model):
+            raise Refused(
+                "architecture-mismatch",
+                f"{self.path}: the architecture given is that of a part, beside which there are other weights; "
+                "pass that of the model that was saved",
+            )
+        groups = [Group(f"layer-{k}", tuple(own) if k == at else ()) for k in range(count)]
+        return replace(stored, groups=tuple(groups))
 
     # ---- names alone ----
 
@@ -174,10 +178,13 @@ class CheckpointSource(Source):
     # ---- no architecture ----
 
     def _bare(self) -> Plan:
-        if self.graph is not None:
-            return self._bare_objects(self.graph)
         seen = self._by_graph()
-        return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),)) if seen is None else seen
+        if seen is not None:
+            return seen
+        # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
+        models = self.graph.models() if self.graph else []
+        flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)
+        return Plan("clean", findings=() if flat else (Code.NEEDS_ARCHITECTURE(),))
 
     def _by_graph(self) -> Plan | None:
         """What the graph in .meta shows; names alone do not place the weights."""
@@ -205,31 +212,6 @@ class CheckpointSource(Source):
             return ops.find([whole], graphdef.library(message.graph), closed=False)
         except Broken as e:
             raise cut.broken(self.path, e) from e
-
-    def _bare_objects(self, graph: ObjectGraph) -> Plan:
-        """One layer holds all weights, shares its inputs with the whole, and the layers before are its slices."""
-        inner = graph.lone_model()
-        if inner is None:
-            return Plan("clean")
-        at, node, count = inner
-        shared = len(set(graph.layers(node)) & set(graph.layers(graph.model() or 0)))
-        slices, merges = at - shared, count - at - 1
-        if not shared or not merges or slices < 2 * shared or slices % shared:
-            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),))
-        evidence = (
-            f"layer {at} of {count} holds all weights and is a model",
-            f"it shares {shared} inputs with the whole, and {slices} layers without weights stand between",
-        )
-        wrapper = Wrapper("", f"layer-{at}", slices // shared, "whole",
-                          tuple(f"layer-{at + 1 + k}" for k in range(merges)), 0, "likely", evidence)  # fmt: skip
-        tensors = graph.below(node)
-        template = Template("", shared, merges, len(graph.layers(node)), sum(t.size for t in tensors))
-        if any(graph.layers(n) for n in graph.layers(node)):
-            why = "the template holds models of its own, whose names are not stored; pass --architecture MODEL.json"
-            return Plan("parallel", (wrapper,), template, refusal=Refusal("needs-architecture", why))
-        groups = tuple(Group(name, own) for name, own in owners(tensors).items())
-        found: tuple[Finding, ...] = (Code.WEIGHTLESS_LEFT_OUT(),)
-        return Plan("parallel", (wrapper,), template, findings=found, result=Stored("weights", groups=groups))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 from unnest.core.model import Json, JsonObject
 
+PARTS = ("depthwise", "pointwise")
+"""A separable convolution's kernel is made of these; its config speaks of `kernel` too, which it has not."""
+
 SWITCHES = {"bias": ("use_bias", "bias"), "beta": ("center",), "gamma": ("scale",)}
 """The weights that a config can switch off, and the keys that do (`bias` is Keras 1's)."""
 
@@ -36,7 +39,7 @@ def expected(config: Json) -> Expected | None:
     trained = statistics = 0
     known = False
     for part in _configs(config):
-        stems = [k.removesuffix("_initializer") for k in part if k.endswith("_initializer")]
+        stems = initialized(part)
         kept = [s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]
         with_rules = {s for s in stems if f"{s}_regularizer" in part or f"{s}_constraint" in part}
         known = known or bool(kept)
@@ -46,9 +49,28 @@ def expected(config: Json) -> Expected | None:
     return Expected(trained, statistics) if known else None
 
 
+def initialized(config: JsonObject) -> list[str]:
+    """What a config speaks of initializing: `kernel` of `kernel_initializer`."""
+    stems = [k.removesuffix("_initializer") for k in config if k.endswith("_initializer")]
+    return [s for s in stems if s != "kernel"] if set(PARTS) <= set(stems) else stems
+
+
 def has_initializers(config: Json) -> bool:
     """Whether a config speaks of how weights begin: whatever has this is no slice and no merge."""
     return any(k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part)
+
+
+def units(config: JsonObject) -> Iterator[int]:
+    """Sizes that one of a layer's weights must show in its shape."""
+    for key in ("units", "filters", "output_dim", "nb_filter"):
+        value = config.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            yield value
+
+
+def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Whether weights of these shapes may be those of a layer with this config."""
+    return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in units(config))
 
 
 def _configs(config: Json) -> Iterator[JsonObject]:

@@ -139,7 +139,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, keep_nested: bool
         shares = split(weighted[0].tensors, graph)
     except Ambiguous as doubt:
         return _mismatch(f"{doubt}")
-    inner = tuple(Group(name, share.tensors) for name, share in shares.items())
+    inner = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
     of_template = replace(stored, architecture=architecture, groups=inner)
     rest = _of_graph(of_template, keep_nested)
     outer = _bare_wrapper(stored, model_name(architecture))

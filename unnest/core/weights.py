@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from unnest.core.dialects import is_model, read
 from unnest.core.graph import Graph, Layer
-from unnest.core.layers import Expected, expected, has_initializers
+from unnest.core.layers import Expected, expected, has_initializers, units
 from unnest.core.model import Json, JsonObject, Tensor
 
 
@@ -113,7 +113,7 @@ class _Claimant:
         promised = _promised(layer.stored)
         frozen = layer.settings.get("trainable") is False
         likely = is_model(layer.stored) or has_initializers(layer.config)
-        return cls(layer.name, inner, promised, frozen, frozenset(_units(layer.settings)), likely)
+        return cls(layer.name, inner, promised, frozen, frozenset(units(layer.settings)), likely)
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
@@ -153,14 +153,6 @@ def _promised(entry: JsonObject) -> Expected | None:
     if not known:
         return None
     return Expected(sum(p.trained for p in known), sum(p.statistics for p in known))
-
-
-def _units(config: JsonObject) -> Iterator[int]:
-    """Sizes that one of the layer's weights must show in its shape."""
-    for key in ("units", "filters", "output_dim", "nb_filter"):
-        value = config.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            yield value
 
 
 def _name_claims(tensors: Sequence[Tensor], layers: Sequence[_Claimant]) -> list[frozenset[int] | None]:
