@@ -48,7 +48,11 @@ def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     way = _as_json if to == "json" else WAYS.get((name, to))
     if way is None:
         raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
-    return way(source, model)
+    goal = way(source, model)
+    if source.assets and goal.container != name:
+        left = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
+        goal = replace(goal, lost=(*goal.lost, left))
+    return goal
 
 
 def _complete(source: Source) -> Stored:

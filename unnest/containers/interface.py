@@ -55,6 +55,11 @@ class Source(ABC):
         """Every tensor of the source."""
         return (*(t for g in self.stored.groups for t in g.tensors), *(self.stored.optimizer or ()))
 
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """Files that the layers keep beside their weights (vocabularies), by their path in the source."""
+        return ()
+
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
         known = architecture if self.stored.architecture is None else None

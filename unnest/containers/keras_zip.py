@@ -22,6 +22,7 @@ from unnest.containers.hdf5 import Door, oneline
 from unnest.containers.interface import BLOCK, Container, Progress, Source
 from unnest.containers.jsontext import dump, is_architecture, parse_object
 from unnest.containers.layout import lay_out
+from unnest.containers.pathkeyed import below
 from unnest.containers.rawbytes import same_stream, slabs
 from unnest.containers.transfer import Transfer
 from unnest.containers.weights_h5 import PathKeyedSource, compare, fill
@@ -32,6 +33,8 @@ from unnest.errors import Failed, Unreadable
 from unnest.write import write_failed
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+#: The folder of the files that layers keep beside their weights.
+ASSETS = "assets"
 COMPILE = "compile_config"
 MAX_JSON = 64 << 20
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
@@ -156,6 +159,24 @@ class KerasSource(PathKeyedSource):
             return plan(self.stored, keep_nested=keep_nested)
         return self.planned(self.stored, keep_nested=keep_nested)
 
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The files of the layers."""
+        return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
+
+    def others(self) -> dict[str, str]:
+        """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
+        moves = sorted(self.moves or (), key=lambda m: len(m.source), reverse=True)
+        found: dict[str, str] = {}
+        for name in sorted(set(self.members) - {METADATA, CONFIG, WEIGHTS}):
+            top, _, path = name.partition("/")
+            move = next((m for m in moves if m.whole and path.startswith(m.source + "/")), None)
+            new = name if move is None else f"{top}/{below(move.target, path[len(move.source) + 1 :])}"
+            if top != ASSETS or new in found:
+                new = name
+            found[new] = name
+        return found
+
     def _shut(self) -> None:
         for file in (self._spool, self._file):
             if file is not None:
@@ -215,8 +236,8 @@ class KerasContainer(Container):
                 with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
-                    for name in sorted(set(own.members) - {METADATA, CONFIG, WEIGHTS}) if own else ():
-                        _add(archive, name, own.archive.read(name) if own else b"")
+                    for new, old in sorted(own.others().items()) if own else ():
+                        _add(archive, new, own.archive.read(old) if own else b"")
                     spool.seek(0)
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
                         while block := spool.read(BLOCK):

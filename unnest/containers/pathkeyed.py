@@ -29,11 +29,15 @@ OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
 
 @dataclass(frozen=True)
 class Move:
-    """A sub-tree and where it goes; `whole` takes the layers below along."""
+    """A sub-tree and where it goes; `whole` takes the layers below along.
+
+    A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
+    """
 
     source: str
     target: str
     whole: bool = True
+    called: str | None = None
 
 
 def snake(name: str) -> str:
@@ -161,6 +165,18 @@ class Tree:
         found = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in self.groups]
         return found[-1] if found else None
 
+    def whole(self, layer: Layer, home: str, target: str) -> list[Move]:
+        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
+        held = layer.settings.get("layer")
+        if not isinstance(held, Mapping) or not is_model(held):
+            return [Move(home, target)]
+        start, weighted = below(home, "layer"), [p for one, p in places(held, "") if self._expects(one)]
+        roots = [start, *(m for m in sorted(self.groups, key=len) if m.startswith(below(start, LAYERS) + "/"))]
+        found = next((r for r in roots if all(below(r, p) in self.groups for p in weighted)), None)
+        if found is None:
+            raise Refused("weights-unplaced", f"{self.door.path}: /{start} is not the model that {layer.name!r} holds")
+        return [Move(home, target, whole=False), Move(found, below(target, "layer"))]
+
 
 def _owned(tensor: Tensor, name: str) -> Tensor:
     return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, (name, *tensor.owner), tensor.trained)
@@ -185,9 +201,10 @@ def arrange(
         tensors = shares.get(layer.name, ())
         home = tree.home(layer, tensors)
         if home is None:
+            moves.append(Move("", path, whole=False, called=layer.name))
             continue
         if not is_model(layer.stored):
-            moves.append(Move(home, path))
+            moves += tree.whole(layer, home, path)
             continue
         inner: dict[str, list[Tensor]] = {}
         for t in tensors:

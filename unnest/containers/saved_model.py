@@ -124,6 +124,11 @@ class SavedModelSource(Source):
                 return str(meta.objects.nodes[0].user.metadata)
         return ""
 
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The files of the layers; the Keras model of layout C is one of them, and no layer's."""
+        return tuple(f for f in self.files if f.startswith("assets/") and f != EXPORTED)
+
     def serving(self) -> tuple[Any, Any]:
         """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
         model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))

@@ -44,6 +44,11 @@ class PathKeyedSource(Source):
             self.moves = [*arrange(self.tree, made.result.architecture, shares, root), *self._rest()]
         return made
 
+    @property
+    def notes_names(self) -> bool:
+        """Whether layers' names stand beside their weights, as Keras 3 writes them."""
+        return any(self.tree.name(g.rpartition("/")[0]) for g in self.door.groups if g.endswith("/vars"))
+
     def root_of(self, model: JsonObject) -> str:
         """Where the result's own variables were: with the template where that is all that is left."""
         config = model.get("config")
@@ -174,7 +179,7 @@ class WeightsSource(PathKeyedSource):
             prefix = weighted[0]
         if not wrappers:
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
-            nested = any(self.tree.under(c) and self._children(c) for c in self._children(""))
+            nested = any(d.count(f"{LAYERS}/") > 1 for d in self.door.datasets)
             return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if nested else ())
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
@@ -222,6 +227,8 @@ def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[
     groups: dict[str, str] = {}
     tensors: dict[str, str] = {}
     for move in moves:
+        if move.called is not None:
+            continue
         start = move.source + "/" if move.source else ""
         for old, found in [*((g, groups) for g in source.door.groups), *((d, tensors) for d in source.door.datasets)]:
             inside = old == move.source or old.startswith(start)
@@ -254,6 +261,11 @@ def fill(file: h5py.File, model: Stored, source: Source, progress: Progress) -> 
         name = at.text(found, "name", source.path)
         if name is not None:
             at.write_text(made, "name", name, at.style(found, "name"))
+    for move in source.moves or ():
+        if move.called is not None:
+            made = file.require_group(f"/{move.target}/vars")
+            if source.notes_names:
+                at.write_text(made, "name", move.called, at.STR_TEXT)
     for new in sorted(tensors):
         h5o.copy(source.door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
         progress(source.door.datasets[tensors[new]].stored)

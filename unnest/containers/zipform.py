@@ -23,6 +23,8 @@ from unnest.errors import Refused
 ADDED = ("module", "registered_name", "build_config", "compile_config")
 #: tf_keras left the name `keras` to Keras 3; new optimizers, the first that `.keras` stores; `.keras` itself.
 RENAMED, OPTIMIZERS, MODULES = (2, 16), (2, 11), (2, 13)
+#: The module of the optimizers of before Keras 2.11.
+LEGACY = "keras.optimizers.legacy"
 #: Keras 2 compile settings that .h5 leaves out.
 RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
@@ -34,9 +36,11 @@ def as_zipped(stored: Stored) -> Stored:
         who = f"Keras {stored.keras_version}" if stored.keras_version else "an unknown Keras"
         raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
     training = _compile_config(stored.training, release)
+    optimizer = training and training["optimizer"]
+    has_state = isinstance(optimizer, Mapping) and optimizer["module"] != LEGACY
     return replace(
         stored, architecture=_Zipped(release).top(stored.architecture), training=training,
-        optimizer=stored.optimizer if training is not None else None, backend=None,
+        optimizer=stored.optimizer if has_state else None, backend=None,
     )  # fmt: skip
 
 
@@ -127,7 +131,7 @@ def _is_operation(entry: JsonObject, config: Json) -> bool:
 
 def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
     """`.keras`'s compile settings; None where it has no form for them."""
-    optimizer = _optimizer((training or {}).get("optimizer_config"))
+    optimizer = _optimizer((training or {}).get("optimizer_config"), release)
     if training is None or optimizer is None or release < OPTIMIZERS:
         return None
     rest = {k: _moduled(v, "keras.losses" if k == "loss" else "keras.metrics") for k, v in training.items()
@@ -141,17 +145,23 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
     return {"optimizer": optimizer, **rest, **dict.fromkeys(RUNTIME)}
 
 
-def _optimizer(given: Json) -> JsonObject | None:
-    """An optimizer that `.keras` can name: Keras's own, and not one of before 2.11."""
+def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
+    """An optimizer that `.keras` can name: Keras's own.
+
+    Those of before Keras 2.11 went on as legacy ones, which do not say in their config that they are none;
+    their state is not stored.
+    """
     if not isinstance(given, Mapping) or not isinstance(given.get("config"), Mapping):
         return None
     kind = str(given.get("class_name")).removeprefix("Custom>")
     config: Any = given["config"]
-    if ">" in kind or config.get("is_legacy_optimizer"):
+    if ">" in kind:
         return None
+    is_legacy = release < (3,) and config.get("is_legacy_optimizer") is not False
     rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")
     new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
-    return {"module": "keras.optimizers", "class_name": kind, "config": new, "registered_name": None}
+    module = LEGACY if is_legacy else "keras.optimizers"
+    return {"module": module, "class_name": kind, "config": new, "registered_name": None}
 
 
 def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any

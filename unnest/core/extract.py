@@ -242,7 +242,8 @@ def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[Jso
     if name != layer.name and name in graph.layers:
         name = layer.name
         config = {**config, "name": name} if isinstance(config, Mapping) else config
-    entry = {**layer.stored, "class_name": model["class_name"], "config": config}
+    own = {key: value for key, value in model.items() if key in layer.stored and key not in TOP_LEVEL_ONLY}
+    entry = {**layer.stored, **own, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
     outer = with_entry(graph, nested, entry)

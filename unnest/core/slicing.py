@@ -27,6 +27,9 @@ Slice: TypeAlias = tuple[Layer, Call, Ref]
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
 
+STACKING_ROWS = ("vstack", "row_stack")
+"""What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
+
 COMBINING = ("mean", "add", "sum", "average", "max", "min", "multiply", "subtract", "dot")
 """What the names of operations that merge towers otherwise have in them."""
 
@@ -90,9 +93,9 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return _code_joins(mode, [])
     known = operation(layer, call)
     if known is not None:
-        if not _says(known.name, JOINING):
+        if not _says(known.name, (*JOINING, *STACKING_ROWS)):
             return False
-        axes = list(known.find("axis"))
+        axes = [0] if _says(known.name, STACKING_ROWS) else list(known.find("axis"))
         return all(axis == 0 for axis in axes) if axes else None
     if "function" in config:
         return _code_joins(config["function"], list(find(config.get("arguments"), "axis")))
