@@ -194,6 +194,6 @@ def _holds(name: str, tensor: Tensor) -> bool:
 def _unplaced(name: str, kind: str) -> Refused:
     return Refused(
         "cannot-convert",
-        f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them; how these correspond is in "
-        f"the code of {kind}: fix without --to, load the output and save it",
+        f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and only the code of "
+        f"{kind} knows both: fix without --to, load the output and save it",
     )

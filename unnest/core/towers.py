@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from unnest.core import slicing
-from unnest.core.dialects import is_model, read
+from unnest.core.dialects import is_model, nodes, read
 from unnest.core.graph import CallId, Graph, Layer, Ref
 from unnest.core.layers import has_initializers
 from unnest.core.model import Confidence
@@ -158,7 +158,7 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
     merges = sorted(merges, key=lambda m: m.output)
     outputs = [m.output for m in merges]
     joining = {c for m in merges for c in m.calls}
-    if len(set(outputs)) < len(outputs) or not _only_read_by(graph, towers, joining):
+    if len(set(outputs)) < len(outputs) or not _only_read_by(graph, towers, joining) or not _alike(graph, towers):
         return None
     template = read(graph.layers[towers[0].layer].stored)
     cut = _slices(graph, towers)
@@ -183,6 +183,12 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) ->
         "proven" if proven else "likely",
         tuple(_evidence(graph, towers, cut, merges, facts)),
     )
+
+
+def _alike(graph: Graph, towers: Sequence[CallId]) -> bool:
+    """Whether all towers call the template in the same way: not one of them with `training=True`."""
+    first, *others = (nodes.without_tensors(graph.call(t).stored, graph.layers) for t in towers)
+    return all(other == first for other in others)
 
 
 def _speaks_for_itself(

@@ -69,6 +69,19 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
     return node if all(a is b for a, b in zip(parts, node, strict=True)) else parts
 
 
+def without_tensors(node: Json, layers: Container[str]) -> Json:
+    """What a call is given beside its tensors (`training=True`), as a value to compare: every tensor is null."""
+    if isinstance(node, Mapping):
+        if node.get("class_name") == KERAS_3_TENSOR:
+            return None
+        return {key: without_tensors(part, layers) for key, part in node.items()}
+    if not isinstance(node, Sequence) or isinstance(node, str):
+        return node
+    if _is_ref(node, layers):
+        return [None, *({k: without_tensors(v, layers) for k, v in rest.items()} for rest in node[3:] if rest)]  # type: ignore[union-attr] # _is_ref
+    return [without_tensors(part, layers) for part in node]
+
+
 def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     if node.get("class_name") == KERAS_3_TENSOR:
         config = node.get("config")
