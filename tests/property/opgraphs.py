@@ -32,6 +32,8 @@ class Writer:
     ) -> str:
         """One operation's first output."""
         name = f"n{len(self.ops)}"
+        if shape is None and kind in (*KINDS, "Mul", "Elu"):
+            shape = (-1, 3)
         array = None if value is None else np.asarray(value, np.int32 if not isinstance(value, float) else np.float32)
         self.ops[name] = Op(name, kind, inputs, (), attrs, array, () if shape is None else (shape,))
         return f"{name}:0"
@@ -106,9 +108,46 @@ def _counted(w: Writer, x: str, k: int, n: int) -> str:
     return w.op("StridedSlice", x, start, stop, w.op("Const", value=[1]), end_mask=int(k == n - 1))
 
 
+def _gathered(w: Writer, x: str, k: int, n: int) -> str:
+    stop = _batch(w, x) if k == n - 1 else _edge(w, x, k + 1, n)
+    rows = w.op("Range", _edge(w, x, k, n), stop, w.op("Const", value=1))
+    return w.op("GatherV2", x, rows, w.op("Const", value=0))
+
+
+def _alternating(w: Writer, x: str, k: int, n: int) -> str:
+    """Every n-th row; joined by a stack and a reshape."""
+    start, none = w.op("Const", value=[k]), w.op("Const", value=[0])
+    return w.op("StridedSlice", x, start, none, w.op("Const", value=[n]), end_mask=1, shape=(-1, 3))
+
+
 CUTS: dict[str, Callable[[Writer, str, int, int], str]] = {
-    "strided": _strided, "sliced": _sliced, "counted": _counted,
+    "strided": _strided, "sliced": _sliced, "counted": _counted, "gathered": _gathered, "alternating": _alternating,
 }  # fmt: skip
+
+
+def _owners(w: Writer, x: str, n: int) -> str:
+    """The tower of each row, in turn."""
+    return w.op("FloorMod", _numbers(w, _batch(w, x)), w.op("Const", value=n))
+
+
+def _numbers(w: Writer, count: str) -> str:
+    return w.op("Range", w.op("Const", value=0), count, w.op("Const", value=1))
+
+
+def joined(w: Writer, case: Case, ends: Sequence[str], axis: int) -> str:
+    """The towers' outputs, put together as they were cut."""
+    if case.cut == "alternating":
+        stacked = w.op("Pack", *ends, axis=1)
+        return w.op("Reshape", stacked, w.op("Const", value=[-1, 3]))
+    if case.cut == "dealt":
+        total = _batch(w, ends[0])
+        for end in ends[1:]:
+            total = w.op("AddV2", total, _batch(w, end))
+        numbers = _numbers(w, total)
+        owners = w.op("FloorMod", numbers, w.op("Const", value=case.towers))
+        places = w.op("DynamicPartition", numbers, owners, num_partitions=case.towers).partition(":")[0]
+        return w.op("DynamicStitch", *(f"{places}:{k}" for k in range(len(ends))), *ends)
+    return w.op("ConcatV2", *ends, w.op("Const", value=axis), shape=(-1, 3))
 
 
 def cut(w: Writer, how: str, x: str, n: int, order: Sequence[int] | None = None) -> list[str]:
@@ -119,6 +158,9 @@ def cut(w: Writer, how: str, x: str, n: int, order: Sequence[int] | None = None)
     elif how == "splitv":
         sizes = [4] * (n - 1) + [-1]
         parts = w.op("SplitV", x, w.op("Const", value=sizes), w.op("Const", value=0), num_split=n).partition(":")[0]
+        slices = [f"{parts}:{k}" for k in range(n)]
+    elif how == "dealt":
+        parts = w.op("DynamicPartition", x, _owners(w, x, n), num_partitions=n).partition(":")[0]
         slices = [f"{parts}:{k}" for k in range(n)]
     else:
         slices = [CUTS[how](w, x, k, n) for k in range(n)]
@@ -188,7 +230,7 @@ def wrapped(case: Case, spoil: str | None = None) -> OpGraph:
         losses.append(loss(w, value))
     ends = ends[:-1] if spoil == "missing" else ends
     axis = 1 if spoil == "axis" else 0
-    rets = [w.op("Identity", w.op("ConcatV2", *ends, w.op("Const", value=axis), shape=(-1, 3)))]
+    rets = [w.op("Identity", joined(w, case, ends, axis))]
     if case.mean:
         total = w.op("AddN", *losses) if spoil == "sum" else MEANS[case.mean](w, losses)
         rets.append(total)
@@ -209,6 +251,6 @@ def cases(draw: st.DrawFn, *, mean: bool | None = None) -> Case:
     last = len(first) + len(rest) + inputs
     # Everything is used: the last step adds up what was computed before.
     steps = [*first, *rest, ("AddV2", (last - 1, len(first) + inputs - 1)), ("BiasAdd", (last,))]
-    how = draw(st.sampled_from(["split", "splitv", *CUTS]))
+    how = draw(st.sampled_from(["split", "splitv", "dealt", *CUTS]))
     means = st.none() if mean is False else st.sampled_from(list(MEANS)) if mean else st.sampled_from([None, *MEANS])
     return Case(tuple(steps), inputs, draw(st.integers(2, 5)), how, draw(means))

@@ -60,6 +60,8 @@ def test_what_is_no_wrapper(spoil: str, case: Case) -> None:
     """One difference between the towers, or in their rows, is enough."""
     if spoil == "missing" and case.cut == "counted":
         return  # bounds that are numbers look the same for a batch of that size: see below
+    if spoil == "axis" and case.cut in ("alternating", "dealt"):
+        return  # not joined along an axis
     assert find([wrapped(case, spoil)], {}) is None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from unnest.core.arith import Arithmetic, NotArithmetic
-from unnest.core.lockstep import BATCHES
+from unnest.core.lockstep import BATCH
 from unnest.core.opgraph import OpGraph, Place, View
 
 
@@ -85,7 +85,7 @@ def _is_mean(view: View, tensor: str, towers: Sequence[str]) -> bool:
     for values in numbers:
         given = {view.resolve(Place((), t)): np.asarray(v) for t, v in zip(towers, values, strict=True)}
         try:
-            found = Arithmetic(view, BATCHES[0], 0, given).value(Place((), tensor))
+            found = Arithmetic(view, BATCH, 0, given).value(Place((), tensor))
         except NotArithmetic:
             return False
         if found.shape != () or not np.isclose(float(found), values.mean(), rtol=1e-5):

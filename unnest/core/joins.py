@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from unnest.core.arith import Arithmetic, NotArithmetic, Rows
-from unnest.core.lockstep import BATCHES
+from unnest.core.lockstep import BATCH
 from unnest.core.opgraph import CALLS, Op, Place, View
 
 
@@ -64,7 +64,7 @@ def _interleaved(_: Arithmetic, rows: Sequence[Rows]) -> Rows:
 def _concatenated(view: View, place: Place, merge: Op) -> Found:
     inputs = list(view.inputs(place))
     axis, operands = (inputs[-1], inputs[:-1]) if merge.kind == "ConcatV2" else (inputs[0], inputs[1:])
-    where = int(Arithmetic(view, BATCHES[0], 2).value(axis))
+    where = int(Arithmetic(view, BATCH, 2).value(axis))
     rank = len(view.shape(place) or ())
     return None if where and (not rank or where != -rank) else (operands, end_to_end)
 
@@ -92,9 +92,9 @@ def _stacked(view: View, place: Place, _: Op) -> Found:
         return None
     operands = list(view.inputs(stacked))
     rest = [view.shape(p) for p in operands]
-    wanted = Arithmetic(view, BATCHES[0], 2).ints(shape)
+    wanted = Arithmetic(view, BATCH, 2).ints(shape)
     same = all(r is not None and list(r[1:]) == wanted[1:] for r in rest)
-    return (operands, _interleaved) if same and wanted[0] in (-1, BATCHES[0]) else None
+    return (operands, _interleaved) if same and wanted[0] in (-1, BATCH) else None
 
 
 Found: TypeAlias = "tuple[Sequence[Place], Callable[[Arithmetic, Sequence[Rows]], Rows]] | None"

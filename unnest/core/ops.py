@@ -1,23 +1,27 @@
 """The wrapper among the operations of a serving graph: the same definition as towers.py, one level down.
 
-A wrapper is a concatenation along the batch whose operands are one computation, made once per operand from consecutive
-runs of rows of the same tensors. That is proven, not guessed: the operands are walked back in step, operation by
-operation, and must agree in everything but names; the walks part only at operations that take rows, and those rows,
-computed for several batch sizes, must follow each other without gap from the first row to the last. What computes the
-rows, which scopes the towers lie in, what anything is called: none of it matters. A graph in which this holds computes
-the same without the wrapper, so that the cut is safe by construction.
+A wrapper puts together along the batch what is one computation, made once per tower from rows of the same tensors.
+That is proven, not guessed: the operands are walked back in step, operation by operation, and must agree in everything
+but names; the walks part only at operations that take rows, and those rows, computed for several batch sizes, must come
+together as all rows in their order. What computes the rows, how they are joined (`joins.py`), which scopes the towers
+lie in, what anything is called: none of it matters. A graph in which this holds computes the same without the wrapper,
+so that the cut is safe by construction. Outputs without rows are averaged (`averages.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import lcm
 
 from unnest.core.arith import Arithmetic, NotArithmetic, Rows, same_rows
 from unnest.core.averages import averages
 from unnest.core.joins import Join, end_to_end, join
-from unnest.core.lockstep import BATCHES, RANKS, Lockstep
+from unnest.core.lockstep import RANKS, Lockstep
 from unnest.core.opgraph import Broken, OpGraph, Place, View
+
+#: A batch that 1 to 10 towers, and shares in tenths, divide without rest.
+DIVISIBLE = 5040
 
 
 @dataclass
@@ -35,7 +39,9 @@ class Towers:
     sources: list[str] = field(default_factory=list)
     #: what each input is cut into: the towers' slices, in their order
     slices: list[list[str]] = field(default_factory=list)
-    #: the rows of each tower, for each of BATCHES
+    #: the order in which the towers' rows come together
+    order: Callable[[Arithmetic, Sequence[Rows]], Rows] = end_to_end
+    #: the rows of each tower, for each batch that was tried
     bounds: dict[int, set[tuple[range | bytes, ...]]] = field(default_factory=dict)
     #: the rows of tower 0 where the batch has a fixed size
     share: int | None = None
@@ -52,7 +58,7 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
         view = View(graph, library)
         for towers in _wrappers(view):
             for tensor, operands in averages(view, towers.slices, towers.merges):
-                _add(view, [towers], tensor, Join(tuple(operands), end_to_end))
+                _add(view, [towers], tensor, Join(tuple(operands), towers.order))
             if not closed or _closed(graph, towers):
                 return towers
     return None
@@ -99,7 +105,7 @@ def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
     first = Place((), operands[0])
     if any(view.root.producer(o) is None for o in operands):
         return None
-    result = Towers(view.root.name, [tensor], len(operands))
+    result = Towers(view.root.name, [tensor], len(operands), order=joined.order)
     slices: dict[Place, list[str]] = {}
     for operand in operands[1:]:
         walk = Lockstep(view)
@@ -116,9 +122,15 @@ def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
     return result
 
 
+def _batches(towers: int) -> tuple[int, int]:
+    """Sizes that the towers and small ratios divide; two of them, so that constants do not pass for shares."""
+    least = lcm(DIVISIBLE, towers)
+    return least, 2 * least
+
+
 def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, result: Towers) -> bool:
     """Whether all rows of each source come together in their order, cut alike; notes what replaces the slices."""
-    bounds = result.bounds = {n: set() for n in BATCHES}
+    bounds = result.bounds = {n: set() for n in _batches(result.towers)}
     for place, names in slices.items():
         taken, source, op = _taken(view, names), _source(view, place), view.op(place)
         if taken is None or source is None or op is None:
@@ -135,13 +147,14 @@ def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, resu
         result.slices.append(list(names))
     alike = all(len(found) == 1 for found in bounds.values())
     # Bounds that are numbers are those of one batch size; any others must cover every batch.
-    return alike and (result.reach is None or bounds[BATCHES[0]] == bounds[BATCHES[1]])
+    small, large = bounds.values()
+    return alike and (result.reach is None or small == large)
 
 
 def _taken(view: View, names: Sequence[str]) -> list[tuple[Arithmetic, list[Rows]]] | None:
-    """The rows that the slices take of each of BATCHES."""
+    """The rows that the slices take of two batches."""
     for rank in RANKS:
-        tried = [Arithmetic(view, n, rank) for n in BATCHES]
+        tried = [Arithmetic(view, n, rank) for n in _batches(len(names))]
         taken = [[at.rows_of(view.resolve(Place((), t))) for t in names] for at in tried]
         if all(t is not None for row in taken for t in row):
             return [(at, [t[1] for t in row if t is not None]) for at, row in zip(tried, taken, strict=True)]
