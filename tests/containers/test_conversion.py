@@ -144,6 +144,50 @@ def test_path_keyed_weights_into_h5(folder: Path, tmp_path: Path) -> None:
         assert sorted(tensors(file["model_weights"])) == sorted(tensors(base["layers"]))
 
 
+#: A genuine file for each row of the table in docs/commands.md.
+ROWS = {
+    ".h5": "k231/official-cnn-adam/parallel.h5",
+    "weights `.h5`": "k224/official-cnn-weights/weights.h5",
+    "`.keras`": "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras",
+    "`.weights.h5`": "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5",
+    "SavedModel with Keras's metadata": "saved_model/tf23/saved_model-official-named-adam/parallel",
+    "SavedModel, a graph alone": "saved_model/tf23/plain-official-named/parallel",
+    "checkpoint": "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt",
+    "architecture JSON": "checkpoint/tf23/checkpoint-official-named-adam/model.json",
+}
+
+
+def promised() -> list[Any]:
+    """(source, --to, what the table says) of every cell."""
+    text = (FIXTURES.parent / "docs/commands.md").read_text().split("## Conversions")[1].split("\n## ")[0]
+    lines = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    targets = [c.strip("`").removeprefix("--to ") for c in lines[0][1:]]
+    cells = [(row[0], to, says) for row in lines[2:] for to, says in zip(targets, row[1:], strict=True)]
+    return [pytest.param(*cell, id=f"{cell[0]} to {cell[1]}") for cell in cells]
+
+
+def test_every_row_has_a_file() -> None:
+    """And no row is left out."""
+    assert {cell.values[0].strip("`") for cell in promised()} == {name.strip("`") for name in ROWS}
+
+
+@pytest.mark.parametrize(("source", "to", "says"), promised())
+def test_the_table_of_conversions(source: str, to: str, says: str, tmp_path: Path) -> None:
+    """What docs/commands.md says of each pair: done, or refused in one line."""
+    file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
+    given = file.parent / "model.json"
+    architecture = given if given.exists() and file.suffix != ".json" else None
+    done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
+    if says.startswith("no"):
+        assert done.error is not None
+        assert (done.action, "\n" in done.error.message) == ("refused", False)
+        assert not list(tmp_path.iterdir())
+    else:
+        assert (done.error, done.action) == (None, "fixed")
+    if says == "with `--architecture`":
+        assert unnest.fix(file, tmp_path / "bare", to=to).action == "refused"
+
+
 def tensors(group: h5py.Group) -> list[bytes]:
     """Every dataset below."""
     found: list[bytes] = []
