@@ -23,7 +23,8 @@ from unnest.core import slicing
 from unnest.core.dialects import is_model, nodes
 from unnest.core.graph import CallId, Graph, Ref
 from unnest.core.model import Json
-from unnest.core.movements import ELEMENT, ByContents, Said, Unreadable, carry_out, is_known, said
+from unnest.core.movements import ELEMENT, ByContents, Unreadable, carry_out, is_known
+from unnest.core.said import Said, said
 
 Shape: TypeAlias = "tuple[int | None, ...]"
 Array: TypeAlias = "np.ndarray[Any, Any]"

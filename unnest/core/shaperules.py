@@ -1,0 +1,269 @@
+"""How the shape of a Keras 3 layer's output follows from its config and its input's shape.
+
+(Source: the layers' `compute_output_shape` in Keras 3.15, where every rule was compared with what Keras itself says.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import TypeAlias
+
+from unnest.core.model import Json, JsonObject
+
+Shape: TypeAlias = "tuple[int | None, ...]"
+Rule: TypeAlias = Callable[[JsonObject, Shape], Shape]
+
+
+class Unknown(Exception):
+    """Nothing that can be told for certain."""
+
+
+def rule_of(name: str) -> Rule:
+    """How the layer's output shape follows from its config and its input's shape."""
+    if name in RULES:
+        return RULES[name]
+    stem = name[:-2]
+    if name[-2:] in {"1D", "2D", "3D"} and stem in SPATIAL:
+        return _of_rank(int(name[-2]) + 2, SPATIAL[stem])
+    if name in {"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}:
+        return _of_rank(int(name[4]) + 2, _conv_transpose)
+    raise Unknown
+
+
+def _of_rank(rank: int, rule: Rule) -> Rule:
+    def checked(config: JsonObject, shape: Shape) -> Shape:
+        if len(shape) != rank:
+            raise Unknown
+        return rule(config, shape)
+
+    return checked
+
+
+def _same(config: JsonObject, shape: Shape) -> Shape:
+    del config
+    return shape
+
+
+def _spatial(config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None) -> Shape:
+    """The shape with other sizes between batch and channels, or after both."""
+    if any(size is not None and size <= 0 for size in sizes):
+        raise Unknown
+    if config.get("data_format") == "channels_first":
+        return (shape[0], channels, *sizes)
+    return (shape[0], *sizes, channels)
+
+
+def _parts(config: JsonObject, shape: Shape) -> tuple[Shape, int | None]:
+    """The sizes in between, and the channels."""
+    if config.get("data_format") == "channels_first":
+        return shape[2:], shape[1]
+    return shape[1:-1], shape[-1]
+
+
+def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: Sequence[int]) -> list[int | None]:
+    """How often a window fits."""
+    padding = config.get("padding")
+    if padding not in {"valid", "same", "causal"}:
+        raise Unknown
+    strides = integers(config.get("strides"), len(sizes))
+    reach = [d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)]
+    return [
+        None if size is None else (size - over - 1) // step + 1
+        for size, over, step in zip(sizes, reach, strides, strict=True)
+    ]
+
+
+def _conv(config: JsonObject, shape: Shape) -> Shape:
+    sizes, channels = _parts(config, shape)
+    window, dilation = (integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate"))
+    if "filters" in config:
+        channels = integer(config["filters"])
+    elif channels is not None:
+        channels *= integer(config.get("depth_multiplier"))
+    return _spatial(config, shape, _windows(config, sizes, window, dilation), channels)
+
+
+def _conv_transpose(config: JsonObject, shape: Shape) -> Shape:
+    """A convolution backwards, as TensorFlow pads it."""
+    sizes, _ = _parts(config, shape)
+    rank, padding = len(sizes), config.get("padding")
+    if padding not in {"valid", "same"}:
+        raise Unknown
+    strides, window, dilation = (integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate"))
+    extra = None if config.get("output_padding") is None else integers(config["output_padding"], rank)
+
+    def grown(at: int, size: int) -> int:
+        step, reach = strides[at], (window[at] - 1) * dilation[at] + 1
+        if padding == "valid":
+            return (size - 1) * step + (max(reach, step) if extra is None else reach + extra[at])
+        return size * step if extra is None else (size - 1) * step + reach % 2 + extra[at]
+
+    new = [None if size is None else grown(at, size) for at, size in enumerate(sizes)]
+    return _spatial(config, shape, new, integer(config.get("filters")))
+
+
+def _pooling(config: JsonObject, shape: Shape) -> Shape:
+    sizes, channels = _parts(config, shape)
+    window = integers(config.get("pool_size"), len(sizes))
+    return _spatial(config, shape, _windows(config, sizes, window, [1] * len(sizes)), channels)
+
+
+def _global_pooling(config: JsonObject, shape: Shape) -> Shape:
+    sizes, channels = _parts(config, shape)
+    return _spatial(config, shape, [1] * len(sizes), channels) if config.get("keepdims") else (shape[0], channels)
+
+
+def _at_edges(key: str, sign: int) -> Rule:
+    """Padding and cropping: so much more or less at each end."""
+
+    def changed(config: JsonObject, shape: Shape) -> Shape:
+        sizes, channels = _parts(config, shape)
+        ends = config.get(key)
+        pairs = [ends] if len(sizes) == 1 else ends
+        if not isinstance(pairs, Sequence) or len(pairs) != len(sizes):
+            raise Unknown
+        both = [sum(integers(pair, 2)) for pair in pairs]
+        new = [None if s is None else s + sign * more for s, more in zip(sizes, both, strict=True)]
+        return _spatial(config, shape, new, channels)
+
+    return changed
+
+
+def _upsampling(config: JsonObject, shape: Shape) -> Shape:
+    sizes, channels = _parts(config, shape)
+    factors = integers(config.get("size"), len(sizes))
+    new = [None if s is None else s * f for s, f in zip(sizes, factors, strict=True)]
+    return _spatial(config, shape, new, channels)
+
+
+def _dense(config: JsonObject, shape: Shape) -> Shape:
+    return (*shape[:-1], integer(config.get("units")))
+
+
+def _embedding(config: JsonObject, shape: Shape) -> Shape:
+    if config.get("mask_zero"):
+        raise Unknown  # the mask becomes operations of their own
+    return (*shape, integer(config.get("output_dim")))
+
+
+def _flatten(config: JsonObject, shape: Shape) -> Shape:
+    del config
+    return (shape[0], _product(shape[1:]))
+
+
+def _product(shape: Shape) -> int | None:
+    known = [size for size in shape if size is not None]
+    return prod(known) if len(known) == len(shape) else None
+
+
+def _reshape(config: JsonObject, shape: Shape) -> Shape:
+    target = integers(config.get("target_shape"))
+    whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
+    if target.count(-1) > 1 or (whole is not None and whole % known):
+        raise Unknown
+    rest = None if whole is None else whole // known
+    return (shape[0], *(rest if size == -1 else size for size in target))
+
+
+def _permute(config: JsonObject, shape: Shape) -> Shape:
+    return (shape[0], *(shape[at] for at in integers(config.get("dims"), len(shape) - 1)))
+
+
+def _repeat(config: JsonObject, shape: Shape) -> Shape:
+    batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
+    if size is None:
+        raise Unknown
+    return (batch, integer(config.get("n")), size)
+
+
+def _rnn(config: JsonObject, shape: Shape) -> Shape:
+    if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
+        raise Unknown
+    return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
+
+
+def _conv_lstm(config: JsonObject, shape: Shape) -> Shape:
+    if config.get("return_state"):
+        raise Unknown
+    step = _conv(config, (shape[0], *shape[2:]))
+    return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
+
+
+def _bidirectional(config: JsonObject, shape: Shape) -> Shape:
+    inner, merge = config.get("layer"), config.get("merge_mode")
+    if not isinstance(inner, Mapping) or inner.get("class_name") not in {"LSTM", "GRU", "SimpleRNN"}:
+        raise Unknown
+    if merge not in {"concat", "sum", "mul", "ave"}:
+        raise Unknown
+    *front, units = _rnn(settings(inner), shape)
+    return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
+
+
+SPATIAL: Mapping[str, Rule] = {
+    "Conv": _conv,
+    "SeparableConv": _conv,
+    "DepthwiseConv": _conv,
+    "MaxPooling": _pooling,
+    "AveragePooling": _pooling,
+    "GlobalMaxPooling": _global_pooling,
+    "GlobalAveragePooling": _global_pooling,
+    "ZeroPadding": _at_edges("padding", 1),
+    "Cropping": _at_edges("cropping", -1),
+    "UpSampling": _upsampling,
+    "SpatialDropout": _same,
+}
+"""The layers that there are for one, two and three dimensions, without the number in their names."""
+
+RULES: Mapping[str, Rule] = {
+    **dict.fromkeys(
+        (
+            "Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax",
+            "BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization", "RMSNormalization",
+            "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "ActivityRegularization",
+            "Identity", "Rescaling",
+        ),
+        _same,
+    ),
+    "Dense": _dense,
+    "Embedding": _embedding,
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "Permute": _permute,
+    "RepeatVector": _repeat,
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), _rnn),
+    **{f"ConvLSTM{rank}D": _of_rank(rank + 3, _conv_lstm) for rank in (1, 2, 3)},
+    "Bidirectional": _bidirectional,
+}  # fmt: skip
+
+
+# ---- reading JSON ----
+
+
+def settings(entry: JsonObject) -> JsonObject:
+    """A layer's config where it is an object."""
+    config = entry.get("config")
+    return config if isinstance(config, Mapping) else {}
+
+
+def integer(value: Json) -> int:
+    """A whole number. Raises Unknown."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unknown
+    return value
+
+
+def integers(value: Json, count: int | None = None) -> list[int]:
+    """The integers of a list, or one integer as often as asked for (old files store `size` so)."""
+    if isinstance(value, int) and count is not None:
+        return [integer(value)] * count
+    if not isinstance(value, Sequence) or isinstance(value, str) or (count is not None and len(value) != count):
+        raise Unknown
+    return [integer(part) for part in value]
+
+
+def stored_shape(value: Json) -> Shape:
+    """A shape as JSON has it. Raises Unknown."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        raise Unknown
+    return tuple(None if size is None else integer(size) for size in value)
