@@ -26,7 +26,6 @@ PATIENCE = 1800
 REFUSED = {
     "cannot-convert": "Keras 1's JSON is read by no software that knows .keras",
     "no-architecture": "a graph alone",
-    "weights-ambiguous": "a Saver without .meta: which of two weights of one shape is which is stored nowhere",
 }
 #: Suffixes to write, by the source's container (the stack's folder for .h5, which have one of their own).
 WAYS = {

@@ -65,6 +65,8 @@ def _complete(source: Source) -> Stored:
 def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
     if to is None and model is source.stored:
         return Aim("checkpoint", model)
+    if source.doubt is not None:
+        raise source.doubt
     if to == "h5":
         full = _complete(source)
         _only_numpys(source, full)

@@ -8,25 +8,21 @@ TensorFlow 1.13 to 1.15, object-based), so that `--architecture` says more than 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from unnest.containers import cut, graphdef, protos
-from unnest.containers.bundle import Bundle, read_plain
+from unnest.containers.bundle import Bundle, Entry
 from unnest.containers.interface import Container, Progress, Source
 from unnest.containers.jsontext import parse_object
+from unnest.containers.namebased import Names, Variable
 from unnest.containers.objectgraph import KEY, ObjectGraph
-from unnest.core import ops
+from unnest.containers.program import Program
 from unnest.core.dialects import is_model, read
-from unnest.core.layers import expected
 from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
-from unnest.core.opgraph import Broken, OpGraph
 from unnest.core.plan import plan
 from unnest.errors import Refused
-from unnest.findings import Code
-
-MAX_META = 1 << 31
+from unnest.findings import Code, listed
 
 
 class CheckpointSource(Source):
@@ -38,7 +34,11 @@ class CheckpointSource(Source):
         self.bundle = Bundle(path)
         try:
             self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
-            self.meta = path + ".meta" if os.path.isfile(path + ".meta") else None
+            self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
+            #: Slices that are variables of their own.
+            self._entries: dict[str, Entry] = {}
+            #: Variables that are neither the model's nor an optimizer's; the plan says.
+            self._left: list[Variable] = []
             #: The saved model among the objects; the plan says.
             self._model: int | None = None
             names = self.graph.names() if self.graph else {}
@@ -54,12 +54,13 @@ class CheckpointSource(Source):
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """As `_plan`; what a file of weights has no place for is dropped."""
-        everything = self.everything
         made = self._plan(architecture, keep_nested=keep_nested)
+        if self._left:
+            made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed([v.name for v in self._left]))))
         if made.result is None:
             return made
         kept = {t.ref for g in made.result.groups for t in g.tensors}
-        return replace(made, dropped=tuple(t for t in everything if t.ref not in kept))
+        return replace(made, dropped=tuple(t for t in self.everything if t.ref not in kept))
 
     @property
     def everything(self) -> tuple[Tensor, ...]:
@@ -86,7 +87,10 @@ class CheckpointSource(Source):
         if architecture is None:
             architecture = self._stored_architecture()
         if architecture is not None and is_model(architecture):
-            self.stored = self._with(architecture)
+            try:
+                self.stored = self._with(architecture)
+            except Refused as doubt:
+                return self._without_weights(architecture, doubt, keep_nested=keep_nested)
             made = plan(self.stored, architecture=architecture, keep_nested=keep_nested)
             if not made.refusal:
                 self.complete = self._completed(architecture, made, keep_nested=keep_nested)
@@ -97,6 +101,19 @@ class CheckpointSource(Source):
             why = "the architecture given is not a graph of layers; pass the model's own"
             return Plan("clean", refusal=Refusal("architecture-mismatch", why))
         return self._bare()
+
+    def _without_weights(self, architecture: JsonObject, doubt: Refused, *, keep_nested: bool) -> Plan:
+        """What the architecture tells where its weights cannot be placed; what is clean may stay as it is."""
+        if doubt.code == "architecture-mismatch":
+            raise doubt
+        made = plan(Stored("architecture", architecture), keep_nested=keep_nested)
+        if made.verdict == "clean":
+            made = self._by_graph() or made
+        self.doubt = doubt
+        if made.verdict == "clean":
+            return made
+        why = doubt.message.removeprefix(f"{self.path}: ")
+        return replace(made, result=None, refusal=Refusal(doubt.code, why))
 
     def _stored_architecture(self) -> JsonObject | None:
         texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
@@ -126,54 +143,43 @@ class CheckpointSource(Source):
 
     # ---- names alone ----
 
-    def _order(self) -> tuple[list[str], set[str]] | None:
-        """The variables in the order they were made, and which are trained: .meta tells."""
-        if self.meta is None:
-            return None
-        message = protos.parse("MetaGraph", read_plain(self.meta, MAX_META), self.meta)
-        found: list[list[str]] = []
-        for key in ("variables", "trainable_variables"):
-            values = message.collections[key].bytes.value if key in message.collections else ()
-            found.append([protos.parse("Variable", v, self.meta).name.removesuffix(":0") for v in values])
-        return found[0], set(found[1])
-
     def _by_name(self, architecture: JsonObject) -> tuple[Group, ...]:
         """A group per layer of the architecture: the variables named after it. Raises Refused."""
-        told = self._order()
-        keys = [k for k in (told[0] if told else self.bundle.entries) if k in self.bundle.entries]
-        return tuple(Group(name, self._named(architecture, name, keys, told)) for name in read(architecture).layers)
+        variables = [v for key, entry in self.bundle.entries.items() for v in self._saved(key, entry)]
+        self._every = tuple(v.tensor for v in variables if v.tensor is not None)
+        names = Names(self.path, variables, list(self.program.made) if self.program else ())
+        groups = names.groups(architecture)
+        self._left = names.left
+        return groups
 
-    def _named(
-        self, model: JsonObject, name: str, keys: Iterable[str], told: tuple[list[str], set[str]] | None
-    ) -> tuple[Tensor, ...]:
-        layer = read(model).layers[name]
-        if is_model(layer.stored):
-            inner = [
-                replace(t, owner=(below, *t.owner))
-                for below in read(layer.stored).layers
-                for t in self._named(layer.stored, below, keys, told)
-            ]  # fmt: skip
-            return (*(t for t in inner if t.trained), *(t for t in inner if not t.trained))
-        own = [k for k in keys if k.split("/")[-2:-1] == [name]]
-        promised = expected(layer.config)
-        if promised is not None and len(own) != promised.total:
-            raise Refused(
-                "architecture-mismatch",
-                f"{self.path}: {len(own)} variables are named after {name!r}, which has {promised.total}; "
-                "pass the architecture of the model that was saved",
-            )
-        if len(own) > 1 and told is None:
-            raise Refused(
-                "weights-ambiguous",
-                f"{self.path}: the order of {name!r}'s weights is stored nowhere; put the .meta file beside it",
-            )
-        frozen = layer.settings.get("trainable") is False
-        made = [self._tensor(k, trained=(told is None or k in told[1]) and not frozen) for k in own]
-        return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
+    def _saved(self, key: str, entry: Entry) -> Iterator[Variable]:
+        """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""
+        if entry.dtype == "string":
+            return
+        program = self.program
+        saved = program.saved.get(key, ()) if program else ()
+        slices = {p.extents: p for p in entry.pieces}
+        parts = {s.extents for s in saved if s.extents is not None}
+        if len(saved) <= 1 or len(parts) < len(saved) or parts != set(slices):
+            yield self._variable(saved[0].variable if len(saved) == 1 else key, key, entry)
+            return
+        for each in saved:
+            extents = each.extents or ()
+            lengths = tuple(n for _, n in extents)
+            whole = replace(slices[extents], extents=tuple((0, n) for n in lengths))
+            ref = f"{key} {','.join(f'{start}:{start + n}' for start, n in extents)}"
+            self._entries[ref] = replace(entry, shape=lengths, pieces=(whole,))
+            yield self._variable(each.variable, ref, self._entries[ref])
 
-    def _tensor(self, key: str, *, trained: bool) -> Tensor:
-        entry = self.bundle.entries[key]
-        return Tensor(f"{key}:0", entry.shape, entry.dtype, key, (), trained)
+    def _variable(self, name: str, ref: str, entry: Entry) -> Variable:
+        tensor = Tensor(f"{name}:0", entry.shape, entry.dtype, ref)
+        if self.program is None:
+            return Variable(name, tensor)
+        read = self.program.read
+        return Variable(
+            name, tensor, self.program.made.get(name), name in self.program.trained,
+            None if read is None else name in read,
+        )  # fmt: skip
 
     # ---- no architecture ----
 
@@ -188,39 +194,24 @@ class CheckpointSource(Source):
 
     def _by_graph(self) -> Plan | None:
         """What the graph in .meta shows; names alone do not place the weights."""
-        towers = self._towers()
-        if towers is None:
+        towers = self.program.towers if self.program else None
+        if towers is None or self.program is None:
             return None
-        merges = tuple(m.partition(":")[0] for m in towers.merges)
-        evidence = (
-            f"{towers.towers} operands of {merges[0]} in {os.path.basename(self.path)}.meta are the same computation",
-        )
+        merges, where = tuple(m.partition(":")[0] for m in towers.merges), os.path.basename(self.program.path)
+        evidence = (f"{towers.towers} operands of {merges[0]} in {where} are the same computation",)
         wrapper = Wrapper("", towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
-        template = Template("", len(towers.sources), len(merges), None, None)
+        template = Template("", len(towers.sources), len(merges), None, self.program.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
         return Plan("parallel", (wrapper,), template, refusal=Refusal("needs-architecture", why))
 
-    def _towers(self) -> ops.Towers | None:
-        if self.meta is None:
-            return None
-        message = protos.parse("MetaGraph", read_plain(self.meta, MAX_META), self.meta)
-        graph = graphdef.main_graph(message.graph, ())
-        read_by = {t for op in graph.ops.values() for t in op.inputs}
-        ends = tuple(f"{n}:0" for n in graph.ops if f"{n}:0" not in read_by)
-        whole = OpGraph("", graph.ops, (), ends)
-        try:
-            return ops.find([whole], graphdef.library(message.graph), closed=False)
-        except Broken as e:
-            raise cut.broken(self.path, e) from e
-
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""
-        return self.bundle.blocks(self.bundle.entries[tensor.ref])
+        return self.bundle.blocks(self._entries.get(tensor.ref) or self.bundle.entries[tensor.ref])
 
     def parts(self) -> tuple[str, ...]:
         """The shards, the graph if there is one, then the index."""
         index, *shards = self.bundle.files()
-        return (*shards, *([self.meta] if self.meta else []), index)
+        return (*shards, *([self.program.path] if self.program else []), index)
 
     def close(self) -> None:
         """Close the shards."""

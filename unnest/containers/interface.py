@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 from unnest.containers.jsontext import dump
 from unnest.core.model import JsonObject, Plan, Stored, Tensor
 from unnest.core.plan import plan
-from unnest.errors import Failed
+from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class Source(ABC):
         self.findings = findings
         #: Weights alone, with the architecture that was given for them: the model that they make. The plan says.
         self.complete: Stored | None = None
+        #: Why the weights have no place in the architecture that was given. The plan says.
+        self.doubt: Refused | None = None
 
     @property
     def everything(self) -> tuple[Tensor, ...]:

@@ -1,0 +1,428 @@
+"""Whose variable is it, where a checkpoint stores names alone? What `tf.train.Saver` writes.
+
+A variable bears its layer's name: as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
+(`conv_W`, Keras 1); a layer in a layer's config may lend its name too (`bi/forward_lstm/kernel`). A variable whose
+name holds another one's whole name and goes on is that one's satellite: a slot, a debiased mean. A name that was taken
+is numbered, `conv_1/kernel`: then there are several sets for one layer, and only the graph tells which one is read.
+
+The order of a layer's weights is that of their making, which `.meta` tells. Without it the layer's config names what it
+initializes, and Keras's own layers, no others, are known to make these in one order.
+(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from unnest.containers.classes import OWN, PLAIN, today
+from unnest.core.dialects import children, is_input, is_model, read
+from unnest.core.graph import Layer
+from unnest.core.layers import SWITCHES, expected, fits, has_initializers, initialized
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused
+
+#: The order in which Keras's own layers make what their configs initialize (in Keras 1: regularize, or keep besides).
+MADE = ("embeddings", "depthwise", "pointwise", "kernel", "W", "recurrent", "U", "gamma", "beta", "bias", "b",
+        "moving_mean", "moving_variance", "running_mean", "running_std")  # fmt: skip
+#: The gates of Keras 1's recurrent layers, which have weights of their own.
+GATES = {"LSTM": "icfo", "GRU": "zrh"}
+#: Keras 1's names of layers with weights that later versions called otherwise.
+KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D",
+                     "Deconvolution2D", "SeparableConvolution2D"})  # fmt: skip
+#: Keras's own layers that have weights, or hold layers that do, and need not say so.
+KEPT = frozenset({"Normalization", "RNN", "TimeDistributed", "Bidirectional", "SpectralNormalization", "Attention",
+                  "AdditiveAttention"})  # fmt: skip
+RULES = ("_regularizer", "_constraint")
+NUMBER = re.compile(r"(.+)_(\d+)")
+#: A layer's name, behind those of the models that it is in.
+Path: TypeAlias = "tuple[str, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A stored variable. `made` is its place in the order of making, None where nobody tells.
+
+    `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
+    program had a variable that was not saved.
+    """
+
+    name: str
+    tensor: Tensor | None
+    made: int | None = None
+    trained: bool | None = None
+    read: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A variable that bears a layer's name: what stands between that and its own, and its own without a number."""
+
+    variable: Variable
+    inner: tuple[str, ...]
+    weight: str
+    number: int
+
+
+@dataclass
+class Names:
+    """The variables of a checkpoint; `unsaved` are those that the program had besides."""
+
+    where: str
+    variables: Sequence[Variable]
+    unsaved: Sequence[str] = ()
+    #: What is no part of the model and no satellite of its weights; `groups` finds out.
+    left: list[Variable] = field(default_factory=list)
+
+    def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
+        """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
+        leaves = dict(_leaves(architecture))
+        bearing = [layer for layer in leaves.values() if not _is_weightless(layer)]
+        twice = {n for n, count in Counter(layer.name for layer in bearing).items() if count > 1}
+        claims = self._claims([layer for layer in bearing if layer.name not in twice])
+        placed: dict[Path, tuple[Tensor, ...]] = {}
+        open_: list[Layer] = []
+        for path, layer in leaves.items():
+            if _is_weightless(layer):
+                placed[path] = ()
+                continue
+            if layer.name in twice and (expected(layer.config) or has_initializers(layer.config)):
+                raise self._refused("weights-ambiguous", f"several layers are called {layer.name!r}")
+            placed[path] = self._own(layer, claims.get(layer.name, {}))
+            if not placed[path]:
+                open_.append(layer)
+        self._account(placed, open_)
+        return tuple(Group(name, tensors) for name, tensors in _shared_out(architecture, placed))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset({*(v.name for v in self.variables), *self.unsaved})
+
+    # ---- whose ----
+
+    def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
+        """By layer, the sets of variables that bear its name, by the path up to that name; unsaved ones too."""
+        bearers = _Bearers(leaves)
+        found: dict[str, dict[str, list[Claim]]] = {}
+        saved = {v.name for v in self.variables}
+        every = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved)]
+        for variable in every:
+            if not _is_satellite(variable.name, self._known):
+                seen = bearers.find(variable)
+                if seen:
+                    layer, family, claim = seen
+                    found.setdefault(layer, {}).setdefault(family, []).append(claim)
+        return found
+
+    def _own(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
+        claims = self._family(layer, families)
+        missing = [c.variable.name for c in claims if c.variable.tensor is None]
+        if missing:
+            raise self._refused(
+                "missing-weight",
+                f"{', '.join(missing[:4])} of {layer.name!r} were not saved; save all of the model's variables",
+            )
+        promised = _promised(layer)
+        if promised is not None and not _keeps(layer, promised, claims):
+            raise self._refused(
+                "architecture-mismatch",
+                f"{len(claims)} variables are named after {layer.name!r}, which has {promised}; "
+                "pass the architecture of the model that was saved",
+            )
+        ordered = self._ordered(layer, claims)
+        flags = self._trained(layer, ordered)
+        made = [
+            replace(c.variable.tensor, trained=flag)
+            for c, flag in zip(ordered, flags, strict=True) if c.variable.tensor is not None
+        ]  # fmt: skip
+        return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
+
+    def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
+        """The one set of variables that is the layer's. Raises Refused where there are several."""
+        if len(families) > 1:
+            seen = {f: own for f, own in families.items() if any(c.variable.read for c in own)}
+            families = seen or families
+        if len(families) > 1:
+            sets = ", ".join(sorted(families)[:4])
+            raise self._refused(
+                "weights-ambiguous",
+                f"there are {len(families)} sets of variables for {layer.name!r} ({sets}), and which one the model "
+                "reads is stored nowhere; put the .meta file beside it",
+            )
+        return next(iter(families.values()), [])
+
+    def _account(self, placed: Mapping[Path, tuple[Tensor, ...]], open_: Sequence[Layer]) -> None:
+        """Raises Refused where a variable that is left over may belong to a layer that got none."""
+        owned = [t for own in placed.values() for t in own]
+        refs, shapes = {t.ref for t in owned}, {t.shape for t in owned}
+        left = [
+            v for v in self.variables
+            if v.tensor is not None and v.tensor.ref not in refs and v.tensor.shape
+            and not _is_satellite(v.name, self._known)
+        ]  # fmt: skip
+        series: dict[str, list[Variable]] = {}
+        for v in left:
+            series.setdefault(_stem(v.name), []).append(v)
+        slots = {
+            v.name
+            for own in series.values() if len(own) > 1 and all(_is_slot(o, shapes) for o in own)
+            for v in own
+        }  # fmt: skip
+        self.left = [v for v in left if v.name not in slots]
+        graph = any(v.read is not None for v in self.variables)
+        doubtful = [v for v in left if v.read] if graph else self.left
+        if doubtful and open_:
+            raise self._refused(
+                "weights-unplaced",
+                f"{doubtful[0].name!r} bears no layer's name and may belong to {open_[0].name!r}, "
+                "which would get none; save the model as .h5",
+            )
+
+    # ---- in which order ----
+
+    def _ordered(self, layer: Layer, claims: list[Claim]) -> list[Claim]:
+        if len(claims) == 1:
+            return claims
+        if all(c.variable.made is not None for c in claims):
+            return sorted(claims, key=lambda c: c.variable.made or 0)
+        ordered = _as_made(layer, claims)
+        if ordered is None:
+            raise self._refused(
+                "weights-ambiguous",
+                f"the order of {layer.name!r}'s weights is stored nowhere; put the .meta file beside it",
+            )
+        return ordered
+
+    @staticmethod
+    def _trained(layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
+        if layer.settings.get("trainable") is False:
+            return [False] * len(ordered)
+        told = expected(layer.config)
+        if told is not None and not told.statistics:
+            return [True] * len(ordered)
+        if told is not None and told.total == len(ordered):
+            return [k < told.trained for k in range(len(ordered))]
+        stems = {s for _, _, part in _parts(layer) for s in _stems(part)}
+        if told is None and stems:  # Keras 1: what is trained has a regularizer
+            return [_stem_of(c.weight, stems) is not None for c in ordered]
+        return [c.variable.trained is not False for c in ordered]
+
+    def _refused(self, code: str, why: str) -> Refused:
+        return Refused(code, f"{self.where}: {why}")
+
+
+class _Bearers:
+    """The layers' names, and those that layers in their configs lend them."""
+
+    def __init__(self, leaves: Sequence[Layer]) -> None:
+        self.own = {layer.name for layer in leaves if not is_input(layer.stored)}
+        self.inner: dict[str, str] = {}
+        self.within: dict[str, set[str]] = {}
+        for layer in leaves:
+            names = {name for _, name, _ in _parts(layer) if name and name != layer.name}
+            self.within[layer.name] = names
+            for name in names - self.own:
+                self.inner.setdefault(name, layer.name)
+
+    def find(self, variable: Variable) -> tuple[str, str, Claim] | None:
+        """The layer, the set, the claim."""
+        parts = variable.name.split("/")
+        exact = self._scoped(parts, self.own)
+        if exact:
+            start, stop = exact
+            layer = "/".join(parts[start:stop])
+            return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
+        scope, last = parts[:-1], parts[-1]
+        fronts = [last[:at] for at in range(len(last) - 1, 0, -1) if last[at] == "_"]  # the longest first
+        for names in (self.own, self.inner):
+            name = next((f for f in fronts if f in names), None)
+            if name is not None:
+                inner = () if name in self.own else (name,)
+                layer, rest = self.inner.get(name, name) if inner else name, last.removeprefix(name + "_")
+                match = NUMBER.fullmatch(rest)
+                family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
+                return self._claim(variable, layer, family, inner, match[1] if match else rest, numbered=False)
+        borrowed = self._scoped(parts, self.inner)
+        if borrowed:
+            start, stop = borrowed
+            layer = self.inner["/".join(parts[start:stop])]
+            return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
+        for at in range(len(scope) - 1, -1, -1):
+            match = NUMBER.fullmatch(scope[at])
+            if match and match[1] in self.own:
+                return self._claim(variable, match[1], "/".join(parts[: at + 1]), tuple(scope[at + 1 :]), last)
+        return None
+
+    def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
+        """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
+        found = [
+            (start, start + length)
+            for length in range(len(parts) - 1, 0, -1)
+            for start in range(len(parts) - 1 - length, -1, -1)
+            if "/".join(parts[start : start + length]) in names
+        ]
+        for start, stop in found:
+            name = "/".join(parts[start:stop])
+            around = ("/".join(parts[a:b]) for a, b in found if b <= start)
+            if not any(name in self.within.get(outer, ()) for outer in around):
+                return start, stop
+        return None
+
+    @staticmethod
+    def _claim(
+        variable: Variable, layer: str, family: str, inner: tuple[str, ...], weight: str, *, numbered: bool = True
+    ) -> tuple[str, str, Claim]:
+        match = NUMBER.fullmatch(weight) if numbered else None
+        claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
+        return layer, family, claim
+
+
+def _is_satellite(name: str, known: Container[str]) -> bool:
+    """Whether a name holds another variable's whole name and goes on."""
+    parts = name.split("/")
+    return any("/".join(parts[start:stop]) in known for stop in range(1, len(parts)) for start in range(stop))
+
+
+def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
+    """Whether one of a series has a weight's shape, or that of a slot which is not used."""
+    shape = variable.tensor.shape if variable.tensor else ()
+    return shape in shapes or shape == (1,)
+
+
+def _promised(layer: Layer) -> int | None:
+    """The least number of weights that a layer's config, or what is kept in layers inside it, speaks of."""
+    told = expected(layer.config)
+    if told is not None:
+        return told.total
+    ruled = [(kind, len(_stems(part))) for kind, _, part in _parts(layer)]
+    if ruled:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
+        return sum(n + 2 * (kind == "BatchNormalization") for kind, n in ruled)
+    return 1 if has_initializers(layer.config) else None
+
+
+def _keeps(layer: Layer, promised: int, claims: Sequence[Claim]) -> bool:
+    """Whether these may be the weights that a layer's config promises."""
+    if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != promised:
+        return False
+    shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
+    return len(claims) >= promised and fits(layer.settings, shapes)
+
+
+def _stem(name: str) -> str:
+    while match := NUMBER.fullmatch(name):
+        name = match[1]
+    return name
+
+
+def _leaves(model: JsonObject, path: Path = ()) -> Iterator[tuple[Path, Layer]]:
+    """The layers that hold weights themselves, in this model and those nested in it."""
+    for layer in read(model).layers.values():
+        inner = _inner(layer)
+        if inner is None:
+            yield (*path, layer.name), layer
+        else:
+            yield from _leaves(inner, (*path, layer.name))
+
+
+def _inner(layer: Layer) -> JsonObject | None:
+    """The model that a layer is, or holds."""
+    if is_model(layer.stored):
+        return layer.stored
+    held = [child for _, child in children(layer.stored)]
+    return held[0] if len(held) == 1 else None
+
+
+def _shared_out(
+    model: JsonObject, placed: Mapping[Path, tuple[Tensor, ...]], path: Path = ()
+) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
+    """Every layer of a model with its flat list."""
+    for layer in read(model).layers.values():
+        inner, place = _inner(layer), (*path, layer.name)
+        if inner is None:
+            yield layer.name, placed[place]
+            continue
+        flat = [replace(t, owner=(name, *t.owner)) for name, own in _shared_out(inner, placed, place) for t in own]
+        if layer.settings.get("trainable") is False:
+            flat = [replace(t, trained=False) for t in flat]
+        yield layer.name, (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+
+def _is_weightless(layer: Layer) -> bool:
+    """Whether nobody need look for weights: inputs, and Keras's own layers whose configs speak of none."""
+    own = today(layer.class_name) in OWN and today(layer.class_name) not in KEPT
+    return is_input(layer.stored) or (own and _promised(layer) is None)
+
+
+def _parts(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
+    """(class, name, config) of a layer and of the layers in its config that speak of weights, in order."""
+    pending: list[tuple[str, str, object]] = [(layer.class_name, layer.name, layer.config)]
+    while pending:
+        kind, name, config = pending.pop()
+        if not isinstance(config, Mapping):
+            continue
+        if _stems(config):
+            yield kind, name, config
+        held = [
+            part for value in config.values() for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, Mapping) and "class_name" in part and isinstance(part.get("config"), Mapping)
+        ]  # fmt: skip
+        held = [part for part in held if "name" in part["config"]]
+        if today(kind) == "Bidirectional":
+            held = [{**p, "name": f"{way}_{p['config']['name']}"} for way in ("forward", "backward") for p in held[:1]]
+        pending += [(str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"]) for p in held[::-1]]
+
+
+def _stems(config: JsonObject) -> list[str]:
+    """What a config speaks of: what it initializes, or, in Keras 1, what it has rules for."""
+    stems = initialized(config)
+    if not stems:
+        ruled = [k.removesuffix(r) for k in config for r in RULES if k.endswith(r) and not k.startswith("activity")]
+        stems = list(dict.fromkeys(ruled))
+    off = {s for s in stems for switch in SWITCHES.get(s, ("bias",) if s == "b" else ()) if config.get(switch) is False}
+    return [s for s in stems if s not in off]
+
+
+def _stem_of(weight: str, stems: Iterable[str]) -> str | None:
+    """The stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
+    return max((s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None)
+
+
+def _as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
+    """The claims in the order in which Keras's own layer of that class makes its weights; None where nobody knows."""
+    parts = list(_parts(layer))
+    sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
+    for claim in claims:
+        sets.setdefault((claim.inner, claim.number), []).append(claim)
+    if len(sets) != len(parts) or any(today(kind) not in OWN | KERAS_1 for kind, _, _ in parts):
+        return None
+    if len(parts) == 1:
+        matched = list(sets.values())
+    elif len({inner for inner, _ in sets}) == 1:
+        matched = [sets[key] for key in sorted(sets)]
+    else:
+        by_name = [[own for (inner, _), own in sets.items() if name in inner] for _, name, _ in parts]
+        if any(len(found) != 1 for found in by_name):
+            return None
+        matched = [found[0] for found in by_name]
+    ordered = [_part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)]
+    return None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
+
+
+def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
+    stems, gates = _stems(config), GATES.get(kind, "")
+    modern = bool(initialized(config))
+    ranks: dict[tuple[int, int], Claim] = {}
+    for claim in claims:
+        stem = _stem_of(claim.weight, stems)
+        if stem is None:
+            stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
+        gate = claim.weight.removeprefix(stem).removeprefix("_")
+        at = gates.find(gate) if not modern and gate else 0
+        if stem not in MADE or at < 0 or (at, MADE.index(stem)) in ranks:
+            return None
+        ranks[at, MADE.index(stem)] = claim
+    return [ranks[key] for key in sorted(ranks)]
