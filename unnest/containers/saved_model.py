@@ -141,7 +141,7 @@ class SavedModelSource(Source):
         if self.stored.architecture is not None:
             made = plan(self.stored, keep_nested=keep_nested)
             if made.verdict == "parallel":
-                return replace(made, findings=(*made.findings, *lost))
+                return replace(self._proven(made), findings=(*made.findings, *lost))
         _, meta = self.serving()
         found = cut.recognise(meta, self.path)
         if not found:
@@ -155,6 +155,20 @@ class SavedModelSource(Source):
             why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"
             return Plan("parallel", wrappers, template, findings=lost, refusal=Refusal("fixed-batch", why))
         return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
+
+    def _proven(self, made: Plan) -> Plan:
+        """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
+        if all(w.confidence == "proven" for w in made.wrappers):
+            return made
+        try:
+            found = cut.recognise(self.serving()[1], self.path)
+        except (Refused, Unreadable):
+            return made  # the Keras model can be written all the same
+        if [f.towers.towers for f in found] != [w.towers for w in made.wrappers]:
+            return made
+        proofs = (replace(w, confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
+                  for w, p in zip(made.wrappers, map(_wrapper, found), strict=True))  # fmt: skip
+        return replace(made, wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""
