@@ -149,7 +149,7 @@ class SavedModelSource(Source):
         wrappers = tuple(map(_wrapper, found))
         innermost = max(found, key=lambda f: f.depth)
         ends = innermost.towers
-        template = Template("", len({*ends.sources}), len(ends.merges), None, innermost.parameters)
+        template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
         built = next((f.towers.share for f in found if f.is_built), None)
         if built is not None:
             why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"

@@ -174,7 +174,7 @@ class WeightsSource(PathKeyedSource):
             names = tuple(self.tree.name(m) or m.rsplit("/", 1)[1] for m in merges)
             template = self.tree.name(weighted[0]) or weighted[0].rsplit("/", 1)[1]
             wrappers.append(
-                Wrapper(self.tree.name(prefix) or "", template, towers, "whole", names, len(wrappers), "likely", told)
+                Wrapper(self.tree.name(prefix) or None, template, towers, "whole", names, len(wrappers), "likely", told)
             )
             prefix = weighted[0]
         if not wrappers:
@@ -183,7 +183,7 @@ class WeightsSource(PathKeyedSource):
             return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if nested else ())
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
-        template_seen = Template("", None, len(merges), None, sum(t.size for t in tensors))
+        template_seen = Template(None, None, len(merges), None, sum(t.size for t in tensors))
         result = replace(self.stored, groups=(Group("", tensors),))
         return Plan("parallel", tuple(wrappers), template_seen, result=result)
 

@@ -60,6 +60,14 @@ def has_initializers(config: Json) -> bool:
     return any(k.endswith(("_initializer", "_init")) or k == "init" for part in _configs(config) for k in part)
 
 
+def must_have(config: Json) -> bool:
+    """Whether a layer with this config cannot be without weights."""
+    told = expected(config)
+    if told is not None:
+        return told.total > 0
+    return isinstance(config, Mapping) and any(k.endswith("_init") or k == "init" for k in config)  # Keras 1
+
+
 def units(config: JsonObject) -> Iterator[int]:
     """Sizes that one of a layer's weights must show in its shape."""
     for key in ("units", "filters", "output_dim", "nb_filter"):

@@ -83,9 +83,12 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """One wrapper that was found: slices, towers and merges around a template."""
+    """One wrapper that was found: slices, towers and merges around a template.
 
-    name: str
+    `name` is that of the model that it makes up, None where that is not stored.
+    """
+
+    name: str | None
     template: str
     towers: int | None
     scope: Scope
@@ -97,9 +100,9 @@ class Wrapper:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The innermost template model, as a report shows it."""
+    """The innermost template model, as a report shows it; None is what the file does not tell."""
 
-    class_name: str
+    class_name: str | None
     inputs: int | None
     outputs: int | None
     layers: int | None

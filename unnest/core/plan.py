@@ -164,10 +164,10 @@ def _mismatch(why: str) -> Plan:
 def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
     seen = bare.find(stored.groups)
     if seen:
-        return Wrapper("", seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
+        return Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
     told = (f"one layer holds all weights of {template}, whose architecture was given",)
     weighted = next(g for g in stored.groups if g.tensors)
-    return Wrapper("", weighted.name, None, "whole", (), 0, "likely", told)
+    return Wrapper(None, weighted.name, None, "whole", (), 0, "likely", told)
 
 
 def _of_bare_weights(stored: Stored) -> Plan:
@@ -177,9 +177,9 @@ def _of_bare_weights(stored: Stored) -> Plan:
         lone = len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
         findings: tuple[Finding, ...] = (Code.NEEDS_ARCHITECTURE(),) if lone else ()
         return Plan("clean", findings=findings)
-    wrapper = Wrapper("", seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
+    wrapper = Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
     size = sum(t.size for t in seen.tensors)
-    template = Template("", seen.inputs, len(seen.merge), None, size)
+    template = Template(None, seen.inputs, len(seen.merge), None, size)
     try:
         groups = bare.groups_of(seen)
     except Ambiguous as doubt:
