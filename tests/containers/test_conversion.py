@@ -114,9 +114,9 @@ def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
             assert names == ["Adam/iter", *(f"Adam/{n}/{slot}" for slot in "mv" for n in trained)]
         else:
             assert names == ["iteration", *(f"Adam/{slot}/{n}" for n in trained for slot in "mv")]
-        stored = np.load(folder / "tensors.npz")
+        with np.load(folder / "tensors.npz") as stored:
+            kept = {k: v.tobytes() for k, v in stored.items()}
         state = sorted(file[f"optimizer_weights/{n}:0"][()].tobytes() for n in names)
-        kept = {k: v.tobytes() for k, v in stored.items()}
         assert set(state) <= set(kept.values())
         assert len(state) == 1 + 2 * len(trained)
     assert "no-compile" in {f.code for f in done.findings}

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from unnest.containers.interface import ContainerName, Source, Target
-from unnest.core.dialects import is_model
-from unnest.core.model import Stored
+from unnest.core.dialects import is_model, read
+from unnest.core.layers import must_have
+from unnest.core.model import JsonObject, Stored
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
 
@@ -40,6 +41,35 @@ WHY_NOT: dict[Target, str] = {
 
 def aim(source: Source, model: Stored, to: Target | None) -> Aim:
     """Where `model` goes. Raises Refused where it cannot go there."""
+    goal = _aim(source, model, to)
+    if goal.model is not source.stored:
+        for whole in (goal.model, source.complete):
+            _fed(source, whole)
+    return goal
+
+
+def _fed(source: Source, model: Stored | None) -> None:
+    """Raises Refused where a layer that has weights would come without them: such a file loads, and predicts noise."""
+    if model is None or model.architecture is None or not is_model(model.architecture) or not model.groups:
+        return
+    layers = read(model.architecture).layers
+    empty = [g.name for g in model.groups if not g.tensors and g.name in layers]
+    starved = next((name for name in empty if _must_have(layers[name].stored)), None)
+    if starved is not None:
+        raise Refused(
+            "missing-weight",
+            f"{source.path}: {starved!r} would come without its weights, which are not in the file or not found; "
+            "please report it if they are",
+        )
+
+
+def _must_have(entry: JsonObject) -> bool:
+    if not is_model(entry):
+        return must_have(entry.get("config"))
+    return any(_must_have(layer.stored) for layer in read(entry).layers.values())
+
+
+def _aim(source: Source, model: Stored, to: Target | None) -> Aim:
     name = source.container
     if name == "checkpoint":
         return _out_of_checkpoint(source, model, to)
