@@ -28,11 +28,11 @@ def test_same_as_tensorflow(path: Path) -> None:
         expected = dict(file.items())
     numeric = {k for k, e in opened.entries.items() if e.dtype != "string"}
     assert numeric == {k.replace("|", "/") for k in expected}
-    for key in expected:
+    for key, tensor in expected.items():
         entry = opened.entries[key.replace("|", "/")]
-        assert entry.shape == expected[key].shape
-        assert np.dtype(entry.dtype) == expected[key].dtype
-        assert b"".join(opened.blocks(entry)) == expected[key].tobytes()
+        assert entry.shape == tensor.shape
+        assert np.dtype(entry.dtype) == tensor.dtype
+        assert b"".join(opened.blocks(entry)) == tensor.tobytes()
     for key in set(opened.entries) - numeric:
         assert opened.strings(key)
 
