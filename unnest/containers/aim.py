@@ -109,7 +109,30 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
             "needs-architecture",
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
-    return Aim("h5", model, ".weights.h5", _left_of_checkpoint(source, model))
+    lost = _left_of_checkpoint(source, model)
+    whole = source.complete
+    if whole is not None and _is_keras_3(whole):
+        return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost)
+    return Aim("h5", model, ".weights.h5", lost)
+
+
+def _is_keras_3(model: Stored) -> bool:
+    if model.keras_version is not None:
+        return model.keras_version.startswith("3.")
+    return "module" in (model.architecture or {})
+
+
+def _laid_out(source: Source, whole: Stored) -> Stored:
+    """Weights as Keras 3 has them, which knows no others by their suffix; the architecture says where they go."""
+    from unnest.containers.layout import lay_out
+
+    version = whole.keras_version or "3.x"
+    model = replace(whole, contents="weights", training=None, optimizer=None, keras_version=version)
+    try:
+        lay_out(model)  # whatever has no place is refused before anything is written
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+    return model
 
 
 def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:

@@ -16,16 +16,12 @@ from typing import IO, Any, ClassVar
 
 import h5py
 
-from unnest.containers import attributes as at
 from unnest.containers.bundle import pread
 from unnest.containers.hdf5 import Door, oneline
 from unnest.containers.interface import BLOCK, Container, Progress, Source
 from unnest.containers.jsontext import dump, is_architecture, parse_object
-from unnest.containers.layout import lay_out
 from unnest.containers.pathkeyed import below
-from unnest.containers.rawbytes import same_stream, slabs
-from unnest.containers.transfer import Transfer
-from unnest.containers.weights_h5 import PathKeyedSource, compare, fill
+from unnest.containers.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew
 from unnest.core.dialects import is_model
 from unnest.core.model import JsonObject, Plan, Stored
 from unnest.core.plan import plan
@@ -256,39 +252,17 @@ class KerasContainer(Container):
             if isinstance(source, KerasSource):
                 compare(found.door, model, source, path, progress)
             else:
-                _compare(found.door, model, source, path, progress)
+                compare_anew(found.door, model, source, path, progress)
         return ("architecture", "structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
 
 
 def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
-    if isinstance(source, KerasSource):
-        with h5py.File(spool, "w", libver="earliest") as file:
-            fill(file, model, source, progress)
+    if not isinstance(source, KerasSource):
+        fill_anew(spool, model, source, progress)
         return
-    layout, transfer = lay_out(model), Transfer(source, progress)
     with h5py.File(spool, "w", libver="earliest") as file:
-        for path in sorted(layout.groups):
-            group = file.require_group(path)
-            name = layout.groups[path]
-            if name is not None:
-                at.write_text(group, "name", name, at.STR_TEXT)
-        for path in sorted(layout.tensors):
-            transfer.put(file, path, layout.tensors[path])
-    transfer.fill(spool)
-
-
-def _compare(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
-    """Every tensor where its path says, and nothing else there. Raises Failed."""
-    layout = lay_out(model)
-    if set(door.datasets) != set(layout.tensors) or not set(layout.groups) <= door.groups:
-        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
-    for place, tensor in layout.tensors.items():
-        node = door.datasets[place]
-        same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
-        if not same or not same_stream(source.blocks(tensor), slabs(door.dataset(place))):
-            raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
-        progress(node.stored)
+        fill(file, model, source, progress)
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import IO, ClassVar
 
 import h5py
 from h5py import h5o, h5p
@@ -12,8 +12,10 @@ from h5py import h5o, h5p
 from unnest.containers import attributes as at
 from unnest.containers.hdf5 import Door, encoded, oneline
 from unnest.containers.interface import BLOCK, Container, Progress, Source
+from unnest.containers.layout import lay_out
 from unnest.containers.pathkeyed import LAYERS, OPTIMIZER, Move, Tree, arrange, below
-from unnest.containers.rawbytes import slabs
+from unnest.containers.rawbytes import same_stream, slabs
+from unnest.containers.transfer import Transfer
 from unnest.core.dialects import is_model
 from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
@@ -206,10 +208,14 @@ class WeightsContainer(Container):
         return WeightsSource(path)
 
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
-        """Move the sub-trees as the source's plan says."""
+        """Move the sub-trees as the source's plan says, or lay them out anew."""
         try:
-            with h5py.File(path, "w", libver="earliest") as file:
-                fill(file, model, source, progress)
+            if isinstance(source, PathKeyedSource):
+                with h5py.File(path, "w", libver="earliest") as file:
+                    fill(file, model, source, progress)
+            else:
+                with open(path, "w+b", buffering=0) as spool:
+                    fill_anew(spool, model, source, progress)
         except OSError as e:
             raise write_failed(path, e) from e
         except (RuntimeError, ValueError, KeyError) as e:
@@ -217,7 +223,14 @@ class WeightsContainer(Container):
 
     def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Every moved tensor against its source, by stored bytes, and nothing else there."""
-        compare(Door(path), model, source, path, progress)
+        if isinstance(source, PathKeyedSource):
+            compare(Door(path), model, source, path, progress)
+        else:
+            door = Door(path)
+            try:
+                compare_anew(door, model, source, path, progress)
+            finally:
+                door.close()
         return ("structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
 
 
@@ -287,6 +300,33 @@ def compare(door: Door, model: Stored, source: Source, path: str, progress: Prog
             progress(door.datasets[new].stored)
     finally:
         door.close()
+
+
+def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
+    """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
+    layout, transfer = lay_out(model), Transfer(source, progress)
+    with h5py.File(file, "w", libver="earliest") as made:
+        for path in sorted(layout.groups):
+            group = made.require_group(path)
+            name = layout.groups[path]
+            if name is not None:
+                at.write_text(group, "name", name, at.STR_TEXT)
+        for path in sorted(layout.tensors):
+            transfer.put(made, path, layout.tensors[path])
+    transfer.fill(file)
+
+
+def compare_anew(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    """Every tensor where its path says, and nothing else there. Raises Failed."""
+    layout = lay_out(model)
+    if set(door.datasets) != set(layout.tensors) or not set(layout.groups) <= door.groups:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    for place, tensor in layout.tensors.items():
+        node = door.datasets[place]
+        same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
+        if not same or not same_stream(source.blocks(tensor), slabs(door.dataset(place))):
+            raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
+        progress(node.stored)
 
 
 __all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource"]
