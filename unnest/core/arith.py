@@ -7,6 +7,7 @@ such arithmetic is made of are evaluated with NumPy, in place of looking for kno
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,8 @@ Rows: TypeAlias = "range | np.ndarray"
 UNKNOWN = (0, 17, 19, 23, 29, 31, 37)
 #: Operations that one slice's bounds may take; real ones take a dozen or two.
 MAX_STEPS = 4000
+#: Elements of what `Fill` makes; bounds have one per axis.
+MAX_FILLED, MAX_RANK = 1 << 10, 32
 
 
 class NotArithmetic(Exception):
@@ -177,6 +180,14 @@ def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
     return np.asarray(x[0][slice(None if masks["begin"] & 1 else begin, None if masks["end"] & 1 else end, stride)])
 
 
+def _fill(_: Op, x: list[np.ndarray]) -> np.ndarray:
+    """One number several times: a slice's steps, where none were given."""
+    shape = [int(d) for d in x[0].reshape(-1)]
+    if prod(shape) > MAX_FILLED or len(shape) > MAX_RANK:
+        raise NotArithmetic
+    return np.full(shape, x[1])
+
+
 def _cut(_: Op, x: list[np.ndarray]) -> np.ndarray:
     start, size = int(x[1].reshape(-1)[0]), int(x[2].reshape(-1)[0])
     return np.asarray(x[0][start : None if size < 0 else start + size])
@@ -206,7 +217,7 @@ FLOATS, BOOL = (1, 2, 19), 10
 
 #: What shape arithmetic is made of: (operation, operands) -> value.
 ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
-    "StridedSlice": _take, "Slice": _cut, "Cast": _cast, "TruncateDiv": _truncate, "Div": _truncate,
+    "StridedSlice": _take, "Slice": _cut, "Fill": _fill, "Cast": _cast, "TruncateDiv": _truncate, "Div": _truncate,
     "ConcatV2": lambda _, x: np.concatenate(x[:-1], int(x[-1])),
     "Concat": lambda _, x: np.concatenate(x[1:], int(x[0])),
     "Pack": lambda o, x: np.stack(x, int(str(o.attrs.get("axis", 0)))),
