@@ -15,6 +15,7 @@ import pytest
 
 import unnest
 from tests.genuine.test_genuine_containers import FIXTURES, cases
+from unnest.containers.interface import Target
 from unnest.containers.keras_zip import KerasSource
 
 #: What `.keras` knows and .h5 does not, and what depends on how a model came about.
@@ -170,7 +171,7 @@ def test_every_row_has_a_file() -> None:
 
 
 @pytest.mark.parametrize(("source", "to", "says"), promised())
-def test_the_table_of_conversions(source: str, to: str, says: str, tmp_path: Path) -> None:
+def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: Path) -> None:
     """What docs/commands.md says of each pair: done, or refused in one line."""
     file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
     given = file.parent / "model.json"

@@ -6,6 +6,7 @@ such arithmetic is made of are evaluated with NumPy, in place of looking for kno
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, TypeAlias
@@ -20,8 +21,10 @@ Rows: TypeAlias = "range | np.ndarray"
 UNKNOWN = (0, 17, 19, 23, 29, 31, 37)
 #: Operations that one slice's bounds may take; real ones take a dozen or two.
 MAX_STEPS = 4000
-#: Elements of what `Fill` makes; bounds have one per axis.
-MAX_FILLED, MAX_RANK = 1 << 10, 32
+#: Elements of any value: a batch's rows and then some. Small graphs may ask for large ones.
+MAX_ELEMENTS = 4_000_000
+#: Axes of a value; NumPy takes no more.
+MAX_RANK = 32
 
 
 class NotArithmetic(Exception):
@@ -30,7 +33,22 @@ class NotArithmetic(Exception):
 
 def same_rows(one: Rows, two: Rows) -> bool:
     """Whether the same rows are taken in the same order."""
-    return one == two if isinstance(one, range) and isinstance(two, range) else bool(np.array_equal(one, two))
+    if isinstance(one, range) and isinstance(two, range):
+        return one == two
+    return len(one) == len(two) and bool(np.array_equal(one, two))
+
+
+def fits(elements: int) -> None:
+    """Raises NotArithmetic for more than a value may have."""
+    if elements > MAX_ELEMENTS:
+        raise NotArithmetic
+
+
+def _fits_together(values: list[np.ndarray]) -> None:
+    """What comes of these, lined up or one against all others, has to fit too."""
+    fits(sum(v.size for v in values))
+    with contextlib.suppress(ValueError):  # shapes that do not go together
+        fits(prod(np.broadcast_shapes(*(v.shape for v in values))))
 
 
 class Arithmetic:
@@ -87,7 +105,9 @@ class Arithmetic:
             return data[parts == number(place.tensor)]
         if op.kind not in ARITHMETIC:
             raise NotArithmetic
-        return ARITHMETIC[op.kind](op, [self.value(p) for p in self.view.inputs(place)])
+        values = [self.value(p) for p in self.view.inputs(place)]
+        _fits_together(values)
+        return ARITHMETIC[op.kind](op, values)
 
     def rows_of(self, place: Place) -> tuple[Place, Rows] | None:
         """(what is taken apart, the numbers of the rows taken) where a place takes rows; else None."""
@@ -154,7 +174,9 @@ def _gathered(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
     rows = at.value(indices)
     if rows.ndim != 1 or (axis and at.ints(axis[0])[0] not in (0, -len(at.dims(source)))):
         raise NotArithmetic
-    return source, np.arange(at.dims(source)[0])[rows]
+    if rows.size and not 0 <= rows.min() <= rows.max() < at.dims(source)[0]:
+        raise NotArithmetic
+    return source, rows
 
 
 def _dealt(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
@@ -183,9 +205,16 @@ def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
 def _fill(_: Op, x: list[np.ndarray]) -> np.ndarray:
     """One number several times: a slice's steps, where none were given."""
     shape = [int(d) for d in x[0].reshape(-1)]
-    if prod(shape) > MAX_FILLED or len(shape) > MAX_RANK:
+    if len(shape) > MAX_RANK or any(d < 0 for d in shape):
         raise NotArithmetic
+    fits(prod(shape))
     return np.full(shape, x[1])
+
+
+def _range(_: Op, x: list[np.ndarray]) -> np.ndarray:
+    numbers = range(*(int(v) for v in x))
+    fits(len(numbers))
+    return np.array(numbers, np.int64)
 
 
 def _cut(_: Op, x: list[np.ndarray]) -> np.ndarray:
@@ -234,5 +263,5 @@ ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
     "ExpandDims": lambda _, x: np.expand_dims(x[0], int(x[1])), "Squeeze": lambda _, x: np.squeeze(x[0]),
     "Reshape": lambda _, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
     "ZerosLike": lambda _, x: np.zeros_like(x[0]), "OnesLike": lambda _, x: np.ones_like(x[0]),
-    "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])), "Range": lambda _, x: np.arange(*(int(v) for v in x)),
+    "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])), "Range": _range,
 }  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unnest.core.arith import Arithmetic, NotArithmetic, Rows
+from unnest.core.arith import Arithmetic, NotArithmetic, Rows, fits
 from unnest.core.lockstep import BATCH
 from unnest.core.opgraph import CALLS, Op, Place, View
 
@@ -52,12 +52,14 @@ def end_to_end(_: Arithmetic, rows: Sequence[Rows]) -> Rows:
     runs = [r for r in rows if isinstance(r, range) and r.step == 1]
     if len(runs) == len(rows) and all(a.stop == b.start for a, b in pairwise(runs)):
         return range(runs[0].start, runs[-1].stop)
+    fits(sum(map(len, rows)))
     return np.concatenate(rows)
 
 
 def _interleaved(_: Arithmetic, rows: Sequence[Rows]) -> Rows:
     if len({len(r) for r in rows}) != 1:
         raise NotArithmetic
+    fits(sum(map(len, rows)))
     return np.stack(rows, axis=1).reshape(-1)
 
 
@@ -76,6 +78,7 @@ def _stitched(view: View, place: Place, _: Op) -> Found:
     def order(at: Arithmetic, rows: Sequence[Rows]) -> Rows:
         known = at.knowing({place: len(r) for place, r in zip(operands, rows, strict=True)})
         places = [known.value(i) for i in indices]
+        fits(sum(map(len, rows)))
         result = np.full(sum(map(len, places)), -1)
         for where, taken in zip(places, rows, strict=True):
             result[where] = taken

@@ -165,7 +165,7 @@ def _reach(view: View, source: Place, joined: Join, at: Arithmetic, rows: Sequen
     """How many rows come together, in their order from the first; a batch of fixed size has to be complete."""
     try:
         order = joined.order(at, rows)
-    except (NotArithmetic, IndexError, ValueError):
+    except (NotArithmetic, IndexError, ValueError, OverflowError):
         return None
     fixed = _fixed(view, source)
     if not same_rows(order, range(len(order))) or len(order) > at.rows:
