@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from unnest.containers import protos
 pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+STRANGERS = Path(__file__).parents[1] / "strangers/savedmodel"
 PYTHON = os.environ.get("UNNEST_TF") or (sys.executable if importlib.util.find_spec("tensorflow") else None)
 
 PREDICT = """
@@ -52,6 +54,36 @@ for case, folder in json.loads(sys.argv[1]).items():
         worst = max(worst, best)
     with tf.compat.v1.Session(graph=tf.Graph()) as session:
         tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
+    told[case] = worst
+print("TOLD", json.dumps(told))
+"""
+
+SERVE = """
+import json, sys
+import numpy as np, tensorflow as tf
+told = {}
+for case, (folder, calls) in json.loads(sys.argv[1]).items():
+    stored = np.load(case + "/io.npz")
+    tags = calls[0]["tags"]
+    loaded, worst = tf.saved_model.load(folder, tags=tags), 0.0
+    for call in calls:
+        serve = loaded.signatures[call["signature"]]
+        given = serve.structured_input_signature[1]
+        fixed = {spec.shape[0] for spec in given.values() if spec.shape.rank} - {None}
+        for rows in fixed or (1, 3, 5, 8):
+            xs = [stored[x][:rows] for x in call["x"]]
+            found = serve(**{n: tf.constant(x, dtype=given[n].dtype) for n, x in zip(call["inputs"], xs)})
+            for name, y in zip(call["outputs"], call["y"]):
+                value, wanted = found[name].numpy(), stored[y]
+                # A loss over fewer rows is another loss.
+                if wanted.ndim or rows == 8:
+                    wanted = wanted[:rows] if wanted.ndim else wanted
+                    same = value.shape == wanted.shape
+                    # As everywhere in this suite: of the largest output.
+                    off = np.abs(value - wanted).max() / max(1.0, np.abs(wanted).max()) if same else 9.0
+                    worst = max(worst, float(off))
+    with tf.compat.v1.Session(graph=tf.Graph()) as session:
+        tf.compat.v1.saved_model.loader.load(session, tags, folder)
     told[case] = worst
 print("TOLD", json.dumps(told))
 """
@@ -106,6 +138,28 @@ def test_cut_graphs_predict(tmp_path: Path) -> None:
     assert isinstance(found, dict)
     assert {case: off for case, off in found.items() if not off < 1e-5} == {}
     assert len(found) == len(jobs) > 45
+
+
+def calls(told_of: dict[str, Any]) -> list[dict[str, Any]]:
+    """How to call what is cut out of a stranger's SavedModel, and which arrays of io.npz go in and should come out."""
+    main = told_of.get("serving_parallel", told_of["serving"])
+    both = [(main, [f"y{k}" for k in range(len(main["outputs"]))])]
+    both += [(other, other["values"]) for other in told_of.get("other_serving", [])]
+    return [{**call, "x": [f"x{k}" for k in range(len(call["inputs"]))], "y": values} for call, values in both]
+
+
+@pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")
+def test_strangers_cut_graphs_serve(tmp_path: Path) -> None:
+    """Every signature, called by name as its maker called it, at batch sizes 1, 3, 5 and 8 where the batch is free."""
+    jobs = {}
+    for case in sorted(STRANGERS.glob("*/parallel")):
+        if unnest.fix(case, tmp_path / case.parent.name).action == "fixed":
+            ways = calls(json.loads((case.parent / "case.json").read_text()))
+            jobs[str(case.parent)] = (str(tmp_path / case.parent.name), ways)
+    found = told(SERVE, jobs)
+    assert isinstance(found, dict)
+    assert {case: off for case, off in found.items() if not off < 1e-5} == {}
+    assert len(found) == len(jobs) >= 47
 
 
 @pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")
