@@ -187,6 +187,8 @@ class CheckpointSource(Source):
         seen = self._by_graph()
         if seen is not None:
             return seen
+        if self.program is not None:
+            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
         models = self.graph.models() if self.graph else []
         flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)

@@ -8,15 +8,20 @@ which are parts of one saved tensor, and what the towers read.
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from unnest.containers import cut, graphdef, protos
 from unnest.containers.bundle import read_plain
 from unnest.core import ops, served
-from unnest.core.opgraph import Broken, Op, OpGraph, Place, View
+from unnest.core.joins import join
+from unnest.core.opgraph import Broken, OpGraph, Place, View
 
 MAX_META = 1 << 31
+CONCATENATIONS = ("Concat", "ConcatV2")
+#: Concatenations looked at where no wrapper was found.
+MAX_JOINS = 100
 #: What stands between a variable and the operation that saves it.
 READS = frozenset({"Identity", "ReadVariableOp"})
 #: A part of a tensor in a Saver's words: the whole shape, then start and length of every axis, `-` for all.
@@ -111,6 +116,17 @@ class Program:
             raise cut.broken(self.path, e) from e
 
     @cached_property
+    def is_doubtful(self) -> bool:
+        """Whether something is joined along the batch that is made from the same variables: unproven towers."""
+        view = View(self.graph, graphdef.library(self.message.graph))
+        try:
+            joined = [join(view, f"{op.name}:0") for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
+            sets = [[_behind(view, [o]) for o in j.operands] for j in joined[:MAX_JOINS] if j is not None]
+        except Broken as e:
+            raise cut.broken(self.path, e) from e
+        return len(joined) > MAX_JOINS or any(set.intersection(*own) for own in sets)
+
+    @cached_property
     def parameters(self) -> int | None:
         """Number of elements of what the towers read."""
         if self.towers is None:
@@ -135,12 +151,17 @@ class Program:
 
 def _read(view: View, towers: ops.Towers) -> set[str]:
     stops = {view.resolve(Place((), t)) for t in towers.replace if t not in towers.merges}
-    pending = [view.resolve(Place((), towers.replace[m])) for m in towers.merges]
+    return _behind(view, [towers.replace[m] for m in towers.merges], stops)
+
+
+def _behind(view: View, ends: Iterable[str], stops: Container[Place] = ()) -> set[str]:
+    """The variables that some tensors are computed from, no further than `stops`."""
+    pending = [view.resolve(Place((), t)) for t in ends]
     seen = set(pending)
     found: set[str] = set()
     while pending:
         place = pending.pop()
-        op: Op | None = view.op(place)
+        op = view.op(place)
         if op is not None and op.kind in served.VARIABLES and not place.frame:
             found.add(op.name)
         for read in () if place in stops else view.inputs(place):

@@ -1,0 +1,235 @@
+"""TensorFlow checkpoints by people who never saw the reader: what is said of them, and whose weights come out.
+
+What should come out is what the same stack wrote for the base model. `.meta` files are kept compressed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+
+import unnest
+from tests.h5compare import names_of
+from tests.strangers.asking import contents, told
+from unnest.findings import Code
+
+CASES = sorted(p.parent for p in (Path(__file__).parent / "checkpoints").glob("*/case.json"))
+WRAPPERS = [c for c in CASES if told(c)["expected"] == "parallel"]
+LOOKALIKES = [c for c in CASES if c not in WRAPPERS]
+
+#: What the recogniser does not reach with the parallel model's JSON, and why.
+LIMITS = {
+    "128-tf27-subclassed-template": "the template keeps its layers in code, so there is no graph to look for",
+    "131-tf210-inline-embedded-stitch": "rows dealt out and put together again by stack and reshape",
+    "136-tf221-sharded-slices": "the bounds are numbers in a Lambda's arguments, its code says what they bound",
+}
+
+#: What cannot be placed in full, and why: the code of the refusal.
+REFUSED = {
+    "114-trainable-only": ("missing-weight", "two moving statistics were never saved"),
+}
+
+#: What comes out otherwise and is as good, and why.
+AS_GOOD = {
+    "112-gan-embedded-py27": "a model on the merge is its head: the template's layers are the model's own then",
+}
+
+#: Where `inspect` alone knows more than was asked for.
+TOLD = {"120-tf113-save-weights": "TensorFlow 1.13 stores the architecture beside the weights"}
+
+#: Templates' JSONs that cannot be told from others', and why.
+UNTOLD = {
+    "122-tf115-checkpoint-head": "it is that of the whole, head and all, which is no layer",
+    "126-tf23-write-embedded": "it is that of the whole, in which the template is a model",
+    "128-tf27-subclassed-template": "it is no graph",
+    "131-tf210-inline-embedded-stitch": "it is that of the whole, in which the template is a model",
+    "138-keras3-write-ops-split": "it is that of the whole, head and all, which is no layer",
+}
+
+#: Keys that `to_json()` has and .h5 has not, or the other way round.
+SPELLING = frozenset({"module", "registered_name", "build_config", "compile_config", "shared_object_id",
+                      "keras_version", "backend", "ragged"})  # fmt: skip
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of a case with its .meta unpacked."""
+    folder: Path = request.param
+    if not list(folder.rglob("*.gz")):
+        return folder
+    copy = tmp_path / folder.name
+    shutil.copytree(folder, copy)
+    for packed in copy.rglob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed.unlink()
+    return copy
+
+
+def of(cases: list[Path]) -> pytest.MarkDecorator:
+    """A test of each of these cases."""
+    return pytest.mark.parametrize("case", cases, ids=lambda c: c.name, indirect=True)
+
+
+def prefix(case: Path) -> Path:
+    """What the checkpoint is called."""
+    return case / str(told(case)["prefix"])
+
+
+@of(CASES)
+def test_alone(case: Path) -> None:
+    """Parallel where .meta shows it; where names and objects do not tell, that."""
+    facts = told(case)
+    seen = unnest.inspect(prefix(case))
+    said = seen.verdict + (" with a warning" if any(f.severity == "warning" for f in seen.findings) else "")
+    also = [w.removeprefix("without_architecture: ") for w in facts["also_acceptable"]]
+    wanted = {facts["without_architecture"], *facts["without_architecture_also_acceptable"], *also}
+    assert seen.error is None
+    assert said == "parallel" if case.name in TOLD else said in wanted
+
+
+@of(WRAPPERS)
+def test_what_is_said(case: Path, request: pytest.FixtureRequest) -> None:
+    """Towers and scope, with the JSON of the parallel model."""
+    if not (case / "model.json").exists():
+        pytest.skip("the stack could not write the parallel model's JSON")
+    if case.name in LIMITS:
+        request.applymarker(pytest.mark.xfail(reason=LIMITS[case.name], strict=True))
+    facts, seen = told(case), unnest.inspect(prefix(case), architecture=case / "model.json")
+    assert (seen.error, seen.verdict, seen.wrappers[0].towers) == (None, "parallel", facts["towers"])
+    assert case.name in AS_GOOD or seen.wrappers[0].scope == facts["scope"]
+
+
+@pytest.mark.parametrize("to", ["h5", "weights"])
+@of(WRAPPERS)
+def test_what_comes_out(case: Path, to: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:  # noqa: ANN401
+    """The base's layers, weights, names and bytes; in .h5 its architecture and its optimizer's state too."""
+    if case.name in LIMITS:
+        request.applymarker(pytest.mark.xfail(reason=LIMITS[case.name], strict=True))
+    given = case / ("model.json" if (case / "model.json").exists() else "base_model.json")
+    out = tmp_path / ("out.h5" if to == "h5" else "out.weights.h5")
+    made = unnest.fix(prefix(case), out, architecture=given, to=to)
+    if case.name in REFUSED:
+        assert made.error is not None
+        assert (made.action, made.error.code) == ("refused", REFUSED[case.name][0])
+        assert not out.exists()
+        return
+    assert made.error is None
+    base = next(
+        case / n for n in ("base.h5" if to == "h5" else "base_weights.h5", "base.weights.h5") if (case / n).exists()
+    )
+    if base.name == "base.weights.h5":
+        assert tree(out) == tree(base)
+        return
+    with h5py.File(out) as a, h5py.File(base) as b:
+        if case.name in AS_GOOD:
+            assert sorted(w for _, own in weights(a) for w in own) == sorted(w for _, own in weights(b) for w in own)
+            return
+        assert weights(a) == weights(b)
+        if to == "h5":
+            assert plain(a.attrs["model_config"]) == plain(b.attrs["model_config"])
+            state = [tensors(f["optimizer_weights"], named=False) if "optimizer_weights" in f else None for f in (a, b)]
+            assert state[0] == state[1] or "optimizer-dropped" in {f.code for f in made.findings} or not state[1]
+
+
+@of([c for c in WRAPPERS if (c / "model.json").exists() and (c / "base_model.json").exists()])
+def test_with_the_templates_json(case: Path, tmp_path: Path) -> None:
+    """The same weights, or a refusal; never a layer without its weights."""
+    made = unnest.fix(prefix(case), tmp_path / "out.h5", architecture=case / "base_model.json", to="weights")
+    if case.name in UNTOLD or case.name in REFUSED:
+        assert (made.action, (tmp_path / "out.h5").exists()) == ("refused", False)
+        return
+    assert made.error is None
+    if (case / "base_weights.h5").exists():
+        with h5py.File(tmp_path / "out.h5") as a, h5py.File(case / "base_weights.h5") as b:
+            assert weights(a) == weights(b)
+
+
+@pytest.mark.parametrize("given", [None, "model.json"])
+@of(LOOKALIKES)
+def test_lookalike(case: Path, given: str | None, tmp_path: Path) -> None:
+    """Stays byte for byte; asked for in another container, it is what its own stack writes."""
+    if given and not (case / given).exists():
+        pytest.skip("the stack could not write the JSON")
+    architecture = case / given if given else None
+    seen = unnest.inspect(prefix(case), architecture=architecture)
+    assert (seen.error, seen.verdict) == (None, "clean")
+    made = unnest.fix(prefix(case), tmp_path / "copy" / prefix(case).name, architecture=architecture)
+    assert made.action == "failed"  # the folder is not there
+    (tmp_path / "copy").mkdir()
+    made = unnest.fix(prefix(case), tmp_path / "copy" / prefix(case).name, architecture=architecture)
+    assert (made.error, made.action) == (None, "unchanged")
+    copied = contents(tmp_path / "copy")
+    assert copied == {n: data for n, data in contents(case).items() if n in copied}
+    assert any(n.endswith(".index") for n in copied)
+    if given:
+        out = tmp_path / "out.h5"
+        assert unnest.fix(prefix(case), out, architecture=architecture, to="weights").action == "converted"
+        with h5py.File(out) as a, h5py.File(case / "base_weights.h5") as b:
+            assert weights(a) == weights(b)
+
+
+def test_another_copy_without_meta(tmp_path: Path) -> None:
+    """Two sets of variables fit, and nothing tells which one was trained: not the nicer names."""
+    folder = next(c for c in WRAPPERS if c.name.startswith("108"))
+    for file in folder.glob("parallel.ckpt.[di]*"):
+        shutil.copy(file, tmp_path)
+    made = unnest.fix(tmp_path / "parallel.ckpt", tmp_path / "out.h5", architecture=folder / "model.json", to="h5")
+    assert made.error is not None
+    assert (made.action, made.error.code) == ("refused", "weights-ambiguous")
+    assert "conv_1" in made.error.message
+    assert unnest.inspect(tmp_path / "parallel.ckpt", architecture=folder / "model.json").verdict == "parallel"
+
+
+def test_tables_name_cases() -> None:
+    """No row outlives its case; the warning that is asked for is the one that is given."""
+    assert {*LIMITS, *REFUSED, *AS_GOOD, *TOLD, *UNTOLD} <= {c.name for c in CASES}
+    assert Code.NEEDS_ARCHITECTURE().severity == "warning"
+
+
+def tensors(group: h5py.Group, *, named: bool = True) -> list[tuple[str, str, tuple[int, ...], bytes]]:
+    """A group's weights in its order."""
+    return [
+        (n if named else "", group[n].dtype.str, group[n].shape, group[n][()].tobytes())
+        for n in names_of(group, "weight_names")
+    ]
+
+
+def weights(file: h5py.File) -> list[tuple[str, list[tuple[str, str, tuple[int, ...], bytes]]]]:
+    """Every layer with its weights; newer files end in a group of the model's own, mostly empty."""
+    root = file.get("model_weights", file)
+    return [(n, tensors(root[n])) for n in names_of(root, "layer_names")]
+
+
+def tree(path: Path) -> dict[str, tuple[str | None, bytes | None]]:
+    """A path-keyed file; a model's automatic name is not compared, nor an optimizer, which no weights have."""
+    found: dict[str, tuple[str | None, bytes | None]] = {}
+
+    def keep(name: str, item: h5py.Group | h5py.Dataset) -> None:
+        data = item[()].tobytes() if isinstance(item, h5py.Dataset) else None
+        found[name] = (None if name == "vars" else item.attrs.get("name"), data)
+
+    with h5py.File(path) as file:
+        file.visititems(keep)
+    return {k: v for k, v in found.items() if k.split("/")[0] != "optimizer"}
+
+
+def plain(text: Any) -> Any:  # noqa: ANN401 - JSON is any
+    """The architecture without what `to_json()` and .h5 spell differently, and without the model's own name."""
+    model = without(json.loads(text))
+    config = model["config"]
+    if isinstance(config, dict):
+        config = {k: v for k, v in config.items() if k not in ("name", "trainable", "dtype")}
+    return model["class_name"].replace("Functional", "Model"), config
+
+
+def without(value: Any) -> Any:  # noqa: ANN401 - JSON is any
+    """JSON without the keys of SPELLING."""
+    if isinstance(value, dict):
+        return {k: without(v) for k, v in value.items() if k not in SPELLING}
+    return [without(v) for v in value] if isinstance(value, list) else value
