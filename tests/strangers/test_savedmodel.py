@@ -18,9 +18,7 @@ CASES = sorted(p.parent for p in (Path(__file__).parent / "savedmodel").glob("*/
 WRAPPERS = [c for c in CASES if told(c)["expected"] == "parallel"]
 
 #: What the recogniser does not reach, and why. Everything else is what a user would want, or harmless.
-LIMITS = {
-    "125-k122-unstacked-shape": "the slice is made of numbers that tf.unstack took out of the shape",
-}
+LIMITS: dict[str, str] = {}
 
 #: What comes out otherwise and is as good: which facts, and why.
 AS_GOOD: AsGood = {

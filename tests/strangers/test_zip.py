@@ -25,8 +25,6 @@ CLEAN = sorted(f for c in CASES for f in (*c.glob("base.*"), *c.glob("expected.*
 
 #: What is not reached, and why. Everything else is what a user would want, or harmless.
 LIMITS = {
-    "104-ops-split-two-in-two-out": "the optimizer's state lies with the template, which was compiled with the same"
-    " optimizer, and is left out",
     "119-subclassed-template-custom-merge": "what the project's own merge layer does is in code, and that is not said",
     "206-k315-preprocessing": ".h5 does not say in which module an operation (GetItem) lies",
     "212-k36-mixed-precision": ".h5 does not say in which module an operation (Cast) lies",

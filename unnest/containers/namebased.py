@@ -38,7 +38,9 @@ KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1
 KEPT = frozenset({"Normalization", "RNN", "TimeDistributed", "Bidirectional", "SpectralNormalization", "Attention",
                   "AdditiveAttention"})  # fmt: skip
 RULES = ("_regularizer", "_constraint")
-NUMBER = re.compile(r"(.+)_(\d+)")
+NUMBER = re.compile(r"(.+)_(\d{1,9})")
+#: Scopes of a variable's name; names with more are nobody's.
+MAX_PARTS = 40
 #: A layer's name, behind those of the models that it is in.
 Path: TypeAlias = "tuple[str, ...]"
 
@@ -231,6 +233,8 @@ class _Bearers:
     def find(self, variable: Variable) -> tuple[str, str, Claim] | None:
         """The layer, the set, the claim."""
         parts = variable.name.split("/")
+        if len(parts) > MAX_PARTS:
+            return None
         exact = self._scoped(parts, self.own)
         if exact:
             start, stop = exact
@@ -284,6 +288,8 @@ class _Bearers:
 def _is_satellite(name: str, known: Container[str]) -> bool:
     """Whether a name holds another variable's whole name and goes on."""
     parts = name.split("/")
+    if len(parts) > MAX_PARTS:
+        return False
     return any("/".join(parts[start:stop]) in known for stop in range(1, len(parts)) for start in range(stop))
 
 

@@ -11,22 +11,23 @@ model may be the root or hang anywhere, among others: it is the one whose layers
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from unnest.containers import protos
 from unnest.containers.bundle import Bundle
 from unnest.containers.classes import OWN, PLAIN, today
 from unnest.core.dialects import children, is_input, is_model, read
-from unnest.core.graph import Layer
+from unnest.core.graph import Graph, Layer
 from unnest.core.layers import expected, fits
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused, Unreadable
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"
-LAYER = re.compile(r"layer-(\d+)")
+LAYER, NUMBER = re.compile(r"layer-(\d{1,9})"), re.compile(r"\d{1,9}")
 #: Children that hold again what is reached otherwise, or no weights of a layer.
 ASIDE = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
                    "layer_metrics", "layers", "regularization_losses", "layer_regularization_losses",
@@ -40,14 +41,18 @@ SLOT_BY_SLOT = frozenset({("m", "v"), ("m", "v", "vhat"), ("rms", "momentum"), (
 WEIGHT_BY_WEIGHT = frozenset({("accumulator", "linear")})
 #: Objects looked at in all; a model has some thousands.
 MAX_STEPS = 2_000_000
+#: Scopes of a variable's name that are looked at.
+MAX_PARTS = 40
 Message: TypeAlias = Any
+#: The attributes' names on the way from a layer to a variable.
+Path: TypeAlias = "tuple[str, ...]"
 
 
 @dataclass(frozen=True)
 class Found:
     """A model in the object graph, and the weights of its layers.
 
-    `within` are the models around it whose layer it is, the outermost first: (node, which layer, how many).
+    `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
     """
 
     node: int
@@ -74,6 +79,7 @@ class ObjectGraph:
             raise Unreadable("damaged-index", f"{self.where}: holds no objects; copy the files again")
         self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
         self._layers: dict[int, dict[int, int]] = {}
+        self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
         self._steps = 0
         #: What each optimizer trains, by the optimizer's node.
         self.trained = {n: held for n in range(len(self.nodes)) if (held := self._trained_by(n)) is not None}
@@ -119,7 +125,7 @@ class ObjectGraph:
         if operations is None and functional is not None:
             operations = self.child(functional, "_operations")
         if operations is not None:
-            return {int(name): n for name, n in self._children[operations].items() if name.isdecimal()}
+            return {int(name): n for name, n in self._children[operations].items() if NUMBER.fullmatch(name)}
         matches = ((LAYER.fullmatch(name), n) for name, n in self._children[node].items())
         return {int(m[1]): n for m, n in matches if m}
 
@@ -176,8 +182,8 @@ class ObjectGraph:
         holders: dict[int, tuple[int, int, int]] = {}
         for model in models:
             layers = self.layers(model)
-            for k, n in layers.items():
-                holders.setdefault(n, (model, k, max(layers) + 1))
+            for k, n in enumerate(layers.values()):
+                holders.setdefault(n, (model, k, len(layers)))
         around: list[tuple[int, int, int]] = []
         while node in holders and len(around) <= len(models):
             around.insert(0, holders[node])
@@ -203,7 +209,7 @@ class ObjectGraph:
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
         self._step()
-        graph, nodes = read(entry), self.layers(node)
+        graph, nodes = self._read(entry), self.layers(node)
         layers = list(graph.layers.values())
         modern = self.is_modern(node)
         # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
@@ -222,6 +228,13 @@ class ObjectGraph:
             (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._none(layer))
             for k, layer in enumerate(layers)
         ]
+
+    def _read(self, entry: JsonObject) -> Graph:
+        """The graph of a model, read once: many objects may be tried for it."""
+        known = self._graphs.get(id(entry))
+        if known is None or known[0] is not entry:
+            known = self._graphs[id(entry)] = (entry, read(entry))
+        return known[1]
 
     def _none(self, layer: Layer) -> tuple[Tensor, ...]:
         """An operation of Keras 3, which is no object and has no weights."""
@@ -267,7 +280,7 @@ class ObjectGraph:
 
     def _listed(self, node: int) -> list[int]:
         """The elements of a list."""
-        numbered = {int(name): n for name, n in self._children[node].items() if name.isdecimal()}
+        numbered = {int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)}
         return [numbered[k] for k in sorted(numbered)]
 
     def _key(self, node: int) -> str | None:
@@ -290,7 +303,7 @@ class ObjectGraph:
         tensors = [tensor(n, trained=flag) for n, flag in zip(found, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
-    def _check(self, layer: Layer, node: int, found: Iterable[int]) -> None:
+    def _check(self, layer: Layer, node: int, found: Mapping[int, Path]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
         entries = [self.bundle.entries.get(self._key(n) or "") for n in found]
         told, kind = expected(layer.config), today(layer.class_name)
@@ -298,7 +311,7 @@ class ObjectGraph:
         wrong = (
             (own and bool(self.layers(node)))
             or (told is not None and len(entries) < told.total)
-            or (told is not None and kind in PLAIN and len(entries) != told.total)
+            or (kind in PLAIN and any(len(path) > 1 for path in found.values()))
             or (told is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
             or (is_input(layer.stored) and bool(entries))
         )
@@ -326,11 +339,11 @@ class ObjectGraph:
             )
         return [True] * len(nodes)
 
-    def _variables(self, node: int) -> dict[int, tuple[str, ...]]:
+    def _variables(self, node: int) -> dict[int, Path]:
         """The variables under an object, depth first in the order of its attributes, with the attributes' names."""
-        pending: list[tuple[int, tuple[str, ...]]] = [(node, ())]
+        pending: list[tuple[int, Path]] = [(node, ())]
         seen: set[int] = set()
-        found: dict[int, tuple[str, ...]] = {}
+        found: dict[int, Path] = {}
         while pending:
             at, path = pending.pop()
             if at in seen:
@@ -370,14 +383,19 @@ class ObjectGraph:
         if trained is not None:  # Keras 3
             return set(self._listed(trained))
         # Keras 2.10 and later: a slot is called after what it belongs to.
-        by_name = {name: n for n in range(len(self.nodes)) for name in [self._name(n)] if name}
+        by_name = self._by_name
         state = set(self._listed(listed))
         found: set[int] = set()
         for slot in state:
-            parts = (self._name(slot) or "").split("/")
+            self._step()
+            parts = (self._name(slot) or "").split("/")[-MAX_PARTS:]
             tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
             found.update(next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ()))
         return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        return {name: n for n in range(len(self.nodes)) for name in [self._name(n)] if name}
 
     def _name(self, node: int) -> str | None:
         return next((a.full_name for a in self.nodes[node].attributes if a.name == VALUE), None)

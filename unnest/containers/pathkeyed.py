@@ -10,7 +10,7 @@ an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from unnest.containers import attributes as at
@@ -23,6 +23,8 @@ from unnest.errors import Refused, Unreadable
 
 LAYERS = "layers"
 OPTIMIZER = "optimizer/vars"
+#: What a model that was compiled has beside its layers.
+ASIDE = ("optimizer", "metrics")
 #: Modules of operations, which have no weights and no group.
 OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
 
@@ -77,14 +79,28 @@ class Tree:
         self.door = door
         self.groups = door.groups
         self.owned: dict[str, list[str]] = {}
+        #: What nested models have beside their layers, having been compiled themselves: where -> tensors.
+        self.aside: dict[str, list[str]] = {}
         for path in door.datasets:
             parts = path.split("/")
-            for depth in range(len(parts)):
+            start = self._aside(parts)
+            if start:
+                self.aside.setdefault("/".join(parts[:start]), []).append(path)
+            for depth in range(start, len(parts)):
                 self.owned.setdefault("/".join(parts[:depth]), []).append(path)
         #: (layer name, class) -> where the layer is, outermost first; filled by `weights`.
         self.homes: dict[tuple[str, str], list[str]] = {}
         self.own: dict[str, str] = {}
         self.models: list[str] = [""]
+        #: The optimizer's group.
+        self.state_at = OPTIMIZER
+
+    def _aside(self, parts: Sequence[str]) -> int:
+        """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
+        for k, part in enumerate(parts):
+            if k and part in ASIDE and below("/".join(parts[:k]), LAYERS) in self.groups:
+                return k + 1
+        return 0
 
     def under(self, path: str) -> list[str]:
         """The tensors of a sub-tree in Keras's order: a layer's own first, then by attribute, numbers as numbers."""
@@ -99,13 +115,24 @@ class Tree:
             )
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
+    def left_aside(self) -> dict[str, list[str]]:
+        """What of nested models' own is no part of any model taken out of this file: where -> tensors."""
+        return {place: own for place, own in sorted(self.aside.items()) if f"{place}/vars" != self.state_at}
+
     def name(self, path: str) -> str | None:
         """The layer's name, where Keras 3 notes it."""
         vars_ = below(path, "vars")
         return at.text(self.door.attributes(vars_), "name", self.door.path) if vars_ in self.groups else None
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
-        """The optimizer's variables in order."""
+        """The optimizer's variables in order.
+
+        They lie with a nested model that was compiled with the same optimizer: what is met first is stored.
+        """
+        within = [f"{place}/vars" for place in self.aside if f"/{place}".endswith("/optimizer")]
+        if OPTIMIZER not in self.groups and len(within) == 1:
+            self.state_at = within[0]
+            return tuple(self.tensor(p) for p in self.under(within[0]))
         if OPTIMIZER not in self.groups:
             return None
         return tuple(self.tensor(p) for p in self.under(OPTIMIZER))

@@ -25,7 +25,7 @@ MAX_JOINS = 100
 #: What stands between a variable and the operation that saves it.
 READS = frozenset({"Identity", "ReadVariableOp"})
 #: A part of a tensor in a Saver's words: the whole shape, then start and length of every axis, `-` for all.
-PART = re.compile(r"(?P<shape>(?:\d+ )*)(?P<extents>(?:-|\d+,\d+)(?::(?:-|\d+,\d+))*)")
+PART = re.compile(r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)")
 
 
 @dataclass(frozen=True, slots=True)

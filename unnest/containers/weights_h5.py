@@ -20,7 +20,7 @@ from unnest.core.dialects import is_model
 from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
-from unnest.findings import Code
+from unnest.findings import Code, listed
 from unnest.write import write_failed
 
 
@@ -39,12 +39,21 @@ class PathKeyedSource(Source):
         assert stored.architecture is not None
         groups = self.tree.weights(stored.architecture)
         self.stored = replace(stored, groups=groups, optimizer=self.tree.optimizer())
-        made = plan(self.stored, keep_nested=keep_nested)
+        made = self._naming(plan(self.stored, keep_nested=keep_nested))
         if made.result is not None and made.result.architecture is not None:
             shares = {g.name: g.tensors for g in made.result.groups}
             root = self.root_of(made.result.architecture)
             self.moves = [*arrange(self.tree, made.result.architecture, shares, root), *self._rest()]
         return made
+
+    def _naming(self, made: Plan) -> Plan:
+        """The plan, with what it leaves in the file."""
+        left = self.tree.left_aside() if made.verdict == "parallel" else {}
+        if not left:
+            return made
+        dropped = (self.tree.tensor(path) for own in left.values() for path in own)
+        finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left]))
+        return replace(made, findings=(*made.findings, finding), dropped=(*made.dropped, *dropped))
 
     @property
     def notes_names(self) -> bool:
@@ -187,7 +196,7 @@ class WeightsSource(PathKeyedSource):
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
         template_seen = Template(None, None, len(merges), None, sum(t.size for t in tensors))
         result = replace(self.stored, groups=(Group("", tensors),))
-        return Plan("parallel", tuple(wrappers), template_seen, result=result)
+        return self._naming(Plan("parallel", tuple(wrappers), template_seen, result=result))
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
@@ -257,6 +266,8 @@ def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[
         del tensors[path]
     for k, t in enumerate(state or ()):
         tensors[f"{OPTIMIZER}/{k}"] = t.ref
+    if state is not None and source.tree.state_at != OPTIMIZER:
+        groups |= {OPTIMIZER.split("/")[0]: source.tree.state_at.rpartition("/")[0], OPTIMIZER: source.tree.state_at}
     if state is None:
         groups = {g: o for g, o in groups.items() if g.split("/")[0] != "optimizer"}
     return groups, tensors

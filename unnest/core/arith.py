@@ -103,6 +103,10 @@ class Arithmetic:
         if op.kind == "DynamicPartition":
             data, parts = (self.value(p) for p in self.view.inputs(place))
             return data[parts == number(place.tensor)]
+        if op.kind == "Unpack":
+            return np.take(
+                self.value(self.view.inputs(place)[0]), number(place.tensor), int(str(op.attrs.get("axis", 0)))
+            )
         if op.kind not in ARITHMETIC:
             raise NotArithmetic
         values = [self.value(p) for p in self.view.inputs(place)]
