@@ -32,7 +32,7 @@ LIMITS = {
 
 #: What cannot be placed in full, and why: the code of the refusal.
 REFUSED = {
-    "114-trainable-only": ("missing-weight", "two moving statistics were never saved"),
+    "114-trainable-only": ("weights-missing", "two moving statistics were never saved"),
 }
 
 #: What comes out otherwise and is as good, and why.

@@ -57,7 +57,7 @@ def _fed(source: Source, model: Stored | None) -> None:
     starved = next((name for name in empty if _must_have(layers[name].stored)), None)
     if starved is not None:
         raise Refused(
-            "missing-weight",
+            "weights-missing",
             f"{source.path}: {starved!r} would come without its weights, which are not in the file or not found; "
             "please report it if they are",
         )

@@ -125,7 +125,7 @@ class Names:
         missing = [c.variable.name for c in claims if c.variable.tensor is None]
         if missing:
             raise self._refused(
-                "missing-weight",
+                "weights-missing",
                 f"{', '.join(missing[:4])} of {layer.name!r} were not saved; save all of the model's variables",
             )
         promised = _promised(layer)

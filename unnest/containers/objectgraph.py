@@ -39,9 +39,9 @@ SLOT_BY_SLOT = frozenset({("m", "v"), ("m", "v", "vhat"), ("rms", "momentum"), (
                           ("accum_grad", "accum_var")})  # fmt: skip
 #: ... or weight after weight.
 WEIGHT_BY_WEIGHT = frozenset({("accumulator", "linear")})
-#: Objects looked at in all; a model has some thousands.
-MAX_STEPS = 2_000_000
-#: Scopes of a variable's name that are looked at.
+#: Objects looked at in all: so many, and so many for each that there is.
+MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
+#: Scopes of a variable's name, and attributes on the way to it, that are looked at.
 MAX_PARTS = 40
 Message: TypeAlias = Any
 #: The attributes' names on the way from a layer to a variable.
@@ -352,14 +352,15 @@ class ObjectGraph:
             seen.add(at)
             if self._key(at) is not None:
                 found[at] = path
+            path = path[:MAX_PARTS]
             below = [(n, (*path, name)) for name, n in self._children[at].items() if name not in ASIDE]
             pending += reversed(below)
         return found
 
     def _step(self) -> None:
         self._steps += 1
-        if self._steps > MAX_STEPS:
-            raise Refused("too-large", f"{self.where}: too many objects to look through; save the model alone")
+        if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
+            raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
 
     def _tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
         """A variable by the name that the program gave it; by its place where that is not stored."""
