@@ -37,8 +37,8 @@ class CheckpointSource(Source):
             self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
             #: Slices that are variables of their own.
             self._entries: dict[str, Entry] = {}
-            #: Variables that are neither the model's nor an optimizer's; the plan says.
-            self._left: list[Variable] = []
+            #: The variables, where names alone are stored; the plan says.
+            self._names: Names | None = None
             #: The saved model among the objects; the plan says.
             self._model: int | None = None
             names = self.graph.names() if self.graph else {}
@@ -55,8 +55,9 @@ class CheckpointSource(Source):
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """As `_plan`; what a file of weights has no place for is dropped."""
         made = self._plan(architecture, keep_nested=keep_nested)
-        if self._left:
-            made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed([v.name for v in self._left]))))
+        left = [v.name for v in self._names.left] if self._names else []
+        if left:
+            made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed(left))))
         if made.result is None:
             return made
         kept = {t.ref for g in made.result.groups for t in g.tensors}
@@ -78,9 +79,12 @@ class CheckpointSource(Source):
             whole = replace(made.result, contents="model", architecture=bare)
         else:
             return None
-        if self.graph is None or self._model is None:
-            return whole
-        return replace(whole, optimizer=self.graph.state(self._model, whole.groups))
+        state = None
+        if self.graph is not None and self._model is not None:
+            state = self.graph.state(self._model, whole.groups)
+        elif self._names is not None:
+            state = self._names.state(whole.groups)
+        return replace(whole, optimizer=state)
 
     def _plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
@@ -147,10 +151,8 @@ class CheckpointSource(Source):
         """A group per layer of the architecture: the variables named after it. Raises Refused."""
         variables = [v for key, entry in self.bundle.entries.items() for v in self._saved(key, entry)]
         self._every = tuple(v.tensor for v in variables if v.tensor is not None)
-        names = Names(self.path, variables, list(self.program.made) if self.program else ())
-        groups = names.groups(architecture)
-        self._left = names.left
-        return groups
+        self._names = Names(self.path, variables, list(self.program.made) if self.program else ())
+        return self._names.groups(architecture)
 
     def _saved(self, key: str, entry: Entry) -> Iterator[Variable]:
         """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""

@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from unnest.containers.classes import OWN, PLAIN, today
+from unnest.containers.slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.dialects import children, is_input, is_model, read
 from unnest.core.graph import Layer
 from unnest.core.layers import SWITCHES, expected, fits, has_initializers, initialized
@@ -103,6 +104,33 @@ class Names:
     @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset({*(v.name for v in self.variables), *self.unsaved})
+
+    def state(self, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+        """The state of an optimizer of tf.keras in the order of Keras's .h5; None where names do not tell it.
+
+        Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
+        """
+        stored = {v.name: v.tensor for v in self.variables if v.tensor is not None}
+        place = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+        slots: dict[str, dict[tuple[int, str], Tensor]] = {}
+        for name, tensor in stored.items():
+            inner, _, kind = name.rpartition("/")
+            parts = inner.split("/")[:MAX_PARTS]
+            at = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in place), None)
+            if at is not None:
+                slots.setdefault("/".join(parts[:at]), {})[place["/".join(parts[at:])], kind] = tensor
+        if len(slots) != 1:
+            return None
+        ((optimizer, own),) = slots.items()
+        kinds = slot_order({kind for _, kind in own})
+        weights = sorted({at for at, _ in own})
+        if kinds is None or len(own) != len(weights) * len(kinds):
+            return None
+        pairs = [(at, k) for at in weights for k in kinds]
+        if kinds not in WEIGHT_BY_WEIGHT:
+            pairs = [(at, k) for k in kinds for at in weights]
+        counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
+        return (*counts, *(own[pair] for pair in pairs))
 
     # ---- whose ----
 

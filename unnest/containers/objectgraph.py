@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from unnest.containers import protos
 from unnest.containers.bundle import Bundle
 from unnest.containers.classes import OWN, PLAIN, today
+from unnest.containers.slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.dialects import children, is_input, is_model, read
 from unnest.core.graph import Graph, Layer
 from unnest.core.layers import expected, fits
@@ -32,13 +33,6 @@ LAYER, NUMBER = re.compile(r"layer-(\d{1,9})"), re.compile(r"\d{1,9}")
 ASIDE = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
                    "layer_metrics", "layers", "regularization_losses", "layer_regularization_losses",
                    "seed_generator"})  # fmt: skip
-#: What the optimizers of Keras 2.0 to 2.10 save beside the slots; their other variables are settings.
-COUNTS = ("iter", "momentum_cache")
-#: The slots of those optimizers that have several, in the order in which they are saved: slot after slot ...
-SLOT_BY_SLOT = frozenset({("m", "v"), ("m", "v", "vhat"), ("rms", "momentum"), ("rms", "mg"), ("rms", "momentum", "mg"),
-                          ("accum_grad", "accum_var")})  # fmt: skip
-#: ... or weight after weight.
-WEIGHT_BY_WEIGHT = frozenset({("accumulator", "linear")})
 #: Objects looked at in all: so many, and so many for each that there is.
 MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
 #: Scopes of a variable's name, and attributes on the way to it, that are looked at.
@@ -426,8 +420,8 @@ class ObjectGraph:
         """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
         place = {key: k for k, key in enumerate(order)}
         slots = self.nodes[optimizer].slot_variables
-        kinds = tuple(dict.fromkeys(s.slot_name for s in slots))
-        if len(kinds) > 1 and kinds not in SLOT_BY_SLOT | WEIGHT_BY_WEIGHT:
+        kinds = slot_order({s.slot_name for s in slots})
+        if kinds is None:
             return []
 
         def rank(slot: Message) -> tuple[int, int]:
