@@ -12,8 +12,8 @@ from unnest.containers.slots import slot_order
 from unnest.core.model import Tensor
 from unnest.errors import Refused
 
-DENSE: dict[str, Any] = {"units": 3, "use_bias": True, "kernel_initializer": {}, "bias_initializer": {}, "kernel_regularizer": None,
-         "bias_regularizer": None}  # fmt: skip
+DENSE: dict[str, Any] = {"units": 3, "use_bias": True, "kernel_initializer": {}, "bias_initializer": {},
+                         "kernel_regularizer": None, "bias_regularizer": None}  # fmt: skip
 NORM: dict[str, Any] = {f"{s}_initializer": {} for s in ("beta", "gamma", "moving_mean", "moving_variance")} | {
     "beta_regularizer": None, "gamma_regularizer": None, "scale": True, "center": True,
 }  # fmt: skip
