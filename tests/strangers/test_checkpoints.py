@@ -27,7 +27,6 @@ LOOKALIKES = [c for c in CASES if c not in WRAPPERS]
 LIMITS = {
     "128-tf27-subclassed-template": "the template keeps its layers in code, so there is no graph to look for",
     "131-tf210-inline-embedded-stitch": "rows dealt out and put together again by stack and reshape",
-    "136-tf221-sharded-slices": "the bounds are numbers in a Lambda's arguments, its code says what they bound",
 }
 
 #: What cannot be placed in full, and why: the code of the refusal.

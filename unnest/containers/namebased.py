@@ -80,6 +80,8 @@ class Names:
     unsaved: Sequence[str] = ()
     #: What is no part of the model and no satellite of its weights; `groups` finds out.
     left: list[Variable] = field(default_factory=list)
+    #: Layers of which nothing says that all their weights are trained.
+    assumed: list[Layer] = field(default_factory=list)
 
     def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
         """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
@@ -203,6 +205,7 @@ class Names:
             for v in own
         }  # fmt: skip
         self.left = [v for v in left if v.name not in slots]
+        self._check_trained(placed, [v for v in left if v.name in slots])
         graph = any(v.read is not None for v in self.variables)
         doubtful = [v for v in left if v.read] if graph else self.left
         if doubtful and open_:
@@ -227,8 +230,7 @@ class Names:
             )
         return ordered
 
-    @staticmethod
-    def _trained(layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
+    def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
         if layer.settings.get("trainable") is False:
             return [False] * len(ordered)
         told = expected(layer.config)
@@ -239,7 +241,43 @@ class Names:
         stems = {s for _, _, part in _parts(layer) for s in _stems(part)}
         if told is None and stems:  # Keras 1: what is trained has a regularizer
             return [_stem_of(c.weight, stems) is not None for c in ordered]
-        return [c.variable.trained is not False for c in ordered]
+        slotted = [self._has_slot(c.variable) for c in ordered]
+        if any(slotted):
+            return slotted
+        flags = [c.variable.trained is not False for c in ordered]
+        if len(flags) > 1 and all(flags) and today(layer.class_name) not in OWN:
+            self.assumed.append(layer)
+        return flags
+
+    def _has_slot(self, variable: Variable) -> bool:
+        """Whether an optimizer keeps something of the same shape for it, under its name."""
+        return any(
+            v.name.startswith(variable.name + "/")
+            and v.tensor is not None
+            and variable.tensor is not None
+            and v.tensor.shape == variable.tensor.shape
+            for v in self.variables
+        )
+
+    def _check_trained(self, placed: Mapping[Path, tuple[Tensor, ...]], slots: Sequence[Variable]) -> None:
+        """Raises Refused where some weights of a layer that does not say so may be frozen, which would come last.
+
+        Keras itself tells TensorFlow that all its variables are trained; but its slots are as many as these.
+        """
+        refs = {t.ref for own in placed.values() for t in own}
+        told = (v.trained is False and v.tensor is not None and v.tensor.ref in refs for v in self.variables)
+        if not self.assumed or any(told):
+            return
+        kept = Counter(v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,))
+        trained = Counter(t.shape for own in placed.values() for t in own if t.trained and t.shape != (1,))
+        times = {kept[shape] / count for shape, count in trained.items()}
+        if len(times) != 1 or not min(times) or kept.keys() - trained.keys():
+            layer = self.assumed[0]
+            raise self._refused(
+                "weights-ambiguous",
+                f"which weights of {layer.name!r} are trained is not stored, and only the code of "
+                f"{layer.class_name} tells their order; save the model as .h5",
+            )
 
     def _refused(self, code: str, why: str) -> Refused:
         return Refused(code, f"{self.where}: {why}")

@@ -293,9 +293,35 @@ class ObjectGraph:
             trained, order = told
             numbers = [by_key[k] for k in order if k in by_key]
             return tuple(tensor(n, trained=(self._key(n) or "") in trained) for n in numbers)
-        flags = self._trained(layer, list(found))
-        tensors = [tensor(n, trained=flag) for n, flag in zip(found, flags, strict=True)]
+        listed = list(found) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, found)
+        flags = self._trained(layer, listed)
+        tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
+
+    def _as_code_lists(self, layer: Layer, node: int, found: Mapping[int, Path]) -> list[int]:
+        """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
+
+        Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
+        """
+        order: list[int] = []
+        pending: list[tuple[int, bool]] = [(node, True)]
+        while pending:
+            at, is_layer = pending.pop()
+            self._step()
+            below = {n: name for name, n in self._children[at].items() if name not in ASIDE}
+            own = [n for n in below if n in found and n not in order]
+            order += own
+            inner = [n for n in below if n not in found and self._variables(n).keys() - {*order}]
+            names = [below[n] for n in inner]
+            numbers = all(map(NUMBER.fullmatch, names))
+            if not is_layer and not own and not numbers and names != sorted(names):
+                raise Refused(
+                    "weights-ambiguous",
+                    f"{self.where}: the order of {layer.name!r}'s weights is known to the code of {layer.class_name} "
+                    "alone; save it as .h5 or SavedModel",
+                )
+            pending += [(n, False) for n in reversed(inner)]
+        return order
 
     def _check(self, layer: Layer, node: int, found: Mapping[int, Path]) -> None:
         """Raises Refused where these variables cannot be this layer's."""

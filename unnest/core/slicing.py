@@ -242,7 +242,7 @@ def _bounds_given(layers: Sequence[Layer], rows: int | None) -> Step:
     numbers = [dict(_given(layer)) for layer in layers]
     keys, varying, constant = _sorted_out(numbers)
     totals = constant if rows is None else {**constant, ("rows",): rows}
-    if _shared_out(numbers, varying, keys, totals) or _bounded(numbers, varying):
+    if _shared_out(numbers, varying, keys, totals) or _bounded(numbers):
         return Step.UNKNOWN
     return Step.STRIDES if _counted(numbers, varying, constant) else Step.CANNOT
 
@@ -297,11 +297,7 @@ def facts(lanes: Sequence[Sequence[Layer]]) -> Facts:
 
 def _told(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
     keys, varying, constant = _sorted_out(numbers)
-    return (
-        _counted(numbers, varying, constant)
-        or _shared_out(numbers, varying, keys, constant)
-        or _bounded(numbers, varying)
-    )
+    return _counted(numbers, varying, constant) or _shared_out(numbers, varying, keys, constant) or _bounded(numbers)
 
 
 def _sorted_out(
@@ -354,12 +350,13 @@ def _shared_out(
     return None
 
 
-def _bounded(numbers: Sequence[Mapping[Place, Number]], varying: Sequence[Place]) -> str | None:
-    """Two bounds for every slice: `{start, stop}`."""
-    for start in varying:
-        for stop in varying:
-            from_zero = start != stop and numbers[0][start] == 0 and len(numbers) > 1
-            if from_zero and all(a[stop] == b[start] for a, b in pairwise(numbers)):
+def _bounded(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
+    """Two bounds for every slice: `{start, stop}`; the first start and the last stop may be left open."""
+    starts = [k for k in numbers[-1] if all(k in n for n in numbers[1:]) and numbers[0].get(k, 0) == 0]
+    stops = [k for k in numbers[0] if all(k in n for n in numbers[:-1])]
+    for start in starts if len(numbers) > 1 else ():
+        for stop in stops:
+            if all(a.get(start, 0) < a[stop] == b[start] for a, b in pairwise(numbers)):
                 return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
     return None
 
