@@ -48,6 +48,21 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
     assert load_line(model, path) == line
 
 
+@pytest.mark.parametrize(("path", "renamed"), [("a.h5", False), ("a.weights.h5", True)])
+def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:  # noqa: FBT001 - a table
+    """Keras 2.13 and later go by the name."""
+    line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5")
+    assert line.startswith(f"model.load_weights({path!r})")
+    assert ("name it *.h5" in line) == renamed
+
+
+def test_stored_code_in_an_archive() -> None:
+    """Any Keras that reads `.keras` wants to be told that it may run it."""
+    model = Stored("model", {**GRAPH, "config": {"layers": [{"class_name": "Lambda"}]}}, keras_version="2.15.0")
+    assert "safe_mode=False" in load_line(model, "a.keras")
+    assert "safe_mode" not in load_line(model, "a.h5")
+
+
 def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
     """Its loader drops the optimizer's state."""
     told = loads_in(Stored("model", GRAPH, TRAINED, keras_version="3.15.1"), "a.h5")

@@ -31,7 +31,10 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
     if model.contents == "architecture":
         return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
     if model.contents == "weights":
-        return f"model.load_weights({path!r})  # model: the template, built by your code"
+        # Since Keras 2.13 the name alone decides that such a file is path-keyed.
+        misnamed = container == "h5" and path.endswith(".weights.h5")
+        rename = "; from Keras 2.13 on, name it *.h5 without .weights" if misnamed else ""
+        return f"model.load_weights({path!r})  # model: the template, built by your code{rename}"
     guarded = _is_keras_3(model) or path.endswith(".keras")
     safe = ", safe_mode=False" if guarded and _has_lambda(model.architecture) else ""
     fresh = ", compile=False" if _untrained(model, path) else ""
