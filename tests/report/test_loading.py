@@ -49,7 +49,7 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "renamed"), [("a.h5", False), ("a.weights.h5", True)])
-def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:  # noqa: FBT001 - a table
+def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:
     """Keras 2.13 and later go by the name."""
     line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5")
     assert line.startswith(f"model.load_weights({path!r})")
