@@ -1,4 +1,4 @@
-"""What the issue of the other containers promises about cost: a SavedModel of a gigabyte.
+"""What a SavedModel of a gigabyte costs.
 
     python benchmarks/saved_models.py [--megabytes 1024] [--rounds 5] [--folder DIR]
 

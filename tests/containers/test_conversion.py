@@ -17,6 +17,7 @@ import unnest
 from tests.genuine.test_genuine_containers import FIXTURES, cases
 from unnest.containers.interface import Target
 from unnest.containers.keras_zip import KerasSource
+from unnest.errors import Refused
 
 #: What `.keras` knows and .h5 does not, and what depends on how a model came about.
 UNSTORED = ("shared_object_id", "build_config", "compile_config")
@@ -236,3 +237,18 @@ def settled(value: Any) -> Any:  # noqa: ANN401 - JSON is any
     if isinstance(value, str):
         return re.sub(r"^input_layer_\d+$", "input_layer", value)
     return [settled(v) for v in value] if isinstance(value, list) else value
+
+
+def test_a_graph_is_cut_whoever_owns_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the objects do not fit the config, only what needs the layers' weights is refused."""
+
+    def refuse(*_: object) -> None:
+        raise Refused("architecture-mismatch", "these are other weights")
+
+    monkeypatch.setattr("unnest.containers.saved_model.ObjectGraph.weights", refuse)
+    folder = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
+    assert unnest.inspect(folder).verdict == "parallel"
+    assert unnest.fix(folder, tmp_path / "cut").action == "fixed"
+    done = unnest.fix(folder, tmp_path / "m.h5")
+    assert done.error is not None
+    assert (done.action, done.error.message) == ("refused", "these are other weights")

@@ -171,6 +171,8 @@ def _check_saved_model(source: Source, model: Stored) -> None:
         raise Refused(
             "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
         )
+    if source.doubt is not None:
+        raise source.doubt
     if not any(g.tensors for g in model.groups) and source.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
     _only_numpys(source, model)

@@ -42,6 +42,9 @@ class Source(ABC):
 
     container: ClassVar[ContainerName]
 
+    #: Why nobody can tell whose the weights are, where that may stay open: not every output needs to know.
+    doubt: Refused | None = None
+
     def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
         self.path = path
         self.stored = stored

@@ -82,7 +82,11 @@ class SavedModelSource(Source):
         )  # fmt: skip
         if self.bundle is None or KEY not in self.bundle.entries:
             return replace(stored, groups=()), ()
-        weights = ObjectGraph(self.bundle).weights(architecture)
+        try:
+            weights = ObjectGraph(self.bundle).weights(architecture)
+        except Refused as doubt:  # the graph can be cut without
+            self.doubt = doubt
+            return replace(stored, groups=()), ()
         stored = replace(stored, groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
             lost = Code.OPTIMIZER_DROPPED(why="this SavedModel does not store the compile settings it belongs to")
