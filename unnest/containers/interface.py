@@ -52,8 +52,6 @@ class Source(ABC):
         self.findings = findings
         #: Weights alone, with the architecture that was given for them: the model that they make. The plan says.
         self.complete: Stored | None = None
-        #: Why the weights have no place in the architecture that was given. The plan says.
-        self.doubt: Refused | None = None
 
     @property
     def everything(self) -> tuple[Tensor, ...]:
