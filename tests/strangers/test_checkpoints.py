@@ -27,7 +27,7 @@ LOOKALIKES = [c for c in CASES if c not in WRAPPERS]
 LIMITS = {
     "128-tf27-subclassed-template": "the template keeps its layers in code, so there is no graph to look for",
     "131-tf210-inline-embedded-stitch": "rows dealt out and put together again by stack and reshape",
-    "149-tf18-wrapped-twice": "tf.keras 1.8 numbers layers and variables apart, so the names of neither lead to the other",
+    "149-tf18-wrapped-twice": "tf.keras 1.8 numbers layers and variables apart: neither name leads to the other",
 }
 
 #: What cannot be placed in full, and why: the code of the refusal.
@@ -54,7 +54,7 @@ AS_GOOD = {
 
 #: Where weights have other names than the base's, in the same order with the same bytes, and why.
 NAMED = {
-    "157-tf23-under-mirrored": "made under a strategy, whose variables have no full name stored: the LSTM's cell lends its own",
+    "157-tf23-under-mirrored": "made under a strategy: variables have no full name stored: the cell lends its own",
     "158-tf27-mirrored-preprocessing": "the same; preprocessing layers name theirs without the layer",
     "166-keras3-ema-manager": "the halves of a Bidirectional with two configs get 'forward_' and 'backward_' once more",
 }
