@@ -56,7 +56,6 @@ AS_GOOD = {
 NAMED = {
     "157-tf23-under-mirrored": "made under a strategy: variables have no full name stored: the cell lends its own",
     "158-tf27-mirrored-preprocessing": "the same; preprocessing layers name theirs without the layer",
-    "166-keras3-ema-manager": "the halves of a Bidirectional with two configs get 'forward_' and 'backward_' once more",
 }
 
 #: Where the base's inputs or outputs are spelled otherwise (a list, a dictionary, or the one bare), and why.

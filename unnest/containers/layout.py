@@ -85,8 +85,9 @@ class Layout:
             told, half = expected(inner.get("config")), len(tensors) // 2
             if len(tensors) % 2 or told is None or told.statistics:
                 raise _unplaced(name, kind)
-            self.layer(inner, f"forward_{_name(inner)}", tensors[:half], below(path, "forward_layer"))
-            self.layer(inner, f"backward_{_name(inner)}", tensors[half:], below(path, "backward_layer"))
+            called = _name(inner).removeprefix("forward_")  # Keras's JSON has the name with and without
+            self.layer(inner, f"forward_{called}", tensors[:half], below(path, "forward_layer"))
+            self.layer(inner, f"backward_{called}", tensors[half:], below(path, "backward_layer"))
 
     def _cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
         config, kind = cell.get("config"), str(cell.get("class_name"))
