@@ -56,6 +56,14 @@ def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: 
     assert ("name it *.h5" in line) == renamed
 
 
+def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
+    """Where that was before 2.13."""
+    old, new = (Stored("model", GRAPH, keras_version=v) for v in ("2.3.1", "2.15.0"))
+    assert loads_in(old, "a.keras") == ("tf_keras (Keras 2)",)
+    assert loads_in(old, "a.h5")[1] == "Keras 2.3.1, which wrote it"
+    assert loads_in(new, "a.keras")[1] == "Keras 2.15.0, which wrote it"
+
+
 def test_stored_code_in_an_archive() -> None:
     """Any Keras that reads `.keras` wants to be told that it may run it."""
     model = Stored("model", {**GRAPH, "config": {"layers": [{"class_name": "Lambda"}]}}, keras_version="2.15.0")

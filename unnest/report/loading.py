@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from unnest.core.model import Json, Stored
@@ -20,7 +21,9 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
         )
     if version.startswith("1."):
         return (f"Keras {version}",)
-    return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version else []))
+    # Keras 2.13 was the first that knew `.keras`.
+    unknown = path.endswith(".keras") and tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < (2, 13)
+    return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version and not unknown else []))
 
 
 def load_line(model: Stored, path: str, container: str = "") -> str:
