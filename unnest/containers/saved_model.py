@@ -190,9 +190,10 @@ def _wrapper(found: cut.Found) -> Wrapper:
     towers = found.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
     first = towers.replace[towers.merges[0]].partition(":")[0]
+    sources = ", ".join(s.partition(":")[0] for s in dict.fromkeys(towers.sources))
     evidence = [
         f"{towers.towers} operands of {merges[0]} are the same computation",
-        f"on consecutive rows of {', '.join(s.partition(':')[0] for s in dict.fromkeys(towers.sources))}",
+        f"on shares of {sources}, which come together as all rows in their order",
     ]
     if towers.reach is not None:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
