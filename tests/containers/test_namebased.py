@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from unnest.containers.namebased import Names, Variable
+from unnest.containers.making import Variable
+from unnest.containers.namebased import Names
 from unnest.containers.slots import slot_order
 from unnest.core.model import Tensor
 from unnest.errors import Refused

@@ -15,7 +15,8 @@ from typing import ClassVar
 from unnest.containers.bundle import Bundle, Entry
 from unnest.containers.interface import Container, Progress, Source
 from unnest.containers.jsontext import parse_object
-from unnest.containers.namebased import Names, Variable
+from unnest.containers.making import Variable
+from unnest.containers.namebased import Names
 from unnest.containers.objectgraph import KEY, ObjectGraph
 from unnest.containers.program import Program
 from unnest.core.dialects import is_model, read

@@ -20,55 +20,22 @@ from functools import cached_property
 from typing import TypeAlias
 
 from unnest.containers.classes import OWN, PLAIN, today
+from unnest.containers.making import Claim, Variable, as_made, parts_of, stem_of, stems_of
 from unnest.containers.slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.dialects import children, is_input, is_model, read
 from unnest.core.graph import Layer
-from unnest.core.layers import SWITCHES, expected, fits, has_initializers, initialized
+from unnest.core.layers import expected, fits, has_initializers
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
-#: The order in which Keras's own layers make what their configs initialize (in Keras 1: regularize, or keep besides).
-MADE = ("embeddings", "depthwise", "pointwise", "kernel", "W", "recurrent", "U", "gamma", "beta", "bias", "b",
-        "moving_mean", "moving_variance", "running_mean", "running_std")  # fmt: skip
-#: The gates of Keras 1's recurrent layers, which have weights of their own.
-GATES = {"LSTM": "icfo", "GRU": "zrh"}
-#: Keras 1's names of layers with weights that later versions called otherwise.
-KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D",
-                     "Deconvolution2D", "SeparableConvolution2D"})  # fmt: skip
 #: Keras's own layers that have weights, or hold layers that do, and need not say so.
 KEPT = frozenset({"Normalization", "RNN", "TimeDistributed", "Bidirectional", "SpectralNormalization", "Attention",
                   "AdditiveAttention"})  # fmt: skip
-RULES = ("_regularizer", "_constraint")
 NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Scopes of a variable's name; names with more are nobody's.
 MAX_PARTS = 40
 #: A layer's name, behind those of the models that it is in.
 Path: TypeAlias = "tuple[str, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A stored variable. `made` is its place in the order of making, None where nobody tells.
-
-    `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
-    program had a variable that was not saved.
-    """
-
-    name: str
-    tensor: Tensor | None
-    made: int | None = None
-    trained: bool | None = None
-    read: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A variable that bears a layer's name: what stands between that and its own, and its own without a number."""
-
-    variable: Variable
-    inner: tuple[str, ...]
-    weight: str
-    number: int
 
 
 @dataclass
@@ -222,7 +189,7 @@ class Names:
             return claims
         if all(c.variable.made is not None for c in claims):
             return sorted(claims, key=lambda c: c.variable.made or 0)
-        ordered = _as_made(layer, claims)
+        ordered = as_made(layer, claims)
         if ordered is None:
             raise self._refused(
                 "weights-ambiguous",
@@ -238,9 +205,9 @@ class Names:
             return [True] * len(ordered)
         if told is not None and told.total == len(ordered):
             return [k < told.trained for k in range(len(ordered))]
-        stems = {s for _, _, part in _parts(layer) for s in _stems(part)}
+        stems = {s for _, _, part in parts_of(layer) for s in stems_of(part)}
         if told is None and stems:  # Keras 1: what is trained has a regularizer
-            return [_stem_of(c.weight, stems) is not None for c in ordered]
+            return [stem_of(c.weight, stems) is not None for c in ordered]
         slotted = [self._has_slot(c.variable) for c in ordered]
         if any(slotted):
             return slotted
@@ -291,7 +258,7 @@ class _Bearers:
         self.inner: dict[str, str] = {}
         self.within: dict[str, set[str]] = {}
         for layer in leaves:
-            names = {name for _, name, _ in _parts(layer) if name and name != layer.name}
+            names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
             self.within[layer.name] = names
             for name in names - self.own:
                 self.inner.setdefault(name, layer.name)
@@ -370,7 +337,7 @@ def _promised(layer: Layer) -> int | None:
     told = expected(layer.config)
     if told is not None:
         return told.total
-    ruled = [(kind, len(_stems(part))) for kind, _, part in _parts(layer)]
+    ruled = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
     if ruled:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
         return sum(n + 2 * (kind == "BatchNormalization") for kind, n in ruled)
     return 1 if has_initializers(layer.config) else None
@@ -427,74 +394,3 @@ def _is_weightless(layer: Layer) -> bool:
     """Whether nobody need look for weights: inputs, and Keras's own layers whose configs speak of none."""
     own = today(layer.class_name) in OWN and today(layer.class_name) not in KEPT
     return is_input(layer.stored) or (own and _promised(layer) is None)
-
-
-def _parts(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
-    """(class, name, config) of a layer and of the layers in its config that speak of weights, in order."""
-    pending: list[tuple[str, str, object]] = [(layer.class_name, layer.name, layer.config)]
-    while pending:
-        kind, name, config = pending.pop()
-        if not isinstance(config, Mapping):
-            continue
-        if _stems(config):
-            yield kind, name, config
-        held = [
-            part for value in config.values() for part in (value if isinstance(value, list) else [value])
-            if isinstance(part, Mapping) and "class_name" in part and isinstance(part.get("config"), Mapping)
-        ]  # fmt: skip
-        held = [part for part in held if "name" in part["config"]]
-        if today(kind) == "Bidirectional":
-            held = [{**p, "name": f"{way}_{p['config']['name']}"} for way in ("forward", "backward") for p in held[:1]]
-        pending += [(str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"]) for p in held[::-1]]
-
-
-def _stems(config: JsonObject) -> list[str]:
-    """What a config speaks of: what it initializes, or, in Keras 1, what it has rules for."""
-    stems = initialized(config)
-    if not stems:
-        ruled = [k.removesuffix(r) for k in config for r in RULES if k.endswith(r) and not k.startswith("activity")]
-        stems = list(dict.fromkeys(ruled))
-    off = {s for s in stems for switch in SWITCHES.get(s, ("bias",) if s == "b" else ()) if config.get(switch) is False}
-    return [s for s in stems if s not in off]
-
-
-def _stem_of(weight: str, stems: Iterable[str]) -> str | None:
-    """The stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
-    return max((s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None)
-
-
-def _as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
-    """The claims in the order in which Keras's own layer of that class makes its weights; None where nobody knows."""
-    parts = list(_parts(layer))
-    sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
-    for claim in claims:
-        sets.setdefault((claim.inner, claim.number), []).append(claim)
-    if len(sets) != len(parts) or any(today(kind) not in OWN | KERAS_1 for kind, _, _ in parts):
-        return None
-    if len(parts) == 1:
-        matched = list(sets.values())
-    elif len({inner for inner, _ in sets}) == 1:
-        matched = [sets[key] for key in sorted(sets)]
-    else:
-        by_name = [[own for (inner, _), own in sets.items() if name in inner] for _, name, _ in parts]
-        if any(len(found) != 1 for found in by_name):
-            return None
-        matched = [found[0] for found in by_name]
-    ordered = [_part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)]
-    return None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
-
-
-def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
-    stems, gates = _stems(config), GATES.get(kind, "")
-    modern = bool(initialized(config))
-    ranks: dict[tuple[int, int], Claim] = {}
-    for claim in claims:
-        stem = _stem_of(claim.weight, stems)
-        if stem is None:
-            stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
-        gate = claim.weight.removeprefix(stem).removeprefix("_")
-        at = gates.find(gate) if not modern and gate else 0
-        if stem not in MADE or at < 0 or (at, MADE.index(stem)) in ranks:
-            return None
-        ranks[at, MADE.index(stem)] = claim
-    return [ranks[key] for key in sorted(ranks)]
