@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from unnest.containers.interface import ContainerName, Source, Target
@@ -85,6 +86,15 @@ def _aim(source: Source, model: Stored, to: Target | None) -> Aim:
     return goal
 
 
+@contextmanager
+def _of(source: Source) -> Iterator[None]:
+    """What is refused of a model is refused of its file."""
+    try:
+        yield
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+
+
 def _complete(source: Source) -> Stored:
     """Weights with the architecture that was given for them, as a model."""
     if source.complete is None:
@@ -111,15 +121,9 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
         )
     lost = _left_of_checkpoint(source, model)
     whole = source.complete
-    if whole is not None and _is_keras_3(whole):
+    if whole is not None and whole.is_keras_3:
         return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost)
     return Aim("h5", model, ".weights.h5", lost)
-
-
-def _is_keras_3(model: Stored) -> bool:
-    if model.keras_version is not None:
-        return model.keras_version.startswith("3.")
-    return "module" in (model.architecture or {})
 
 
 def _laid_out(source: Source, whole: Stored) -> Stored:
@@ -128,10 +132,8 @@ def _laid_out(source: Source, whole: Stored) -> Stored:
 
     version = whole.keras_version or "3.x"
     model = replace(whole, contents="weights", training=None, optimizer=None, keras_version=version)
-    try:
+    with _of(source):
         lay_out(model)  # whatever has no place is refused before anything is written
-    except Refused as e:
-        raise Refused(e.code, f"{source.path}: {e.message}") from e
     return model
 
 
@@ -187,11 +189,9 @@ def _as_keras(source: Source, model: Stored) -> Aim:
     from unnest.containers.zipform import as_zipped
 
     _only_numpys(source, model)
-    try:
+    with _of(source):
         full = as_zipped(model)
         lay_out(full)  # whatever has no place is refused before anything is written
-    except Refused as e:
-        raise Refused(e.code, f"{source.path}: {e.message}") from e
     return Aim("keras", full, ".keras", _lost(model, full))
 
 
@@ -204,10 +204,8 @@ def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
     from unnest.containers.pathkeyed import called_by_place
     from unnest.containers.zipform import as_h5
 
-    try:
+    with _of(source):
         full = as_h5(in_order(model))
-    except Refused as e:
-        raise Refused(e.code, f"{source.path}: {e.message}") from e
     full = replace(full, groups=called_by_place(full.groups))
     if full.training is None:
         full = replace(full, optimizer=None)

@@ -204,8 +204,8 @@ class CheckpointSource(Source):
             return None
         merges, where = tuple(m.partition(":")[0] for m in towers.merges), os.path.basename(self.program.path)
         evidence = (f"{towers.towers} operands of {merges[0]} in {where} are the same computation",)
-        wrapper = Wrapper("", towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
-        template = Template("", len(towers.sources), len(merges), None, self.program.parameters)
+        wrapper = Wrapper(None, towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
+        template = Template(None, len(towers.sources), len(merges), None, self.program.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
         return Plan("parallel", (wrapper,), template, refusal=Refusal("needs-architecture", why))
 

@@ -8,7 +8,6 @@ which are parts of one saved tensor, and what the towers read.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +15,7 @@ from unnest.containers import cut, graphdef, protos
 from unnest.containers.bundle import read_plain
 from unnest.core import ops, served
 from unnest.core.joins import join
-from unnest.core.opgraph import Broken, OpGraph, Place, View
+from unnest.core.opgraph import Broken, Op, OpGraph, Place, View
 
 MAX_META = 1 << 31
 CONCATENATIONS = ("Concat", "ConcatV2")
@@ -121,7 +120,10 @@ class Program:
         view = View(self.graph, graphdef.library(self.message.graph))
         try:
             joined = [join(view, f"{op.name}:0") for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
-            sets = [[_behind(view, [o]) for o in j.operands] for j in joined[:MAX_JOINS] if j is not None]
+            sets = [
+                [_named(served.variables(view, {view.resolve(Place((), o))})) for o in j.operands]
+                for j in joined[:MAX_JOINS] if j is not None
+            ]  # fmt: skip
         except Broken as e:
             raise cut.broken(self.path, e) from e
         return len(joined) > MAX_JOINS or any(set.intersection(*own) for own in sets)
@@ -144,32 +146,14 @@ class Program:
             return None
         view = View(self.graph, graphdef.library(self.message.graph))
         try:
-            return frozenset(_read(view, towers))
+            return frozenset(_named(served.variables(view, *served.tower_0(view, towers))))
         except Broken as e:
             raise cut.broken(self.path, e) from e
 
 
-def _read(view: View, towers: ops.Towers) -> set[str]:
-    stops = {view.resolve(Place((), t)) for t in towers.replace if t not in towers.merges}
-    return _behind(view, [towers.replace[m] for m in towers.merges], stops)
-
-
-def _behind(view: View, ends: Iterable[str], stops: Container[Place] = ()) -> set[str]:
-    """The variables that some tensors are computed from, no further than `stops`."""
-    pending = [view.resolve(Place((), t)) for t in ends]
-    seen = set(pending)
-    found: set[str] = set()
-    while pending:
-        place = pending.pop()
-        op = view.op(place)
-        if op is not None and op.kind in served.VARIABLES and not place.frame:
-            found.add(op.name)
-        for read in () if place in stops else view.inputs(place):
-            at = view.resolve(read)
-            if at not in seen:
-                seen.add(at)
-                pending.append(at)
-    return found
+def _named(found: dict[Place, Op]) -> set[str]:
+    """The variables of the flat graph."""
+    return {op.name for place, op in found.items() if not place.frame}
 
 
 def _extents(part: str) -> tuple[tuple[int, int], ...] | None:

@@ -18,6 +18,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import IO, Any, ClassVar
 
 from unnest.containers import cut, protos
@@ -137,6 +138,18 @@ class SavedModelSource(Source):
         """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
         model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
         return model, cut.choose(model, self.path)
+
+    @cached_property
+    def reduced(self) -> bytes:
+        """The cut graph. Raises Refused where the operations do not prove what the Keras config says."""
+        model, meta = self.serving()
+        if not cut.recognise(meta, self.path):
+            raise Refused(
+                "cannot-cut",
+                f"{self.path}: the serving graph cannot be cut without doubt; "
+                "write the Keras model instead with --to h5",
+            )
+        return protos.dump(cut.reduce(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
@@ -283,7 +296,7 @@ class SavedModelContainer(Container):
             raise Refused(
                 "cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
             )
-        data = reduced(source)
+        data = source.reduced
         try:
             for name in source.files:
                 if name not in STALE:
@@ -298,7 +311,7 @@ class SavedModelContainer(Container):
         """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
         assert isinstance(source, SavedModelSource)
         with self.open(path) as found:
-            if found._raw != reduced(source):  # noqa: SLF001
+            if found._raw != source.reduced:  # noqa: SLF001
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
             if cut.recognise(found.serving()[1], path):
                 raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
@@ -336,17 +349,6 @@ def _checked(bundle: Bundle, path: str, progress: Progress) -> None:
                 "checksum",
                 f"{path}: {entry.key!r} is not what its checksum says, in the source or in the copy; copy it again",
             ) from e
-
-
-def reduced(source: SavedModelSource) -> bytes:
-    """The cut graph. Raises Refused where the operations do not prove what the Keras config says."""
-    model, meta = source.serving()
-    if not cut.recognise(meta, source.path):
-        raise Refused(
-            "cannot-cut",
-            f"{source.path}: the serving graph cannot be cut without doubt; write the Keras model instead with --to h5",
-        )
-    return protos.dump(cut.reduce(model, meta))
 
 
 def _copy(source: str, target: str, progress: Progress) -> None:

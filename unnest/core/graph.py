@@ -101,18 +101,6 @@ class Graph:
                 found.setdefault(ref.call, []).append((at, ref))
         return {at: tuple(users) for at, users in found.items()}
 
-    def reachable(self) -> set[CallId]:
-        """The calls that the outputs depend on, outputs' own calls and inputs included."""
-        seen = {r.call for r in (*self.outputs, *self.inputs)}
-        todo = list(seen)
-        while todo:
-            at = todo.pop()
-            for ref in self.call(at).reads:
-                if ref.call not in seen:
-                    seen.add(ref.call)
-                    todo.append(ref.call)
-        return seen
-
 
 def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]) -> list[str]:
     """The order that Keras keeps a functional model's layers in, by name.

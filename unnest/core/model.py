@@ -76,6 +76,13 @@ class Stored:
     backend: str | None = None
 
     @property
+    def is_keras_3(self) -> bool:
+        """Whether Keras 3 wrote it; without a version its JSON tells, which says in which module each class is."""
+        if self.keras_version:
+            return self.keras_version.startswith("3.")
+        return "module" in (self.architecture or {})
+
+    @property
     def parameters(self) -> int:
         """Number of elements in all layer weights."""
         return sum(t.size for g in self.groups for t in g.tensors)

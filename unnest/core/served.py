@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from unnest.core.model import Scope
-from unnest.core.opgraph import CALLS, Broken, Function, OpGraph, Place, View
+from unnest.core.opgraph import CALLS, Broken, Function, Op, OpGraph, Place, View
 from unnest.core.ops import Towers
 
 #: Operations that bring the caller's data in, or only change how it is spelled.
@@ -43,16 +43,9 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) ->
     A graph whose weights were frozen into constants has no variables, and constants may be anything.
     """
     view = View(main, library)
-    frame = _frame(view, towers.graph)
-    ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
-    entries = {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
-    found = {}
-    for place in _behind(view, ends, entries):
-        op = view.op(place)
-        if op is not None and op.kind in VARIABLES:
-            found[place] = op.attrs.get("shape")
-    sizes = [prod(s) for s in found.values() if isinstance(s, tuple) and all(d >= 0 for d in s)]
-    return sum(sizes) if found and len(sizes) == len(found) else None
+    shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
+    sizes = [prod(s) for s in shapes if isinstance(s, tuple) and all(d >= 0 for d in s)]
+    return sum(sizes) if shapes and len(sizes) == len(shapes) else None
 
 
 def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> bool:
@@ -60,9 +53,7 @@ def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) 
     if towers.share is None:
         return False
     view = View(main, library)
-    frame = _frame(view, towers.graph)
-    ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
-    entries = {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
+    ends, entries = tower_0(view, towers)
     for place in _behind(view, ends, entries):
         op = view.op(place)
         for read in view.inputs(place) if op is not None and op.kind in SHAPED and place not in entries else ():
@@ -72,6 +63,19 @@ def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) 
             if value is not None and is_shape and value[0] == towers.share:
                 return True
     return False
+
+
+def tower_0(view: View, towers: Towers) -> tuple[set[Place], set[Place]]:
+    """Where tower 0 ends, and where it begins; the view is of the main graph. Raises Broken."""
+    frame = _frame(view, towers.graph)
+    ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
+    return ends, {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
+
+
+def variables(view: View, ends: set[Place], stops: set[Place] | None = None) -> dict[Place, Op]:
+    """The variables that some tensors are computed from, no further than `stops`. Raises Broken."""
+    behind = ((place, view.op(place)) for place in _behind(view, ends, stops))
+    return {place: op for place, op in behind if op is not None and op.kind in VARIABLES}
 
 
 def _frame(view: View, name: str) -> tuple[str, ...]:

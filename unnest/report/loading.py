@@ -15,7 +15,7 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     if container == "weights_h5" and model.keras_version is None:
         return ("the Keras that wrote it",)
     version = model.keras_version or ""
-    if _is_keras_3(model):
+    if model.is_keras_3:
         return (
             ("keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("keras 3",)
         )
@@ -30,7 +30,7 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
     """One line of Python; paths are quoted as Python quotes them."""
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
-    module = "keras" if _is_keras_3(model) or (model.keras_version or "").startswith("1.") else "tf_keras"
+    module = "keras" if model.is_keras_3 or (model.keras_version or "").startswith("1.") else "tf_keras"
     if model.contents == "architecture":
         return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
     if model.contents == "weights":
@@ -38,7 +38,7 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
         misnamed = container == "h5" and path.endswith(".weights.h5")
         rename = "; from Keras 2.13 on, name it *.h5 without .weights" if misnamed else ""
         return f"model.load_weights({path!r})  # model: the template, built by your code{rename}"
-    guarded = _is_keras_3(model) or path.endswith(".keras")
+    guarded = model.is_keras_3 or path.endswith(".keras")
     safe = ", safe_mode=False" if guarded and _has_lambda(model.architecture) else ""
     fresh = ", compile=False" if _untrained(model, path) else ""
     return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh})"
@@ -46,13 +46,7 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
 
 def _untrained(model: Stored, path: str) -> bool:
     """Keras 3 (seen with 3.15) fails on losses by name in its own .h5, and loads no optimizer state from one."""
-    return _is_keras_3(model) and path.endswith((".h5", ".hdf5")) and model.training is not None
-
-
-def _is_keras_3(model: Stored) -> bool:
-    if model.keras_version:
-        return model.keras_version.startswith("3.")
-    return "module" in (model.architecture or {})
+    return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
 
 
 def _has_lambda(value: Json) -> bool:
