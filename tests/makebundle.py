@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from unnest.containers import protos, sstable
+from unnest.formats.tensorflow import protos, sstable
 
 
 def varint(value: int) -> bytes:

@@ -35,10 +35,10 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.plan import plan
-import unnest.core.towers, unnest.core.extract, unnest.core.weights
+import unnest.core.recognise.wrappers, unnest.core.rewrite.extract, unnest.core.assign.flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
-    assert loaded(code, "unnest.containers", "unnest.write") == set()
+    assert loaded(code, "unnest.formats", "unnest.files.atomic") == set()
 
 
 @pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from unnest import write
 from unnest.errors import Failed, Refused, UnnestError
+from unnest.files import atomic
 
 OLD, NEW = b"old", b"new" * 1000
 
@@ -51,14 +51,14 @@ class TestPublish:
     """A new file."""
 
     def test_writes(self, target: Path) -> None:
-        assert write.publish(str(target), fill, check) == "written"
+        assert atomic.publish(str(target), fill, check) == "written"
         assert listing(target.parent) == {"out.h5": NEW}
 
     @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
     def test_permissions_follow_the_umask(self, target: Path, mask: int) -> None:
         before = os.umask(mask)
         try:
-            write.publish(str(target), fill, check)
+            atomic.publish(str(target), fill, check)
         finally:
             os.umask(before)
         assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
@@ -66,34 +66,34 @@ class TestPublish:
     def test_existing_is_refused(self, target: Path) -> None:
         target.write_bytes(OLD)
         with pytest.raises(Refused, match="exists already") as refused:
-            write.publish(str(target), fill, check)
+            atomic.publish(str(target), fill, check)
         assert refused.value.code == "output-exists"
         assert listing(target.parent) == {"out.h5": OLD}
 
     def test_force_replaces(self, target: Path) -> None:
         target.write_bytes(OLD)
-        assert write.publish(str(target), fill, check, force=True) == "written"
+        assert atomic.publish(str(target), fill, check, force=True) == "written"
         assert listing(target.parent) == {"out.h5": NEW}
 
     @pytest.mark.parametrize("force", [False, True])
     def test_the_same_bytes_stay(self, target: Path, force: bool) -> None:
         target.write_bytes(NEW)
         inode = target.stat().st_ino
-        assert write.publish(str(target), fill, check, force=force) == "same"
+        assert atomic.publish(str(target), fill, check, force=force) == "same"
         assert target.stat().st_ino == inode
         assert listing(target.parent) == {"out.h5": NEW}
 
     def test_a_link_to_nowhere_is_refused(self, target: Path) -> None:
         target.symlink_to("nowhere.h5")
         with pytest.raises(Refused, match="exists already"):
-            write.publish(str(target), fill, check)
+            atomic.publish(str(target), fill, check)
         assert os.listdir(target.parent) == ["out.h5"]
 
     def test_force_replaces_a_link_itself(self, target: Path) -> None:
         other = target.parent / "other.h5"
         other.write_bytes(OLD)
         target.symlink_to(other)
-        write.publish(str(target), fill, check, force=True)
+        atomic.publish(str(target), fill, check, force=True)
         assert not target.is_symlink()
         assert other.read_bytes() == OLD
 
@@ -103,29 +103,29 @@ class TestPublish:
             target.write_bytes(OLD)
 
         with pytest.raises(Refused):
-            write.publish(str(target), slow, check)
+            atomic.publish(str(target), slow, check)
         assert listing(target.parent) == {"out.h5": OLD}
 
     def test_a_missing_folder(self, tmp_path: Path) -> None:
         with pytest.raises(Failed, match="folder does not exist"):
-            write.publish(str(tmp_path / "no" / "out.h5"), fill, check)
+            atomic.publish(str(tmp_path / "no" / "out.h5"), fill, check)
 
     def test_without_hard_links(self, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "link", _impossible)
-        assert write.publish(str(target), fill, check) == "written"
+        assert atomic.publish(str(target), fill, check) == "written"
         with pytest.raises(Refused):
-            write.publish(str(target), old, lambda _: None)
+            atomic.publish(str(target), old, lambda _: None)
         assert listing(target.parent) == {"out.h5": NEW}
 
     def test_debris_of_a_killed_run_blocks_nobody(self, target: Path) -> None:
         for _ in range(2):
-            Path(write.sibling(str(target))).write_bytes(OLD)
-        assert write.publish(str(target), fill, check) == "written"
+            Path(atomic.sibling(str(target))).write_bytes(OLD)
+        assert atomic.publish(str(target), fill, check) == "written"
 
     @pytest.mark.parametrize("length", [200, 251, 255])
     def test_long_names(self, tmp_path: Path, length: int) -> None:
         target = tmp_path / ("ä" * (length // 2) + "x" * (length % 2))
-        assert write.publish(str(target), fill, check) == "written"
+        assert atomic.publish(str(target), fill, check) == "written"
 
 
 class TestReplace:
@@ -139,7 +139,7 @@ class TestReplace:
 
     def test_replaces(self, target: Path, backup: Path) -> None:
         inode = target.stat().st_ino
-        write.replace(str(target), str(backup), fill, check)
+        atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
         assert backup.stat().st_ino == inode
         assert stat.S_IMODE(target.stat().st_mode) == 0o640
@@ -147,17 +147,17 @@ class TestReplace:
     def test_a_backup_is_never_replaced(self, target: Path, backup: Path) -> None:
         backup.write_bytes(b"precious")
         with pytest.raises(Refused, match="never replaced"):
-            write.replace(str(target), str(backup), fill, check)
+            atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": OLD, "out.h5.bak": b"precious"}
 
     def test_a_killed_runs_backup_counts(self, target: Path, backup: Path) -> None:
         os.link(target, backup)
-        write.replace(str(target), str(backup), fill, check)
+        atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
 
     def test_without_hard_links(self, target: Path, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "link", _impossible)
-        write.replace(str(target), str(backup), fill, check)
+        atomic.replace(str(target), str(backup), fill, check)
         assert listing(target.parent) == {"out.h5": NEW, "out.h5.bak": OLD}
 
 
@@ -177,7 +177,7 @@ class TestTrouble:
 
         steps = {"fill": fill, "check": check, broken: breaks}
         with pytest.raises((UnnestError, KeyboardInterrupt)):
-            write.publish(str(target), steps["fill"], steps["check"])
+            atomic.publish(str(target), steps["fill"], steps["check"])
         assert listing(target.parent) == {}
 
     # Between open() and its `with`, an interrupt leaves the closing of a file to the collector.
@@ -200,9 +200,9 @@ class TestTrouble:
                 interrupted = _interrupt_at(step, when, patched)
                 try:
                     if in_place:
-                        write.replace(str(target), str(backup), fill, check)
+                        atomic.replace(str(target), str(backup), fill, check)
                     else:
-                        write.publish(str(target), fill, check)
+                        atomic.publish(str(target), fill, check)
                 except KeyboardInterrupt:
                     assert interrupted()
             left = listing(target.parent)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unnest.errors import UsageError
     from unnest.repair import fix, inspect
-    from unnest.report.entry import Report, Result
+    from unnest.report.result import Report, Result
 
 __version__ = "0.1.0"
 
@@ -22,8 +22,8 @@ _HOMES = {
     "UsageError": "unnest.errors",
     "fix": "unnest.repair",
     "inspect": "unnest.repair",
-    "Report": "unnest.report.entry",
-    "Result": "unnest.report.entry",
+    "Report": "unnest.report.result",
+    "Result": "unnest.report.result",
 }
 
 __all__ = ["Report", "Result", "UsageError", "__version__", "fix", "inspect"]

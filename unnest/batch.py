@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from unnest import naming
-from unnest.containers.detect import checkpoints_of, is_saved_model, may_be_model
+from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
+from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
+from unnest.options import FixOptions, check_usage
 from unnest.repair import Meter, fix, inspect
-from unnest.report.entry import Problem, Report, Result
-from unnest.wishes import Wishes, check_usage
+from unnest.report.result import Problem, Report, Result
 
 #: Makes the meter of one file, given its path.
 Meters = Callable[[str], "Meter | None"]
@@ -41,46 +41,46 @@ def inspect_all(paths: Sequence[str], architecture: JsonObject | None = None) ->
             return Report(path=found.path, verdict="unreadable", error=found.error)
         return inspect(found.path, architecture=architecture)
 
-    return _each(paths, Wishes(), work)
+    return _each(paths, FixOptions(), work)
 
 
-def fix_all(paths: Sequence[str], wishes: Wishes, meters: Meters = lambda _: None) -> Iterator[Result]:
+def fix_all(paths: Sequence[str], options: FixOptions, meters: Meters = lambda _: None) -> Iterator[Result]:
     """A result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(_is_walked(p) for p in paths)
-    _check(paths, wishes, several=several)
+    _check(paths, options, several=several)
     taken: set[str] = set()
 
     def work(found: Found) -> Result:
         if found.error is not None:
             return Result(path=found.path, verdict="unreadable", action="failed", error=found.error)
-        if not several or wishes.output is None:
-            return _fix_one(found.path, wishes, meters)
-        output = _place_in(wishes.output, found, wishes)
+        if not several or options.output is None:
+            return _fix_one(found.path, options, meters)
+        output = _place_in(options.output, found, options)
         if output in taken:
             message = f"{found.path}: another input is written to {output} already; fix it on its own"
             return Result(
                 path=found.path, verdict="unreadable", action="refused", error=Problem("output-twice", message)
             )
         taken.add(output)
-        with _folders_of(output, wanted=not wishes.dry_run):
-            return _fix_one(found.path, replace(wishes, output=output), meters)
+        with _folders_of(output, wanted=not options.dry_run):
+            return _fix_one(found.path, replace(options, output=output), meters)
 
-    return _each(paths, wishes, work)
+    return _each(paths, options, work)
 
 
-def models_in(path: str, wishes: Wishes) -> Iterator[Found]:
+def models_in(path: str, options: FixOptions) -> Iterator[Found]:
     """The path itself, or the models below it, sorted; our own outputs and backups are skipped."""
     if not _is_walked(path):
         yield Found(path)
         return
-    own = None if wishes.output is None else os.path.realpath(wishes.output)
+    own = None if options.output is None else os.path.realpath(options.output)
     denied: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=denied.append):
-        below = sorted(d for d in folders if not naming.is_ours(d, wishes.backup))
+        below = sorted(d for d in folders if not outputs.is_ours(d, options.backup))
         models = [d for d in below if is_saved_model(os.path.join(folder, d))]
         folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
         prefixes = checkpoints_of(files)
-        for name in sorted([*models, *prefixes, *(f for f in files if not naming.is_ours(f, wishes.backup))]):
+        for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
             candidate = os.path.join(folder, name)
             if name in prefixes or may_be_model(candidate):
                 yield Found(candidate, path)
@@ -89,10 +89,10 @@ def models_in(path: str, wishes: Wishes) -> Iterator[Found]:
         yield Found(str(error.filename), path, Problem("cannot-open", what))
 
 
-def _each(paths: Sequence[str], wishes: Wishes, work: Callable[[Found], R]) -> Iterator[R]:
+def _each(paths: Sequence[str], options: FixOptions, work: Callable[[Found], R]) -> Iterator[R]:
     for given in paths:
         nothing = True
-        for found in models_in(given, wishes):
+        for found in models_in(given, options):
             entry = work(found)
             if found.folder is None or entry.error is None or entry.error.code != FOREIGN:
                 nothing = False
@@ -102,30 +102,30 @@ def _each(paths: Sequence[str], wishes: Wishes, work: Callable[[Found], R]) -> I
             yield work(Found(given, error=Problem("no-model", message)))
 
 
-def _check(paths: Sequence[str], wishes: Wishes, *, several: bool) -> None:
+def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     """All usage errors at once, and first: a batch must not stop in the middle for one."""
-    if several and wishes.output is not None and os.path.lexists(wishes.output) and not os.path.isdir(wishes.output):
-        raise UsageError("usage", f"{wishes.output}: for several inputs -o names a folder, and this is none")
+    if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
+        raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
     for path in paths:
-        output = wishes.output
+        output = options.output
         if several and output is not None and not _is_walked(path):
-            output = _place_in(output, Found(path), wishes)
-        check_usage(path, wishes if _is_walked(path) and not wishes.in_place else replace(wishes, output=output))
+            output = _place_in(output, Found(path), options)
+        check_usage(path, options if _is_walked(path) and not options.in_place else replace(options, output=output))
 
 
-def _place_in(folder: str, found: Found, wishes: Wishes) -> str:
+def _place_in(folder: str, found: Found, options: FixOptions) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
     name = os.path.relpath(found.path, found.folder) if found.folder else os.path.basename(found.path.rstrip("/\\"))
-    if wishes.to == "json":
-        name = naming.converted(name, ".json")
+    if options.to == "json":
+        name = outputs.converted(name, ".json")
     return os.path.join(folder, name)
 
 
-def _fix_one(path: str, wishes: Wishes, meters: Meters) -> Result:
+def _fix_one(path: str, options: FixOptions, meters: Meters) -> Result:
     return fix(
-        path, wishes.output, in_place=wishes.in_place, backup=wishes.backup, force=wishes.force,
-        dry_run=wishes.dry_run, to=wishes.to, architecture=wishes.architecture,
-        keep_nested=wishes.keep_nested, meter=meters(path),
+        path, options.output, in_place=options.in_place, backup=options.backup, force=options.force,
+        dry_run=options.dry_run, to=options.to, architecture=options.architecture,
+        keep_nested=options.keep_nested, meter=meters(path),
     )  # fmt: skip
 
 

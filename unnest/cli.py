@@ -14,11 +14,11 @@ import typer
 
 from unnest.__main__ import INTERRUPTED
 from unnest.errors import UsageError
-from unnest.report.plain import plain
+from unnest.report.escape import plain
 
 if TYPE_CHECKING:
-    from unnest.containers.interface import Target
-    from unnest.report.entry import Report
+    from unnest.formats.base import Target
+    from unnest.report.result import Report
 
 DONE, FOUND, TROUBLE = 0, 1, 2
 EXITS = {
@@ -69,7 +69,7 @@ def inspect(
     Example: unnest inspect model.h5 checkpoints/
     """
     from unnest.batch import inspect_all
-    from unnest.wishes import given_architecture
+    from unnest.options import given_architecture
 
     reports = inspect_all(paths, given_architecture(architecture))
     shown = _show(reports, as_json=as_json, quiet=quiet, verbose=verbose)
@@ -112,11 +112,11 @@ def fix(  # noqa: PLR0917 - one parameter per option
     Example: unnest fix model.h5 writes model.unnested.h5
     """
     from unnest.batch import fix_all
-    from unnest.wishes import Wishes, given_architecture
+    from unnest.options import FixOptions, given_architecture
 
     if to is not None and to not in TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
-    wishes = Wishes(
+    options = FixOptions(
         output,
         in_place,
         backup,
@@ -126,7 +126,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         given_architecture(architecture),
         keep_nested,
     )
-    results = fix_all(paths, wishes, _meter)
+    results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
     if any(r.error for r in shown):
         return TROUBLE

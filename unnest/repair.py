@@ -12,16 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
-from unnest import folders, naming, write
-from unnest.containers.aim import Aim, aim
-from unnest.containers.detect import container, container_of, open_container
-from unnest.containers.interface import Source, Target, nbytes
+from unnest import outputs
 from unnest.core.model import JsonObject, Plan
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.report.entry import Action, Kept, Problem, Report, Result, Writer
-from unnest.report.loading import load_line, loads_in
-from unnest.wishes import Architecture, Wishes, check_usage, given_architecture
+from unnest.files import atomic, atomic_dir
+from unnest.formats.base import Source, Target, nbytes
+from unnest.formats.convert import Aim, aim
+from unnest.formats.detect import container, container_of, open_container
+from unnest.options import Architecture, FixOptions, check_usage, given_architecture
+from unnest.report.load_hint import load_line, loads_in
+from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
 
 #: Called with the bytes moved so far, and in all: written once, read back once.
 Meter: TypeAlias = Callable[[int, int], None]
@@ -49,7 +50,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     output: str | os.PathLike[str] | None = None,
     *,
     in_place: bool = False,
-    backup: str = naming.BACKUP,
+    backup: str = outputs.BACKUP,
     force: bool = False,
     dry_run: bool = False,
     to: Target | None = None,
@@ -61,17 +62,17 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
 
     Raises UsageError for options that contradict each other; all else is in the result.
     """
-    wishes = Wishes(
+    options = FixOptions(
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
         given_architecture(architecture), keep_nested,
     )  # fmt: skip
     result = Result(path=os.fspath(path), verdict="unreadable", action="failed")
-    check_usage(result.path, wishes)
+    check_usage(result.path, options)
     try:
         with open_container(result.path).open(result.path) as source:
-            made = _plan(source, wishes.architecture, keep_nested=keep_nested)
+            made = _plan(source, options.architecture, keep_nested=keep_nested)
             result = _seen(result, source, made)
-            return _carried_out(result, source, made, wishes, meter)
+            return _carried_out(result, source, made, options, meter)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
 
@@ -113,11 +114,11 @@ def _troubled(report: R, error: Exception) -> R:
     return replace(report, container=name, error=Problem(error.code, error.message))
 
 
-def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, meter: Meter | None) -> Result:
-    """Leave, copy, convert, or write the template: what the plan and the wishes ask for."""
+def _carried_out(result: Result, source: Source, made: Plan, options: FixOptions, meter: Meter | None) -> Result:
+    """Leave, copy, convert, or write the template: what the plan and the options ask for."""
     if made.refusal is not None:
         raise Refused(made.refusal.code, f"{source.path}: {made.refusal.message}")
-    wanted = wishes.to or naming.named_by(source.path if wishes.in_place else wishes.output or "")
+    wanted = options.to or outputs.named_by(source.path if options.in_place else options.output or "")
     goal = aim(source, made.result or source.stored, wanted)
     converts = (goal.container, goal.model.contents) != (source.container, source.stored.contents)
     if made.result is not None:
@@ -126,26 +127,26 @@ def _carried_out(result: Result, source: Source, made: Plan, wishes: Wishes, met
         done, would = _FIX
     elif converts:
         done, would = _CONVERT
-    elif wishes.output is None:
+    elif options.output is None:
         return replace(result, action="unchanged")
     else:
         done, would = _COPY
-    place = wishes.output or naming.default_output(source.path, goal.suffix, bare=source.container in BARE)
-    if wishes.in_place:
-        place, backup = result.path, os.path.realpath(result.path) + wishes.backup
+    place = options.output or outputs.default_output(source.path, goal.suffix, bare=source.container in BARE)
+    if options.in_place:
+        place, backup = result.path, os.path.realpath(result.path) + options.backup
         result = replace(result, backup=backup)
     result = _told(result, goal, made, place)
     job = _copying(source) if done == "unchanged" else _writing(source, goal, meter or (lambda _done, _all: None))
-    if wishes.dry_run:
-        return replace(result, action=_foretold(result, goal, job, wishes, would))
-    if wishes.in_place:
-        write.replace(os.path.realpath(place), backup, job.fill, job.check)
+    if options.dry_run:
+        return replace(result, action=_foretold(result, goal, job, options, would))
+    if options.in_place:
+        atomic.replace(os.path.realpath(place), backup, job.fill, job.check)
     elif goal.container == "checkpoint":
-        _copy_parts(source, place, force=wishes.force)
+        _copy_parts(source, place, force=options.force)
         job.checks.append("bytes")
     else:
-        publish = folders.publish if container(goal.container).folder else write.publish
-        if publish(place, job.fill, job.check, force=wishes.force) == "same":
+        publish = atomic_dir.publish if container(goal.container).folder else atomic.publish
+        if publish(place, job.fill, job.check, force=options.force) == "same":
             done = "unchanged"
     return replace(result, action=done, checks=tuple(job.checks))
 
@@ -179,8 +180,8 @@ def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
 class _Job:
     """How a file is filled, and how it is read back before it gets its name."""
 
-    fill: write.Fill
-    check: write.Fill
+    fill: atomic.Fill
+    check: atomic.Fill
     checks: list[str] = field(default_factory=list)
 
 
@@ -211,13 +212,13 @@ def _copy_parts(source: Source, place: str, *, force: bool) -> None:
         target = place + path[len(source.path) :]
 
         def fill(temporary: str, path: str = path) -> None:
-            write.copy(path, temporary)
+            atomic.copy(path, temporary)
 
         def check(temporary: str, path: str = path) -> None:
-            if not write.same(path, temporary):
+            if not atomic.same(path, temporary):
                 raise Failed("read-back", f"{temporary}: the copy reads back differently; the disk may be failing")
 
-        write.publish(target, fill, check, force=force)
+        atomic.publish(target, fill, check, force=force)
 
 
 def _copying(source: Source) -> _Job:
@@ -226,10 +227,10 @@ def _copying(source: Source) -> _Job:
     folder = container(source.container).folder
 
     def fill(path: str) -> None:
-        (folders.copy if folder else write.copy)(source.path, path)
+        (atomic_dir.copy if folder else atomic.copy)(source.path, path)
 
     def check(path: str) -> None:
-        alike = folders.same_tree(source.path, path) if folder else write.same(source.path, path)
+        alike = atomic_dir.same_tree(source.path, path) if folder else atomic.same(source.path, path)
         if not alike:
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
@@ -237,19 +238,19 @@ def _copying(source: Source) -> _Job:
     return _Job(fill, check, checks)
 
 
-def _foretold(result: Result, goal: Aim, job: _Job, wishes: Wishes, would: Action) -> Action:
+def _foretold(result: Result, goal: Aim, job: _Job, options: FixOptions, would: Action) -> Action:
     """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
     place = result.output or ""
-    if wishes.in_place:
+    if options.in_place:
         if os.path.lexists(result.backup or "") and not os.path.samefile(result.backup or "", result.path):
-            raise write.backup_exists(result.backup or "")
+            raise atomic.backup_exists(result.backup or "")
         return would
     if not os.path.lexists(place):
         return would
     if _would_be_same(place, job, folder=container(goal.container).folder):
         return "unchanged"
-    if not wishes.force:
-        raise write.exists(place)
+    if not options.force:
+        raise atomic.exists(place)
     return would
 
 
@@ -263,6 +264,6 @@ def _would_be_same(place: str, job: _Job, *, folder: bool) -> bool:
 
     with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
         made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
-        publish, same = (folders.publish, folders.same_tree) if folder else (write.publish, write.same)
+        publish, same = (atomic_dir.publish, atomic_dir.same_tree) if folder else (atomic.publish, atomic.same)
         publish(made, job.fill, lambda _: None)
         return same(made, place)

@@ -14,7 +14,7 @@ import pytest
 
 import unnest
 from tests.makebundle import altered
-from unnest.containers import protos
+from unnest.formats.tensorflow import protos
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unnest.containers import bundle
+from unnest.formats.tensorflow import bundle
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz"))

@@ -15,9 +15,9 @@ import pytest
 
 import unnest
 from tests.genuine.test_genuine_containers import FIXTURES, cases
-from unnest.containers.interface import Target
-from unnest.containers.keras_zip import KerasSource
 from unnest.errors import Refused
+from unnest.formats.base import Target
+from unnest.formats.keras3.keras_zip import KerasSource
 
 #: What `.keras` knows and .h5 does not, and what depends on how a model came about.
 UNSTORED = ("shared_object_id", "build_config", "compile_config")
@@ -245,7 +245,7 @@ def test_a_graph_is_cut_whoever_owns_its_weights(tmp_path: Path, monkeypatch: py
     def refuse(*_: object) -> None:
         raise Refused("architecture-mismatch", "these are other weights")
 
-    monkeypatch.setattr("unnest.containers.saved_model.ObjectGraph.weights", refuse)
+    monkeypatch.setattr("unnest.formats.tensorflow.saved_model.ObjectGraph.weights", refuse)
     folder = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
     assert unnest.inspect(folder).verdict == "parallel"
     assert unnest.fix(folder, tmp_path / "cut").action == "fixed"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from unnest.containers.making import Variable
-from unnest.containers.namebased import Names
-from unnest.containers.slots import slot_order
+from unnest.core.assign.variable_names import Names
+from unnest.core.keras_facts.optimizer_slots import slot_order
+from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Tensor
 from unnest.errors import Refused
 

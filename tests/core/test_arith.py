@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Writer
-from unnest.core.arith import MAX_ELEMENTS, Arithmetic, NotArithmetic, same_rows
-from unnest.core.opgraph import Place, View
-from unnest.core.ops import find
+from unnest.core.recognise.op_graph import Place, View
+from unnest.core.recognise.serving import find
+from unnest.core.recognise.shape_evaluation import MAX_ELEMENTS, Arithmetic, NotArithmetic, same_rows
 
 
 def value(build: Callable[[Writer], str]) -> np.ndarray:

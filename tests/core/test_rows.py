@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from unnest.core import rows, towers
-from unnest.core.dialects import read
-from unnest.core.graph import Graph, Ref
-from unnest.core.rows import Input, Rows
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph, Ref
+from unnest.core.recognise import symbolic_rows, wrappers
+from unnest.core.recognise.symbolic_rows import Input, Rows
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -140,8 +140,8 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> Rows:
     graph = graph_of(writer, inputs)
     refs = tuple(Ref(*one) for one in inputs)
     given = Input(Ref("x", 0, 0), refs, writer.shape, None)
-    found = rows.taken(graph, [given]).rows
-    unknown_shape = rows.taken(graph, [Input(given.source, refs, None, (None, *writer.shape[1:]))]).rows
+    found = symbolic_rows.taken(graph, [given]).rows
+    unknown_shape = symbolic_rows.taken(graph, [Input(given.source, refs, None, (None, *writer.shape[1:]))]).rows
     assert unknown_shape in (found, Rows.UNKNOWN)
     return found
 
@@ -294,7 +294,9 @@ def _dropping(k: int) -> tuple[Writer, list[Tensor]]:
 def test_rows_that_are_left_over_may_be_dropped(k: int) -> None:
     """N // k rows for every tower; it is said that there may be more."""
     writer, inputs = _dropping(k)
-    found = rows.taken(graph_of(writer, inputs), [Input(Ref("x", 0, 0), tuple(Ref(*i) for i in inputs), SHAPE, None)])
+    found = symbolic_rows.taken(
+        graph_of(writer, inputs), [Input(Ref("x", 0, 0), tuple(Ref(*i) for i in inputs), SHAPE, None)]
+    )
     assert found.rows is Rows.CONSECUTIVE
     assert "does not divide" in str(found.sentence)
 
@@ -366,7 +368,7 @@ def test_rows_dealt_out_one_by_one(make: Callable[[], tuple[Writer, list[Tensor]
     """All rows, but only a merge that deals them back restores their order."""
     assert answer(*make()) is Rows.DEALT
     writer, inputs = make()
-    assert not towers.find(graph_of(writer, inputs))
+    assert not wrappers.find(graph_of(writer, inputs))
 
 
 def _channels() -> tuple[Writer, list[Tensor]]:
@@ -423,7 +425,7 @@ def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list
     """Channels, rows chosen by what is in them, rows that are changed on the way, rows that nobody reads."""
     assert answer(*make()) is Rows.NOT
     writer, inputs = make()
-    assert not towers.find(graph_of(writer, inputs))
+    assert not wrappers.find(graph_of(writer, inputs))
 
 
 def _windows() -> tuple[Writer, list[Tensor]]:
@@ -461,7 +463,9 @@ def test_inputs_must_be_cut_alike() -> None:
     graph = graph_of(w, thirds)
 
     def asked(*inputs: Sequence[Tensor]) -> Rows:
-        return rows.taken(graph, [Input(Ref("x", 0, 0), tuple(Ref(*t) for t in i), SHAPE, None) for i in inputs]).rows
+        return symbolic_rows.taken(
+            graph, [Input(Ref("x", 0, 0), tuple(Ref(*t) for t in i), SHAPE, None) for i in inputs]
+        ).rows
 
     assert asked(thirds, thirds) is Rows.CONSECUTIVE
     assert asked(thirds, halves) is Rows.NOT
@@ -475,15 +479,15 @@ def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:
     identity = {"name": "merge", "trainable": True, "function": "identity"}
     passed_on = {"class_name": "TFOpLambda", "name": "merge", "config": identity}
     w.layers[-1] = {**passed_on, "inbound_nodes": [["net", 1, 0, {}]]}
-    (found,) = towers.find(read(model))
+    (found,) = wrappers.find(read(model))
     assert len(found.towers) == 1
     w.layers[-3]["inbound_nodes"] = [[*X, {"slice_spec": {"start": 1, "stop": None, "step": None}}]]
-    assert not towers.find(read(model))
+    assert not wrappers.find(read(model))
 
 
 def test_what_is_computed_is_evidence() -> None:
     """The report says how it is known."""
     writer, inputs = by_functions([1, 1, 1])
-    (found,) = towers.find(graph_of(writer, inputs))
+    (found,) = wrappers.find(graph_of(writer, inputs))
     assert found.confidence == "proven"
     assert any("all rows in order" in sentence for sentence in found.evidence)

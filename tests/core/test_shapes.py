@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core import shapes
-from unnest.core.shapes import Called, Spec
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.shape_inference import Called, Spec
 
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keras3_shapes.json").read_text("utf8"))
 
@@ -31,24 +31,24 @@ def label(row: dict[str, Any]) -> str:
 
 def may_be_unknown(row: dict[str, Any]) -> bool:
     """Integers where Keras fills arguments in, and layers that do not store their policy."""
-    filled = row["entry"]["class_name"] in shapes.TRAINING | shapes.MASK
-    return (filled and row["given"][1] == "int32") or shapes.hides_policy(row["entry"])
+    filled = row["entry"]["class_name"] in shape_inference.TRAINING | shape_inference.MASK
+    return (filled and row["given"][1] == "int32") or shape_inference.hides_policy(row["entry"])
 
 
 @pytest.mark.parametrize("row", SAID, ids=label)
 def test_a_call_is_what_keras_recorded(row: dict[str, Any]) -> None:
     """Arguments, shape and dtype are those of the recorded call, or unknown for a reason."""
-    told = shapes.called(row["entry"], spec(row["given"]))
+    told = shape_inference.called(row["entry"], spec(row["given"]))
     if told is None:
         assert may_be_unknown(row)
-    elif not (shapes.hides_policy(row["entry"]) and row["output"][1] == "float16"):
+    elif not (shape_inference.hides_policy(row["entry"]) and row["output"][1] == "float16"):
         assert told == Called(row["kwargs"], spec(row["output"]))
 
 
 @pytest.mark.parametrize("row", MASKED, ids=label)
 def test_what_makes_a_mask_is_unknown(row: dict[str, Any]) -> None:
     """Masks become operations and arguments of their own."""
-    assert shapes.called(row["entry"], spec(row["given"])) is None
+    assert shape_inference.called(row["entry"], spec(row["given"])) is None
 
 
 DENSE: dict[str, Any] = {"class_name": "Dense", "config": {"name": "d", "dtype": "float32", "units": 3}}
@@ -58,8 +58,8 @@ ROW = Spec((None, 4), "float32")
 
 def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
     """The shape a layer was built for is a second witness."""
-    assert shapes.called({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW) is not None
-    assert shapes.called({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
+    assert shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 4]}}, ROW) is not None
+    assert shape_inference.called({**DENSE, "build_config": {"input_shape": [None, 5]}}, ROW) is None
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_a_shape_that_the_file_contradicts_is_unknown() -> None:
 @pytest.mark.parametrize("given", [ROW, IMAGES])
 def test_what_is_not_known_for_certain_is_none(entry: dict[str, Any], given: Spec) -> None:
     """Other code, other policies, damaged configs."""
-    assert shapes.called(entry, given) is None
+    assert shape_inference.called(entry, given) is None
 
 
 def test_windows_that_do_not_fit_are_unknown() -> None:
     """No such layer can have been called."""
     pool: dict[str, Any] = {"dtype": "float32", "pool_size": [9, 9], "strides": [1, 1], "padding": "valid"}
-    assert shapes.called({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
+    assert shape_inference.called({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
 
 
 def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
@@ -98,39 +98,39 @@ def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:  # noqa
 def test_a_nested_sequential_goes_through_its_layers() -> None:
     """On the shape that it was built for, and no other."""
     config: dict[str, Any] = {"name": "s", "dtype": "float32", "layers": [input_layer([None, 4]), DENSE]}
-    told = shapes.called({"class_name": "Sequential", "config": config}, ROW)
+    told = shape_inference.called({"class_name": "Sequential", "config": config}, ROW)
     assert told == Called({"mask": None}, Spec((None, 3), "float32"))
-    assert shapes.called({"class_name": "Sequential", "config": config}, Spec((None, 5), "float32")) is None
-    half = shapes.called({"class_name": "Sequential", "config": config}, Spec((None, 4), "float16"))
+    assert shape_inference.called({"class_name": "Sequential", "config": config}, Spec((None, 5), "float32")) is None
+    half = shape_inference.called({"class_name": "Sequential", "config": config}, Spec((None, 4), "float16"))
     assert half == Called({}, Spec((None, 3), "float32"))
 
 
 def test_a_nested_functional_model_tells_by_its_last_call() -> None:
     """One output, from one call."""
     tensor = {"shape": [None, 4], "dtype": "float32", "keras_history": ["in", 0, 0]}
-    call = {"args": [{"class_name": shapes.TENSOR, "config": tensor}], "kwargs": {}}
+    call = {"args": [{"class_name": shape_inference.TENSOR, "config": tensor}], "kwargs": {}}
     config: dict[str, Any] = {
         "name": "f",
         "layers": [input_layer([None, 4]), {**DENSE, "inbound_nodes": [call]}],
         "input_layers": ["in", 0, 0],
         "output_layers": [["d", 0, 0]],
     }
-    told = shapes.called({"class_name": "Functional", "config": config}, ROW)
+    told = shape_inference.called({"class_name": "Functional", "config": config}, ROW)
     assert told == Called({"mask": None}, Spec((None, 3), "float32"))
     twice = {**config, "output_layers": [["d", 0, 0], ["d", 0, 0]]}
-    assert shapes.called({"class_name": "Functional", "config": twice}, ROW) is None
+    assert shape_inference.called({"class_name": "Functional", "config": twice}, ROW) is None
 
 
 def test_input_layers() -> None:
     """Dense ones only."""
-    assert shapes.of_input(input_layer([None, 4])) == ROW
-    assert shapes.of_input(input_layer([None, 4], sparse=True)) is None
-    assert shapes.of_input(DENSE) is None
+    assert shape_inference.of_input(input_layer([None, 4])) == ROW
+    assert shape_inference.of_input(input_layer([None, 4], sparse=True)) is None
+    assert shape_inference.of_input(DENSE) is None
 
 
 def test_a_cast_is_one_of_floats() -> None:
     """Integers are handed on as they are."""
     mixed: dict[str, Any] = {"class_name": "Dense", "config": {"name": "d", "dtype": "mixed_float16", "units": 3}}
-    assert shapes.converts(mixed, ROW)
-    assert not shapes.converts(mixed, Spec((None, 4), "int32"))
-    assert not shapes.converts(DENSE, ROW)
+    assert shape_inference.converts(mixed, ROW)
+    assert not shape_inference.converts(mixed, Spec((None, 4), "int32"))
+    assert not shape_inference.converts(DENSE, ROW)

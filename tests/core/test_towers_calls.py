@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.dialects.nodes import without_tensors
+from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.model import Json
 
 KERAS_3 = {"class_name": "__keras_tensor__", "config": {"shape": [None, 3], "keras_history": ["a", 0, 0]}}

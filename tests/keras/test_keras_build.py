@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core import towers
-from unnest.core.dialects import read
+from unnest.core.architecture import read
+from unnest.core.recognise import wrappers
 from unnest.keras import make_parallel, multi_gpu_model, template_model
-from unnest.keras.layers import towers_of
-from unnest.keras.shares import whole
+from unnest.keras.batch_split import whole
+from unnest.keras.parallel_model import towers_of
 
 # -- devices ---------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ def test_a_saved_parallel_model_loads_and_is_recognised(
     for a, b in zip(_flat(parallel(batch)), _flat(loaded(batch)), strict=True):
         np.testing.assert_array_equal(a, b)
     assert towers_of(loaded) == (("CPU:0", "CPU:1", "CPU:2"), (1, 2, 1))
-    found = towers.find(read(_architecture(path)))
+    found = wrappers.find(read(_architecture(path)))
     assert [(f.template, len(f.towers)) for f in found] == [(template.name, 3)]
 
 

@@ -16,8 +16,8 @@ import h5py
 import numpy as np
 import pytest
 
-from unnest.keras import best, multi_gpu_model, publish
-from unnest.keras.kits import KERAS, TF_KERAS
+from unnest.keras import atomic_save, multi_gpu_model, resume_best
+from unnest.keras.keras_api import KERAS, TF_KERAS
 
 
 @pytest.fixture
@@ -193,9 +193,9 @@ def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: lis
         (tmp_path / name).touch()
     if "{x" in pattern:
         with pytest.raises(ValueError, match="expected '}'"):
-            list(best.values(str(tmp_path / pattern), monitor))
+            list(resume_best.values(str(tmp_path / pattern), monitor))
         return
-    assert sorted(best.values(str(tmp_path / pattern), monitor)) == expected
+    assert sorted(resume_best.values(str(tmp_path / pattern), monitor)) == expected
 
 
 def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> None:
@@ -273,23 +273,26 @@ def interrupted_while_writing(path: str) -> None:
 
 def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
     for text in ("old", "new"):
-        with publish.replacing(str(tmp_path / "saved")) as path:
+        with atomic_save.replacing(str(tmp_path / "saved")) as path:
             Path(path).mkdir()
             (Path(path) / "saved_model.pb").write_text(text)
-        with publish.replacing(str(tmp_path / "ckpt")) as path:
+        with atomic_save.replacing(str(tmp_path / "ckpt")) as path:
             for end in (".data-00000-of-00001", ".index"):
                 Path(path + end).write_text(text)
     assert (tmp_path / "saved" / "saved_model.pb").read_text() == "new"
     assert (tmp_path / "ckpt.index").read_text() == "new"
-    with pytest.raises(OSError, match=r"directory|folder|saved"), publish.replacing(str(tmp_path / "saved")) as path:
+    with (
+        pytest.raises(OSError, match=r"directory|folder|saved"),
+        atomic_save.replacing(str(tmp_path / "saved")) as path,
+    ):
         Path(path).write_text("a file in a folder's place")
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
-    with pytest.raises(KeyboardInterrupt), publish.replacing(str(tmp_path / "ckpt")) as path:
+    with pytest.raises(KeyboardInterrupt), atomic_save.replacing(str(tmp_path / "ckpt")) as path:
         interrupted_while_writing(path + ".index")
     assert (tmp_path / "ckpt.index").read_text() == "new"
     assert sorted(os.listdir(tmp_path)) == ["ckpt.data-00000-of-00001", "ckpt.index", "saved"]
     for name in ("saved", "ckpt", "gone"):
-        publish.remove(str(tmp_path / name))
+        atomic_save.remove(str(tmp_path / name))
     assert os.listdir(tmp_path) == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.keras import multi_gpu_model, template_model
-from unnest.keras.kits import kit_of
+from unnest.keras.keras_api import kit_of
 from unnest.keras.template import _drawn, _stored
 
 
@@ -110,15 +110,15 @@ def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> N
 @pytest.mark.parametrize("name", ["dense", "conv", "several", "nested", "masked"])
 def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> None:
     """The two views of a live model lead to the same wrapper."""
-    from unnest.core import towers
-    from unnest.core.dialects import read
+    from unnest.core.architecture import read
+    from unnest.core.recognise import wrappers
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
     stored, drawn = _stored(kit_of(parallel), parallel), _drawn(kit_of(parallel), parallel)
     assert stored is not None
     seen = [
-        [(f.template, f.towers, f.merges, f.confidence) for f in towers.find(read(view))] for view in (stored, drawn)
+        [(f.template, f.towers, f.merges, f.confidence) for f in wrappers.find(read(view))] for view in (stored, drawn)
     ]
     assert seen[0] == seen[1]
     assert len(seen[0]) == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unnest.keras import multi_gpu_model
-from unnest.keras.shares import bounds, whole
+from unnest.keras.batch_split import bounds, whole
 
 ALL = [
     *(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.opgraphs import Case, cases, plain, wrapped
-from unnest.core.opgraph import OpGraph
-from unnest.core.ops import find, follow
+from unnest.core.recognise.op_graph import OpGraph
+from unnest.core.recognise.serving import find, follow
 
 #: What makes a graph no wrapper.
 SPOILS = ("order", "twice", "variables", "operation", "constant", "missing", "axis", "inside")

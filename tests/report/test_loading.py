@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.model import JsonObject, Stored
-from unnest.report.loading import load_line, loads_in
+from unnest.report.load_hint import load_line, loads_in
 
 GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
 TRAINED: JsonObject = {"loss": "mse"}

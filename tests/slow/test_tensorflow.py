@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import unnest
-from unnest.containers import protos
+from unnest.formats.tensorflow import protos
 
 pytestmark = pytest.mark.slow
 

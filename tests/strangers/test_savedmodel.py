@@ -12,7 +12,7 @@ import pytest
 import unnest
 from tests.h5compare import differences
 from tests.strangers.asking import AsGood, asked, contents, said, told
-from unnest.containers import protos
+from unnest.formats.tensorflow import protos
 
 CASES = sorted(p.parent for p in (Path(__file__).parent / "savedmodel").glob("*/case.json"))
 WRAPPERS = [c for c in CASES if told(c)["expected"] == "parallel"]

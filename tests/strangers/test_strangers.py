@@ -14,8 +14,8 @@ import pytest
 
 import unnest
 from tests.h5compare import differences
-from unnest.containers.detect import open_container
 from unnest.core.model import Json
+from unnest.formats.detect import open_container
 
 HERE = Path(__file__).parent
 CASES = sorted(p.parent for folder in ("files", "second") for p in (HERE / folder).glob("*/case.json"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from unnest.core import bare, training, unwrap
-from unnest.core.dialects import NotAGraph, is_input, is_model, model_name, read, tidy
+from unnest.core.architecture import NotAGraph, compile_config, is_input, is_model, model_name, read, tidy
+from unnest.core.assign.flat_list import Ambiguous, Share, owners, split
 from unnest.core.model import (
     Group,
     JsonObject,
@@ -17,7 +17,8 @@ from unnest.core.model import (
     Tensor,
     Wrapper,
 )
-from unnest.core.weights import Ambiguous, Share, owners, split
+from unnest.core.recognise import weight_names
+from unnest.core.rewrite import unwrap
 from unnest.findings import Code, Finding
 
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, whatever order its weights are in"
@@ -40,7 +41,7 @@ def plan(stored: Stored, *, architecture: JsonObject | None = None, keep_nested:
 
 def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
     assert stored.architecture is not None
-    optimizer = training.optimizer_class(stored.training)
+    optimizer = compile_config.optimizer_class(stored.training)
     model = _checked(stored.architecture)
     if model is None:
         return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
@@ -74,14 +75,14 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         after = unwrap.trained_in_order(done.level)
         trained = {t.ref for t in after or ()}
         before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
-        state = None if after is None else training.reordered(state, before, after)
+        state = None if after is None else compile_config.reordered(state, before, after)
         if state is None:
             findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
     groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()
     result = replace(
         stored,
         architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
-        training=training.renamed(stored.training, done.outputs),
+        training=compile_config.renamed(stored.training, done.outputs),
         groups=groups,
         optimizer=state,
     )
@@ -162,7 +163,7 @@ def _mismatch(why: str) -> Plan:
 
 
 def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
-    seen = bare.find(stored.groups)
+    seen = weight_names.find(stored.groups)
     if seen:
         return Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
     told = (f"one layer holds all weights of {template}, whose architecture was given",)
@@ -171,7 +172,7 @@ def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
 
 
 def _of_bare_weights(stored: Stored) -> Plan:
-    seen = bare.find(stored.groups)
+    seen = weight_names.find(stored.groups)
     if seen is None:
         weighted = [g for g in stored.groups if g.tensors]
         lone = len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
@@ -181,7 +182,7 @@ def _of_bare_weights(stored: Stored) -> Plan:
     size = sum(t.size for t in seen.tensors)
     template = Template(None, seen.inputs, len(seen.merge), None, size)
     try:
-        groups = bare.groups_of(seen)
+        groups = weight_names.groups_of(seen)
     except Ambiguous as doubt:
         refusal = Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
         return Plan("parallel", (wrapper,), template, refusal=refusal)

@@ -16,8 +16,8 @@ if find_spec("tensorflow") is None:
     raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'")
 
 from unnest.keras.build import make_parallel, multi_gpu_model
-from unnest.keras.kits import installed, running
-from unnest.keras.layers import parts
+from unnest.keras.keras_api import installed, running
+from unnest.keras.parallel_model import parts
 from unnest.keras.template import template_model
 
 if TYPE_CHECKING:

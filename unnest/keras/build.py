@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from unnest.keras import batch_split
 from unnest.keras import devices as names
-from unnest.keras import shares
-from unnest.keras.kits import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
-from unnest.keras.layers import Parts, is_parallel, parts, template_of
-from unnest.keras.towers import HOST
+from unnest.keras.execution import HOST
+from unnest.keras.keras_api import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
+from unnest.keras.parallel_model import Parts, is_parallel, parts, template_of
 
 
 def multi_gpu_model(
@@ -73,7 +73,7 @@ def _build(
         model = template_of(model)
     _accept(kit, model)
     targets = names.targets(gpus, least)
-    exact = shares.whole(ratios or [1] * len(targets), len(targets))
+    exact = batch_split.whole(ratios or [1] * len(targets), len(targets))
     merge = HOST if cpu_merge else f"/{targets[0]}"
     return _assemble(kit, model, targets, exact, merge)
 

@@ -2,7 +2,7 @@
 
 Everything about when to save, under which name and what to print is Keras's own: `_save_model` runs
 unchanged, with a view in place of the model whose `save` and `save_weights` write the template's twin
-(`unnest.keras.twin`) through a temporary name (`unnest.keras.publish`).
+(`unnest.keras.compiled_copy`) through a temporary name (`unnest.keras.atomic_save`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from unnest.keras import best, publish, twin
-from unnest.keras.kits import Kit, Model, is_model, kit_of, running
+from unnest.keras import atomic_save, compiled_copy, resume_best
+from unnest.keras.keras_api import Kit, Model, is_model, kit_of, running
 from unnest.keras.template import template_model
 
 
@@ -34,7 +34,7 @@ class _View:
         self._write("save_weights", filepath, overwrite, options)
 
     def _write(self, how: str, filepath: str, overwrite: bool, options: dict[str, Any]) -> None:
-        with publish.replacing(str(filepath)) as temporary:
+        with atomic_save.replacing(str(filepath)) as temporary:
             getattr(self._target, how)(temporary, overwrite=overwrite, **options)
         self._written.append(str(filepath))
 
@@ -93,8 +93,8 @@ class Saver:
         return found
 
     def _dressed(self, template: Model, running: Model) -> Model:
-        if twin.shares_optimizer(template, running):
-            return twin.trained(self.kit, template, running)
+        if compiled_copy.shares_optimizer(template, running):
+            return compiled_copy.trained(self.kit, template, running)
         warnings.warn(
             f"the model in training trains other weights than {template.name!r}: "
             "the file has no optimizer state and no compile settings",
@@ -107,7 +107,7 @@ class Saver:
         """Delete the oldest of this run's files until `max_to_keep` are left."""
         self.written = list(dict.fromkeys(reversed(self.written)))[::-1]
         while self.max_to_keep is not None and len(self.written) > self.max_to_keep:
-            publish.remove(self.written.pop(0))
+            atomic_save.remove(self.written.pop(0))
 
 
 def _holds(whole: Model, part: Model) -> bool:
@@ -160,7 +160,7 @@ def model_checkpoint(kit: Kit) -> Any:
             self._told = self._read_names() if self._takes_up_best else None
 
         def _read_names(self) -> list[float]:
-            return list(best.values(str(self.filepath), self.monitor))
+            return list(resume_best.values(str(self.filepath), self.monitor))
 
         def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
             if getattr(self, "monitor_op", True) is None:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from unnest.keras.checkpoint import model_checkpoint
-from unnest.keras.kits import TF_KERAS
+from unnest.keras.keras_api import TF_KERAS
 
 if find_spec("tf_keras") is None:
     raise ImportError("unnest.keras.legacy needs tf_keras: pip install 'unnest[tensorflow]'")

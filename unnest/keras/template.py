@@ -1,6 +1,6 @@
 """Finding the template inside a parallel model that is in memory, whoever built it.
 
-The recogniser is the one that reads files (`unnest.core.towers`); it works on names, so what it
+The recogniser is the one that reads files (`unnest.core.recognise.wrappers`); it works on names, so what it
 finds is looked up among the live layers: the result is the very object that was wrapped.
 """
 
@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from unnest.core import towers
-from unnest.core.dialects import NotAGraph, is_model, read
-from unnest.core.graph import Graph
+from unnest.core.architecture import NotAGraph, is_model, read
+from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject
-from unnest.keras import kits
-from unnest.keras.kits import Kit, Model, kit_of
+from unnest.core.recognise import wrappers
+from unnest.keras import keras_api
+from unnest.keras.keras_api import Kit, Model, kit_of
 
 
 def template_model(parallel: Model) -> Model:
@@ -66,18 +66,18 @@ def _wrapped(kit: Kit, model: Model) -> list[Model]:
     if graph is None:
         return []
     layers = {layer.name: layer for layer in model.layers}
-    return [layers[found.template] for found in towers.find(graph)]
+    return [layers[found.template] for found in wrappers.find(graph)]
 
 
 def nested(model: Model) -> list[Model]:
     """The models among a model's layers, and in the layers that hold one (TimeDistributed)."""
     held = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
-    return [layer for layer in held if kits.is_model(layer)]
+    return [layer for layer in held if keras_api.is_model(layer)]
 
 
 def graph_of(kit: Kit, model: Model) -> Graph | None:
     """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
-    if not getattr(model, "inputs", None) or not any(kits.is_model(layer) for layer in model.layers):
+    if not getattr(model, "inputs", None) or not any(keras_api.is_model(layer) for layer in model.layers):
         return None
     views = (_read(view(kit, model)) for view in (_stored, _drawn))
     return next((graph for graph in views if graph is not None), None)
@@ -123,7 +123,7 @@ def _entries(kit: Kit, model: Model, ranks: dict[tuple[int, int], int]) -> list[
     entries: list[JsonObject] = []
     for layer in _operations(model):
         entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(kit, layer)}
-        if kits.is_model(layer) and getattr(layer, "inputs", None):
+        if keras_api.is_model(layer) and getattr(layer, "inputs", None):
             entry["config"] = _drawn(kit, layer)["config"]
         nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
         if ranks:

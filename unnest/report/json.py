@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from unnest import __version__
-from unnest.report.entry import Report, Result
+from unnest.report.result import Report, Result
 
 SCHEMA_VERSION = 1
 

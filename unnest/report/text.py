@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unnest.core.model import Template, Wrapper
-from unnest.report.entry import Report, Result
-from unnest.report.plain import plain
+from unnest.report.escape import plain
+from unnest.report.result import Report, Result
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6

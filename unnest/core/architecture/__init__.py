@@ -1,0 +1,29 @@
+"""Keras JSON <-> graph. Nothing outside this folder knows how an architecture is spelled."""
+
+from unnest.core.architecture.models import (
+    NotAGraph,
+    children,
+    first_at_ends,
+    functional,
+    is_input,
+    is_model,
+    layer_name,
+    model_name,
+    read,
+    replace_children,
+)
+from unnest.core.architecture.shared_objects import tidy
+
+__all__ = [
+    "NotAGraph",
+    "children",
+    "first_at_ends",
+    "functional",
+    "is_input",
+    "is_model",
+    "layer_name",
+    "model_name",
+    "read",
+    "replace_children",
+    "tidy",
+]

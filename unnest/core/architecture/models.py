@@ -1,0 +1,256 @@
+"""Functional and Sequential models as graphs, in every dialect, and graphs as models again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Call, Graph, Layer, Ref
+from unnest.core.model import Json, JsonObject
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a nested model sits in a layer's entry: the keys and indices that lead to it."""
+
+
+class NotAGraph(ValueError):
+    """The JSON claims to be a model but does not add up; the message says where."""
+
+
+def is_model(entry: Json) -> bool:
+    """Whether this is a serialized model with its layers in it, by its structure."""
+    return isinstance(entry, Mapping) and "class_name" in entry and _entries(entry) is not None
+
+
+def model_name(model: JsonObject) -> str:
+    """The model's own name; an old Sequential's is only known to the layer entry around it."""
+    config = model.get("config")
+    name = config.get("name") if isinstance(config, Mapping) else None
+    name = name if isinstance(name, str) else model.get("name")
+    return name if isinstance(name, str) else str(model.get("class_name", "model"))
+
+
+def _entries(model: JsonObject) -> Sequence[Json] | None:
+    config = model.get("config")
+    if isinstance(config, Mapping) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
+        return None
+    layers = config.get("layers") if isinstance(config, Mapping) else config
+    if not isinstance(layers, Sequence) or isinstance(layers, str):
+        return None
+    if not layers and not isinstance(config, Mapping):
+        return None
+    return layers if all(isinstance(e, Mapping) and "class_name" in e for e in layers) else None
+
+
+def read(model: JsonObject) -> Graph:
+    """The graph of a serialized model, one level deep.
+
+    Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
+    """
+    entries = _entries(model)
+    if entries is None:
+        raise NotAGraph(f"{model.get('class_name')!s} holds no list of layers")
+    objects = [e for e in entries if isinstance(e, Mapping)]
+    config = model["config"]
+    if isinstance(config, Mapping) and "output_layers" in config:
+        return _read_functional(model, config, objects)
+    return _read_sequential(model, objects)
+
+
+def layer_name(entry: JsonObject) -> str:
+    """The name that a layer entry goes by: its own, else its config's. Raises NotAGraph where there is none."""
+    config = entry.get("config")
+    inner = config.get("name") if isinstance(config, Mapping) else None
+    name = entry.get("name", inner)
+    if not isinstance(name, str):
+        raise NotAGraph(f"a layer of class {entry.get('class_name')!s} has no name")
+    return name
+
+
+def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    named: dict[str, JsonObject] = {}
+    nameless = 0
+    for entry in entries:
+        if "name" not in entry and not isinstance(entry.get("config"), Mapping):
+            # An old Sequential in another has no name in the file; its writer counts them.
+            nameless += 1
+            name = f"{str(entry['class_name']).lower()}_{nameless}"
+        else:
+            name = layer_name(entry)
+        if name in named:
+            raise NotAGraph(f"two layers are called {name!r}")
+        named[name] = entry
+    return named
+
+
+def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
+    if "input_layers" not in config:
+        raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
+    named = _named(entries)
+    stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
+    raw = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
+    ends = [tensor_refs.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
+    keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
+    first, first_at_ends = _first_numbers(named, raw, ends, keras_3=keras_3)
+
+    def ref(raw_ref: tensor_refs.RawRef, first: Mapping[str, int]) -> Ref:
+        name, number, tensor = raw_ref
+        rank = number - first[name]
+        if not 0 <= rank < max(1, len(stored_calls[name])):
+            raise NotAGraph(f"{name!r} has no call number {number}")
+        return Ref(name, rank, tensor)
+
+    layers = {
+        name: Layer(
+            name,
+            str(entry["class_name"]),
+            entry.get("config"),
+            entry,
+            tuple(
+                Call(tuple(ref(r, first) for r in refs), stored)
+                for refs, stored in zip(raw[name], stored_calls[name], strict=True)
+            )
+            or (Call(()),),
+            first[name],
+            first_at_ends[name],
+        )
+        for name, entry in named.items()
+    }
+    inputs, outputs = (tuple(ref(r, first_at_ends) for r in end) for end in ends)
+    graph = Graph(model_name(model), layers, inputs, outputs, model)
+    _refuse_circles(graph)
+    return graph
+
+
+def _stored_calls(entry: JsonObject) -> Sequence[Json]:
+    calls = entry.get("inbound_nodes", [])
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        raise NotAGraph(f"{layer_name(entry)!r} has inbound_nodes that are no list")
+    return calls
+
+
+def _first_numbers(
+    named: Mapping[str, JsonObject],
+    raw: Mapping[str, Sequence[Sequence[tensor_refs.RawRef]]],
+    ends: Sequence[Sequence[tensor_refs.RawRef]],
+    *,
+    keras_3: bool,
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The numbers that the file gives to every layer's first call, in calls and at the model's ends.
+
+    A nested model's own graph is its node 0 and its calls count from 1 (source: the get_config of Network
+    and Functional). Keras 3 does so at the ends only, and not for a Sequential.
+    """
+
+    def first(name: str, numbers: set[int], default: int) -> int:
+        count = len(raw[name])
+        beyond = max(numbers, default=0) - count + 1
+        if not count:
+            return 0
+        return beyond if beyond > 0 else 0 if 0 in numbers else default
+
+    in_calls = _numbers_of(named, (group for calls in raw.values() for group in calls))
+    at_ends = _numbers_of(named, ends)
+    if keras_3:
+        starts = {name: first(name, in_calls[name], 0) for name in named}
+        return starts, {name: first(name, at_ends[name], first_at_ends(named[name])) for name in named}
+    starts = {name: first(name, in_calls[name] | at_ends[name], int(is_model(named[name]))) for name in named}
+    return starts, starts
+
+
+def _numbers_of(names: Iterable[str], groups: Iterable[Iterable[tensor_refs.RawRef]]) -> dict[str, set[int]]:
+    numbers: dict[str, set[int]] = {name: set() for name in names}
+    for name, number, _ in (ref for group in groups for ref in group):
+        numbers[name].add(number)
+    return numbers
+
+
+def first_at_ends(entry: JsonObject) -> int:
+    """The number of a layer's first call in Keras 3's lists of inputs and outputs."""
+    config = entry.get("config")
+    return int(isinstance(config, Mapping) and "output_layers" in config)
+
+
+def _refuse_circles(graph: Graph) -> None:
+    waiting = {at: {r.call for r in call.reads} for at, call in graph.calls()}
+    ready = [at for at, needs in waiting.items() if not needs]
+    done = 0
+    while ready:
+        at = ready.pop()
+        done += 1
+        for user, _ in graph.readers.get(at, ()):
+            if at in waiting[user]:
+                waiting[user].discard(at)
+                if not waiting[user]:
+                    ready.append(user)
+    if done < len(waiting):
+        raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
+
+
+def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
+    """A chain: every layer reads the one before it, the first an input that need not be stored."""
+    named = _named(entries)
+    layers: dict[str, Layer] = {}
+    before: Ref | None = None
+    for name, entry in named.items():
+        calls = (Call((before,) if before else ()),)
+        layers[name] = Layer(name, str(entry["class_name"]), entry.get("config"), entry, calls)
+        before = Ref(name, 0, 0)
+    first = next(iter(layers), None)
+    inputs = (Ref(first, 0, 0),) if first and is_input(layers[first].stored) else ()
+    return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
+
+
+def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json) -> JsonObject:
+    """The same model with other layers; entries, inputs and outputs are in stored form."""
+    config = model["config"]
+    assert isinstance(config, Mapping)
+    new = {**config, "layers": list(entries), "input_layers": inputs, "output_layers": outputs}
+    return {**model, "config": new}
+
+
+def is_input(entry: JsonObject) -> bool:
+    """Whether an entry is an input layer: it has a shape, and nothing that could be trained."""
+    config = entry.get("config")
+    return (
+        isinstance(config, Mapping)
+        and ("batch_input_shape" in config or "batch_shape" in config)
+        and "trainable" not in config
+    )
+
+
+def children(entry: JsonObject) -> Iterator[tuple[Path, JsonObject]]:
+    """The models inside a layer's config (TimeDistributed's, a custom layer's), not the layer itself."""
+    yield from _search(entry.get("config"), ("config",))
+
+
+def _search(value: Json, path: Path) -> Iterator[tuple[Path, JsonObject]]:
+    if isinstance(value, Mapping):
+        if is_model(value):
+            yield path, value
+            return
+        for key, part in value.items():
+            if isinstance(part, (Mapping, list)):
+                yield from _search(part, (*path, key))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for index, part in enumerate(value):
+            if isinstance(part, (Mapping, list)):
+                yield from _search(part, (*path, index))
+
+
+def replace_children(entry: JsonObject, new: Mapping[Path, JsonObject]) -> JsonObject:
+    """The entry with other models in the places named."""
+    for path, model in new.items():
+        entry = _replace(entry, path, model)  # type: ignore[assignment]  # a path never leads to the entry itself
+    return entry
+
+
+def _replace(value: Json, path: Path, new: Json) -> Json:
+    if not path:
+        return new
+    key, *rest = path
+    if isinstance(value, Mapping):
+        return {**value, str(key): _replace(value[str(key)], tuple(rest), new)}
+    assert isinstance(value, Sequence)
+    assert isinstance(key, int)
+    return [*value[:key], _replace(value[key], tuple(rest), new), *value[key + 1 :]]

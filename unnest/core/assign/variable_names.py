@@ -1,0 +1,396 @@
+"""Whose variable is it, where a checkpoint stores names alone? What `tf.train.Saver` writes.
+
+A variable bears its layer's name: as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
+(`conv_W`, Keras 1); a layer in a layer's config may lend its name too (`bi/forward_lstm/kernel`). A variable whose
+name holds another one's whole name and goes on is that one's satellite: a slot, a debiased mean. A name that was taken
+is numbered, `conv_1/kernel`: then there are several sets for one layer, and only the graph tells which one is read.
+
+The order of a layer's weights is that of their making, which `.meta` tells. Without it the layer's config names what it
+initializes, and Keras's own layers, no others, are known to make these in one order.
+(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
+from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
+from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused
+
+#: Keras's own layers that have weights, or hold layers that do, and need not say so.
+KEPT = frozenset({"Normalization", "RNN", "TimeDistributed", "Bidirectional", "SpectralNormalization", "Attention",
+                  "AdditiveAttention"})  # fmt: skip
+NUMBER = re.compile(r"(.+)_(\d{1,9})")
+#: Scopes of a variable's name; names with more are nobody's.
+MAX_PARTS = 40
+#: A layer's name, behind those of the models that it is in.
+Path: TypeAlias = "tuple[str, ...]"
+
+
+@dataclass
+class Names:
+    """The variables of a checkpoint; `unsaved` are those that the program had besides."""
+
+    where: str
+    variables: Sequence[Variable]
+    unsaved: Sequence[str] = ()
+    #: What is no part of the model and no satellite of its weights; `groups` finds out.
+    left: list[Variable] = field(default_factory=list)
+    #: Layers of which nothing says that all their weights are trained.
+    assumed: list[Layer] = field(default_factory=list)
+
+    def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
+        """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
+        leaves = dict(_leaves(architecture))
+        bearing = [layer for layer in leaves.values() if not _is_weightless(layer)]
+        twice = {n for n, count in Counter(layer.name for layer in bearing).items() if count > 1}
+        claims = self._claims([layer for layer in bearing if layer.name not in twice])
+        placed: dict[Path, tuple[Tensor, ...]] = {}
+        open_: list[Layer] = []
+        for path, layer in leaves.items():
+            if _is_weightless(layer):
+                placed[path] = ()
+                continue
+            if layer.name in twice and (expected(layer.config) or has_initializers(layer.config)):
+                raise self._refused("weights-ambiguous", f"several layers are called {layer.name!r}")
+            placed[path] = self._own(layer, claims.get(layer.name, {}))
+            if not placed[path]:
+                open_.append(layer)
+        self._account(placed, open_)
+        return tuple(Group(name, tensors) for name, tensors in _shared_out(architecture, placed))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset({*(v.name for v in self.variables), *self.unsaved})
+
+    def state(self, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+        """The state of an optimizer of tf.keras in the order of Keras's .h5; None where names do not tell it.
+
+        Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
+        """
+        stored = {v.name: v.tensor for v in self.variables if v.tensor is not None}
+        place = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+        slots: dict[str, dict[tuple[int, str], Tensor]] = {}
+        for name, tensor in stored.items():
+            inner, _, kind = name.rpartition("/")
+            parts = inner.split("/")[:MAX_PARTS]
+            at = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in place), None)
+            if at is not None:
+                slots.setdefault("/".join(parts[:at]), {})[place["/".join(parts[at:])], kind] = tensor
+        if len(slots) != 1:
+            return None
+        ((optimizer, own),) = slots.items()
+        kinds = slot_order({kind for _, kind in own})
+        weights = sorted({at for at, _ in own})
+        if kinds is None or len(own) != len(weights) * len(kinds):
+            return None
+        pairs = [(at, k) for at in weights for k in kinds]
+        if kinds not in WEIGHT_BY_WEIGHT:
+            pairs = [(at, k) for k in kinds for at in weights]
+        counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
+        return (*counts, *(own[pair] for pair in pairs))
+
+    # ---- whose ----
+
+    def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
+        """By layer, the sets of variables that bear its name, by the path up to that name; unsaved ones too."""
+        bearers = _Bearers(leaves)
+        found: dict[str, dict[str, list[Claim]]] = {}
+        saved = {v.name for v in self.variables}
+        every = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved)]
+        for variable in every:
+            if not _is_satellite(variable.name, self._known):
+                seen = bearers.find(variable)
+                if seen:
+                    layer, family, claim = seen
+                    found.setdefault(layer, {}).setdefault(family, []).append(claim)
+        return found
+
+    def _own(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
+        claims = self._family(layer, families)
+        missing = [c.variable.name for c in claims if c.variable.tensor is None]
+        if missing:
+            raise self._refused(
+                "weights-missing",
+                f"{', '.join(missing[:4])} of {layer.name!r} were not saved; save all of the model's variables",
+            )
+        promised = _promised(layer)
+        if promised is not None and not _keeps(layer, promised, claims):
+            raise self._refused(
+                "architecture-mismatch",
+                f"{len(claims)} variables are named after {layer.name!r}, which has {promised}; "
+                "pass the architecture of the model that was saved",
+            )
+        ordered = self._ordered(layer, claims)
+        flags = self._trained(layer, ordered)
+        made = [
+            replace(c.variable.tensor, trained=flag)
+            for c, flag in zip(ordered, flags, strict=True) if c.variable.tensor is not None
+        ]  # fmt: skip
+        return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
+
+    def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
+        """The one set of variables that is the layer's. Raises Refused where there are several."""
+        if len(families) > 1:
+            seen = {f: own for f, own in families.items() if any(c.variable.read for c in own)}
+            families = seen or families
+        if len(families) > 1:
+            sets = ", ".join(sorted(families)[:4])
+            raise self._refused(
+                "weights-ambiguous",
+                f"there are {len(families)} sets of variables for {layer.name!r} ({sets}), and which one the model "
+                "reads is stored nowhere; put the .meta file beside it",
+            )
+        return next(iter(families.values()), [])
+
+    def _account(self, placed: Mapping[Path, tuple[Tensor, ...]], open_: Sequence[Layer]) -> None:
+        """Raises Refused where a variable that is left over may belong to a layer that got none."""
+        owned = [t for own in placed.values() for t in own]
+        refs, shapes = {t.ref for t in owned}, {t.shape for t in owned}
+        left = [
+            v for v in self.variables
+            if v.tensor is not None and v.tensor.ref not in refs and v.tensor.shape
+            and not _is_satellite(v.name, self._known)
+        ]  # fmt: skip
+        series: dict[str, list[Variable]] = {}
+        for v in left:
+            series.setdefault(_stem(v.name), []).append(v)
+        slots = {
+            v.name
+            for own in series.values() if len(own) > 1 and all(_is_slot(o, shapes) for o in own)
+            for v in own
+        }  # fmt: skip
+        self.left = [v for v in left if v.name not in slots]
+        self._check_trained(placed, [v for v in left if v.name in slots])
+        graph = any(v.read is not None for v in self.variables)
+        doubtful = [v for v in left if v.read] if graph else self.left
+        if doubtful and open_:
+            raise self._refused(
+                "weights-unplaced",
+                f"{doubtful[0].name!r} bears no layer's name and may belong to {open_[0].name!r}, "
+                "which would get none; save the model as .h5",
+            )
+
+    # ---- in which order ----
+
+    def _ordered(self, layer: Layer, claims: list[Claim]) -> list[Claim]:
+        if len(claims) == 1:
+            return claims
+        if all(c.variable.made is not None for c in claims):
+            return sorted(claims, key=lambda c: c.variable.made or 0)
+        ordered = as_made(layer, claims)
+        if ordered is None:
+            raise self._refused(
+                "weights-ambiguous",
+                f"the order of {layer.name!r}'s weights is stored nowhere; put the .meta file beside it",
+            )
+        return ordered
+
+    def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
+        if layer.settings.get("trainable") is False:
+            return [False] * len(ordered)
+        told = expected(layer.config)
+        if told is not None and not told.statistics:
+            return [True] * len(ordered)
+        if told is not None and told.total == len(ordered):
+            return [k < told.trained for k in range(len(ordered))]
+        stems = {s for _, _, part in parts_of(layer) for s in stems_of(part)}
+        if told is None and stems:  # Keras 1: what is trained has a regularizer
+            return [stem_of(c.weight, stems) is not None for c in ordered]
+        slotted = [self._has_slot(c.variable) for c in ordered]
+        if any(slotted):
+            return slotted
+        flags = [c.variable.trained is not False for c in ordered]
+        if len(flags) > 1 and all(flags) and today(layer.class_name) not in OWN:
+            self.assumed.append(layer)
+        return flags
+
+    def _has_slot(self, variable: Variable) -> bool:
+        """Whether an optimizer keeps something of the same shape for it, under its name."""
+        return any(
+            v.name.startswith(variable.name + "/")
+            and v.tensor is not None
+            and variable.tensor is not None
+            and v.tensor.shape == variable.tensor.shape
+            for v in self.variables
+        )
+
+    def _check_trained(self, placed: Mapping[Path, tuple[Tensor, ...]], slots: Sequence[Variable]) -> None:
+        """Raises Refused where some weights of a layer that does not say so may be frozen, which would come last.
+
+        Keras itself tells TensorFlow that all its variables are trained; but its slots are as many as these.
+        """
+        refs = {t.ref for own in placed.values() for t in own}
+        told = (v.trained is False and v.tensor is not None and v.tensor.ref in refs for v in self.variables)
+        if not self.assumed or any(told):
+            return
+        kept = Counter(v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,))
+        trained = Counter(t.shape for own in placed.values() for t in own if t.trained and t.shape != (1,))
+        times = {kept[shape] / count for shape, count in trained.items()}
+        if len(times) != 1 or not min(times) or kept.keys() - trained.keys():
+            layer = self.assumed[0]
+            raise self._refused(
+                "weights-ambiguous",
+                f"which weights of {layer.name!r} are trained is not stored, and only the code of "
+                f"{layer.class_name} tells their order; save the model as .h5",
+            )
+
+    def _refused(self, code: str, why: str) -> Refused:
+        return Refused(code, f"{self.where}: {why}")
+
+
+class _Bearers:
+    """The layers' names, and those that layers in their configs lend them."""
+
+    def __init__(self, leaves: Sequence[Layer]) -> None:
+        self.own = {layer.name for layer in leaves if not is_input(layer.stored)}
+        self.inner: dict[str, str] = {}
+        self.within: dict[str, set[str]] = {}
+        for layer in leaves:
+            names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
+            self.within[layer.name] = names
+            for name in names - self.own:
+                self.inner.setdefault(name, layer.name)
+
+    def find(self, variable: Variable) -> tuple[str, str, Claim] | None:
+        """The layer, the set, the claim."""
+        parts = variable.name.split("/")
+        if len(parts) > MAX_PARTS:
+            return None
+        exact = self._scoped(parts, self.own)
+        if exact:
+            start, stop = exact
+            layer = "/".join(parts[start:stop])
+            return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
+        scope, last = parts[:-1], parts[-1]
+        fronts = [last[:at] for at in range(len(last) - 1, 0, -1) if last[at] == "_"]  # the longest first
+        for names in (self.own, self.inner):
+            name = next((f for f in fronts if f in names), None)
+            if name is not None:
+                inner = () if name in self.own else (name,)
+                layer, rest = self.inner.get(name, name) if inner else name, last.removeprefix(name + "_")
+                match = NUMBER.fullmatch(rest)
+                family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
+                return self._claim(variable, layer, family, inner, match[1] if match else rest, numbered=False)
+        borrowed = self._scoped(parts, self.inner)
+        if borrowed:
+            start, stop = borrowed
+            layer = self.inner["/".join(parts[start:stop])]
+            return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
+        for at in range(len(scope) - 1, -1, -1):
+            match = NUMBER.fullmatch(scope[at])
+            if match and match[1] in self.own:
+                return self._claim(variable, match[1], "/".join(parts[: at + 1]), tuple(scope[at + 1 :]), last)
+        return None
+
+    def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
+        """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
+        found = [
+            (start, start + length)
+            for length in range(len(parts) - 1, 0, -1)
+            for start in range(len(parts) - 1 - length, -1, -1)
+            if "/".join(parts[start : start + length]) in names
+        ]
+        for start, stop in found:
+            name = "/".join(parts[start:stop])
+            around = ("/".join(parts[a:b]) for a, b in found if b <= start)
+            if not any(name in self.within.get(outer, ()) for outer in around):
+                return start, stop
+        return None
+
+    @staticmethod
+    def _claim(
+        variable: Variable, layer: str, family: str, inner: tuple[str, ...], weight: str, *, numbered: bool = True
+    ) -> tuple[str, str, Claim]:
+        match = NUMBER.fullmatch(weight) if numbered else None
+        claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
+        return layer, family, claim
+
+
+def _is_satellite(name: str, known: Container[str]) -> bool:
+    """Whether a name holds another variable's whole name and goes on."""
+    parts = name.split("/")
+    if len(parts) > MAX_PARTS:
+        return False
+    return any("/".join(parts[start:stop]) in known for stop in range(1, len(parts)) for start in range(stop))
+
+
+def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
+    """Whether one of a series has a weight's shape, or that of a slot which is not used."""
+    shape = variable.tensor.shape if variable.tensor else ()
+    return shape in shapes or shape == (1,)
+
+
+def _promised(layer: Layer) -> int | None:
+    """The least number of weights that a layer's config, or what is kept in layers inside it, speaks of."""
+    told = expected(layer.config)
+    if told is not None:
+        return told.total
+    ruled = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
+    if ruled:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
+        return sum(n + 2 * (kind == "BatchNormalization") for kind, n in ruled)
+    return 1 if has_initializers(layer.config) else None
+
+
+def _keeps(layer: Layer, promised: int, claims: Sequence[Claim]) -> bool:
+    """Whether these may be the weights that a layer's config promises."""
+    if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != promised:
+        return False
+    shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
+    return len(claims) >= promised and fits(layer.settings, shapes)
+
+
+def _stem(name: str) -> str:
+    while match := NUMBER.fullmatch(name):
+        name = match[1]
+    return name
+
+
+def _leaves(model: JsonObject, path: Path = ()) -> Iterator[tuple[Path, Layer]]:
+    """The layers that hold weights themselves, in this model and those nested in it."""
+    for layer in read(model).layers.values():
+        inner = _inner(layer)
+        if inner is None:
+            yield (*path, layer.name), layer
+        else:
+            yield from _leaves(inner, (*path, layer.name))
+
+
+def _inner(layer: Layer) -> JsonObject | None:
+    """The model that a layer is, or holds."""
+    if is_model(layer.stored):
+        return layer.stored
+    held = [child for _, child in children(layer.stored)]
+    return held[0] if len(held) == 1 else None
+
+
+def _shared_out(
+    model: JsonObject, placed: Mapping[Path, tuple[Tensor, ...]], path: Path = ()
+) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
+    """Every layer of a model with its flat list."""
+    for layer in read(model).layers.values():
+        inner, place = _inner(layer), (*path, layer.name)
+        if inner is None:
+            yield layer.name, placed[place]
+            continue
+        flat = [replace(t, owner=(name, *t.owner)) for name, own in _shared_out(inner, placed, place) for t in own]
+        if layer.settings.get("trainable") is False:
+            flat = [replace(t, trained=False) for t in flat]
+        yield layer.name, (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+
+def _is_weightless(layer: Layer) -> bool:
+    """Whether nobody need look for weights: inputs, and Keras's own layers whose configs speak of none."""
+    own = today(layer.class_name) in OWN and today(layer.class_name) not in KEPT
+    return is_input(layer.stored) or (own and _promised(layer) is None)

@@ -1,0 +1,239 @@
+"""A Keras model's JSON as `.keras` has it, and as .h5 has it.
+
+In .h5 the entry of a layer is its class's name and its config; in `.keras` it also says in which module the class is,
+and under which name it is registered. Compile settings are called and nested differently. Layers inside a config (a
+wrapped layer, a cell), initializers and the like are the same in both since Keras 2.13; older ones say less, which
+tf_keras takes.
+(Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unnest.core.architecture import is_input, is_model
+from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
+from unnest.core.model import Json, JsonObject, Stored
+from unnest.errors import Refused
+
+#: Keys of an entry that only `.keras` has.
+ADDED = ("module", "registered_name", "build_config", "compile_config")
+#: tf_keras left the name `keras` to Keras 3; new optimizers, the first that `.keras` stores; `.keras` itself.
+RENAMED, OPTIMIZERS, MODULES = (2, 16), (2, 11), (2, 13)
+#: The module of the optimizers of before Keras 2.11.
+LEGACY = "keras.optimizers.legacy"
+#: Keras 2 compile settings that .h5 leaves out.
+RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
+
+
+def as_zipped(stored: Stored) -> Stored:
+    """The model as `.keras` stores it; compile settings that it has no form for are left out. Raises Refused."""
+    release = _release(stored.keras_version)
+    if release[:1] not in ((2,), (3,)) or stored.architecture is None:
+        who = f"Keras {stored.keras_version}" if stored.keras_version else "an unknown Keras"
+        raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
+    training = _compile_config(stored.training, release)
+    optimizer = training and training["optimizer"]
+    has_state = isinstance(optimizer, Mapping) and optimizer["module"] != LEGACY
+    return replace(
+        stored, architecture=_Zipped(release).top(stored.architecture), training=training,
+        optimizer=stored.optimizer if has_state else None, backend=None,
+    )  # fmt: skip
+
+
+def as_h5(stored: Stored) -> Stored:
+    """A `.keras` model as its Keras stores it in .h5."""
+    assert stored.architecture is not None
+    bare = _bare(stored.architecture)
+    assert isinstance(bare, Mapping)
+    architecture = {k: bare[k] for k in ("class_name", "config")}
+    release = _release(stored.keras_version)
+    return replace(stored, architecture=architecture, training=_training_config(stored.training, release))
+
+
+def _release(version: str | None) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
+
+
+@dataclass(frozen=True)
+class _Zipped:
+    """From entries as .h5 has them to those of `.keras`."""
+
+    release: tuple[int, ...]
+
+    def top(self, model: JsonObject) -> JsonObject:
+        """The model itself: it must say where its class is."""
+        entry = self._entry(model)
+        if "module" in entry:
+            return entry
+        # Every Keras 2 that knows the container finds this one.
+        return {"module": "keras", "class_name": "Model", "config": entry["config"], "registered_name": None}
+
+    def _entry(self, entry: JsonObject) -> JsonObject:
+        kind = today(str(entry.get("class_name")))
+        rest = {k: v for k, v in entry.items() if k not in ("class_name", "config", *ADDED)}
+        config = self._config(entry)
+        if kind == "Functional" and is_model(entry):
+            return {**self._functional(config), **rest}
+        module: str | None = "keras" if kind == "Sequential" else "keras.layers"
+        registered: str | None = None
+        if self.release >= (3,) and kind != "Sequential" and _is_operation(entry, config):
+            raise Refused(
+                "cannot-convert",
+                f"{entry.get('name')!r} is an operation ({kind}), and .h5 does not say in which module; write .h5",
+            )
+        if kind not in OWN | {"Sequential"}:
+            # Somebody's own class: registered as package>Name, or given to the loader by its name.
+            package, _, kind = kind.rpartition(">")
+            module, registered = None, f"{package}>{kind}" if package else kind
+            if self.release < (3,) and not package:
+                # Keras 2's own layers of operations and its loader's short form: found by name.
+                return {"class_name": kind, "config": config, **rest}
+        return {"module": module, "class_name": kind, "config": config, "registered_name": registered, **rest}
+
+    def _functional(self, config: Json) -> dict[str, Json]:
+        if self.release < RENAMED:
+            return {"class_name": "Functional", "config": config}
+        modern = self.release >= (3,)
+        module = "keras.src.models.functional" if modern else "tf_keras.src.engine.functional"
+        entry = {"module": module, "class_name": "Functional", "config": config, "registered_name": "Functional"}
+        return {**entry, **({"build_config": {"input_shape": None}, "compile_config": {}} if modern else {})}
+
+    def _config(self, entry: JsonObject) -> Json:
+        """A model's config with its layers rewritten; another's as it is."""
+        config = entry.get("config")
+        if not is_model(entry):
+            return _renamed(config) if self.release < MODULES else config
+        if isinstance(config, Mapping):
+            return {**config, "layers": self._entries(config["layers"])}
+        return self._entries(config)
+
+    def _entries(self, layers: Json) -> list[Json]:
+        assert isinstance(layers, Sequence)
+        return [self._entry(e) for e in layers if isinstance(e, Mapping)]
+
+
+def _renamed(value: Json) -> Json:
+    """Layers inside an old layer's config by their classes' names of today: their paths are made of these."""
+    if isinstance(value, Mapping):
+        found = {k: _renamed(v) for k, v in value.items()}
+        return {**found, "class_name": today(str(value["class_name"]))} if "class_name" in value else found
+    return [_renamed(v) for v in value] if isinstance(value, list) else value
+
+
+def _is_operation(entry: JsonObject, config: Json) -> bool:
+    """Keras 3 stores operations among the layers; only layers can be trained or not."""
+    return isinstance(config, Mapping) and "trainable" not in config and not is_input(entry)
+
+
+def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
+    """`.keras`'s compile settings; None where it has no form for them."""
+    optimizer = _optimizer((training or {}).get("optimizer_config"), release)
+    if training is None or optimizer is None or release < OPTIMIZERS:
+        return None
+    rest = {k: _moduled(v, "keras.losses" if k == "loss" else "keras.metrics") for k, v in training.items()
+            if k != "optimizer_config"}  # fmt: skip
+    if release >= (3,):
+        return {"optimizer": optimizer, **rest}
+    for key in ("metrics", "weighted_metrics"):
+        rest[key] = _by_name(rest.get(key))
+    if ... in rest.values():
+        return None
+    return {"optimizer": optimizer, **rest, **dict.fromkeys(RUNTIME)}
+
+
+def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
+    """An optimizer that `.keras` can name: Keras's own.
+
+    Those of before Keras 2.11 went on as legacy ones, which do not say in their config that they are none;
+    their state is not stored.
+    """
+    if not isinstance(given, Mapping) or not isinstance(given.get("config"), Mapping):
+        return None
+    kind = str(given.get("class_name")).removeprefix("Custom>")
+    config: Any = given["config"]
+    if ">" in kind:
+        return None
+    is_legacy = release < (3,) and config.get("is_legacy_optimizer") is not False
+    rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")
+    new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
+    module = LEGACY if is_legacy else "keras.optimizers"
+    return {"module": module, "class_name": kind, "config": new, "registered_name": None}
+
+
+def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
+    """Objects by class with their module; metrics that wrap a function stay for `_by_name`."""
+    if isinstance(value, Mapping):
+        if set(value) == {"class_name", "config"} and value["class_name"] != "MeanMetricWrapper":
+            kind = str(value["class_name"])
+            home = {"module": None, "registered_name": kind} if ">" in kind else {"module": module}
+            return {"class_name": kind.rpartition(">")[2], "config": value["config"], "registered_name": None, **home}
+        return {k: _moduled(v, module) for k, v in value.items()}
+    return [_moduled(v, module) for v in value] if isinstance(value, list) else value
+
+
+def _by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
+    """Metrics that Keras 2 made out of names, by these names again."""
+    if isinstance(value, Mapping) and value.get("class_name") == "MeanMetricWrapper":
+        config = value.get("config")
+        name, function = (str(config.get(k)) for k in ("name", "fn")) if isinstance(config, Mapping) else ("", "")
+        for short in ("accuracy", "acc", *SHORT, function):
+            # The name is prefixed with the output's where there are several.
+            if name == short or name.endswith("_" + short):
+                means = function in ACCURACIES if short.startswith("acc") else SHORT.get(short, short) == function
+                if means:
+                    return short
+        return ...
+    if isinstance(value, list):
+        found = [_by_name(v) for v in value]
+        return ... if ... in found else found
+    if isinstance(value, Mapping) and "module" not in value:
+        named = {k: _by_name(v) for k, v in value.items()}
+        return ... if ... in named.values() else named
+    return value
+
+
+def _bare(value: Json) -> Json:
+    """Entries of layers without what .h5 does not have, and no numbers of shared objects."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_bare(v) for v in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {k: _bare(v) for k, v in value.items() if k != "shared_object_id"}
+    config = found.get("config")
+    if is_model(value) and isinstance(config, Mapping):
+        found["config"] = {**config, "layers": [_entry_of_h5(e) for e in config["layers"]]}  # type: ignore[union-attr]
+    return found
+
+
+def _entry_of_h5(entry: Any) -> JsonObject:  # noqa: ANN401 - JSON is any
+    registered = entry.get("registered_name")
+    kind = registered if isinstance(registered, str) and ">" in registered else entry["class_name"]
+    return {"class_name": kind, **{k: v for k, v in entry.items() if k not in ("class_name", *ADDED)}}
+
+
+def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> JsonObject | None:
+    """.h5's training_config of `.keras`'s compile_config."""
+    if not compiled or not isinstance(compiled.get("optimizer"), Mapping):
+        return None
+    left_out = ("optimizer", *(() if release >= (3,) else RUNTIME))
+    rest = {k: _short(v) for k, v in compiled.items() if k not in left_out}
+    return {**rest, "optimizer_config": _short(compiled["optimizer"])}
+
+
+def _short(value: Json) -> Json:
+    """Objects by class and config, functions by name."""
+    if isinstance(value, Mapping):
+        if {"module", "class_name", "config"} <= set(value):
+            registered = value.get("registered_name")
+            kind = registered if isinstance(registered, str) and ">" in registered else value["class_name"]
+            config = _short(value["config"])
+            return config if kind == "function" else {"class_name": kind, "config": config}
+        return {k: _short(v) for k, v in value.items() if k != "shared_object_id"}
+    return [_short(v) for v in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+__all__ = ["as_h5", "as_zipped"]

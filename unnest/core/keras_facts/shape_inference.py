@@ -1,0 +1,242 @@
+"""What a Keras 3 layer makes of a tensor, told from its class and config alone.
+
+A functional model of Keras 3 notes the shape and dtype of every tensor that a call reads, and the arguments
+that Keras filled in; a Sequential notes neither. Both follow from the layers' `call` and `compute_output_shape`
+(source: Keras 3.15, where every rule here was compared with what Keras itself says). Whatever is not in the
+tables, may carry a mask, or contradicts what the file does note is unknown: None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core.keras_facts.shape_rules import Shape, Unknown, integer, rule_of, settings, stored_shape
+from unnest.core.model import Json, JsonObject
+
+TENSOR = "__keras_tensor__"
+
+
+class Spec(NamedTuple):
+    """What is noted of one tensor."""
+
+    shape: Shape
+    dtype: str
+
+
+class Called(NamedTuple):
+    """A layer called on one tensor: the arguments that Keras fills in, and what comes out."""
+
+    kwargs: JsonObject
+    output: Spec
+
+
+def of_input(entry: JsonObject) -> Spec | None:
+    """The tensor of an input layer."""
+    config = settings(entry)
+    dtype = config.get("dtype")
+    if entry.get("class_name") != "InputLayer" or config.get("sparse") or config.get("ragged"):
+        return None
+    try:
+        return Spec(stored_shape(config.get("batch_shape")), dtype) if isinstance(dtype, str) else None
+    except Unknown:
+        return None
+
+
+def called(entry: JsonObject, given: Spec) -> Called | None:
+    """What a call of this layer on that tensor stores and yields."""
+    try:
+        return Called(_filled_in(entry, given), _output(entry, given))
+    except (Unknown, ArithmeticError, LookupError):
+        return None
+
+
+def converts(entry: JsonObject, given: Spec) -> bool:
+    """Whether the layer casts a floating tensor to its own dtype first.
+
+    From Keras 3.10 on the call notes the tensor as it was given; before, a cast stands between the two.
+    """
+    try:
+        return _is_float(given.dtype) and given.dtype != _takes(entry, given)
+    except Unknown:
+        return False
+
+
+def noted(node: Json) -> Iterator[Spec]:
+    """The tensors that a stored call reads, as it notes them."""
+    if isinstance(node, Mapping):
+        config = node.get("config")
+        if node.get("class_name") == TENSOR and isinstance(config, Mapping):
+            try:
+                yield Spec(stored_shape(config.get("shape")), str(config.get("dtype")))
+            except Unknown:
+                return
+        else:
+            for part in node.values():
+                yield from noted(part)
+    elif isinstance(node, Sequence) and not isinstance(node, str):
+        for part in node:
+            yield from noted(part)
+
+
+# ---- a call ----
+
+TRAINING = frozenset({
+    "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout",
+    "GaussianNoise", "LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
+})  # fmt: skip
+"""The layers whose call has `training=False`: a default that is not None is noted."""
+
+MASK = frozenset({
+    "BatchNormalization", "Softmax", "GlobalAveragePooling1D", "LSTM", "GRU", "SimpleRNN", "ConvLSTM1D",
+    "ConvLSTM2D", "ConvLSTM3D", "Bidirectional", "TimeDistributed", "Sequential", "Functional", "Model",
+})  # fmt: skip
+"""The layers whose call has a `mask`: the input's is noted, and is None where nothing before makes masks."""
+
+
+def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
+    """The arguments that the call notes beside its tensor.
+
+    Keras fills them into a copy where it has to convert the tensor, and they are lost (from 3.10 on).
+    """
+    name = entry.get("class_name")
+    filled: dict[str, Json] = {}
+    if name in TRAINING:
+        filled["training"] = False
+    if name in MASK:
+        filled["mask"] = None
+    if given.dtype == _takes(entry, given):
+        return filled
+    if filled and not _is_float(given.dtype):
+        raise Unknown  # no cast tells which Keras it was
+    return {}
+
+
+def _takes(entry: JsonObject, given: Spec) -> str:
+    """The dtype that a layer wants its tensor in."""
+    config = settings(entry)
+    if "output_layers" in config:
+        return given.dtype  # a functional model takes what it gets
+    if entry.get("class_name") == "Sequential":
+        first = of_input(_layers(config)[0])
+        if first is None:
+            raise Unknown
+        return first.dtype
+    return _compute_dtype(config)
+
+
+def _compute_dtype(config: JsonObject) -> str:
+    """The dtype that a layer computes in, by the name of its policy."""
+    policy = config.get("dtype")
+    if isinstance(policy, Mapping):
+        inner = policy.get("config")
+        policy = inner.get("name") if policy.get("class_name") == "DTypePolicy" and isinstance(inner, Mapping) else None
+    if not isinstance(policy, str):
+        raise Unknown
+    return policy.removeprefix("mixed_")
+
+
+def _is_float(dtype: str) -> bool:
+    return "float" in dtype
+
+
+def hides_policy(entry: JsonObject) -> bool:
+    """Whether the layer stores the dtype of its (absent) weights in place of the policy that it computes with."""
+    return str(entry.get("class_name")).startswith("SpatialDropout")
+
+
+KEEPS_DTYPE = frozenset({"Flatten", "Reshape", "Permute", "Identity"})
+"""The layers that say of their output what they know of their input; all others promise their own dtype."""
+
+
+def _output(entry: JsonObject, given: Spec) -> Spec:
+    config = settings(entry)
+    name = str(entry.get("class_name"))
+    if str(entry.get("module", "keras")).partition(".")[0] != "keras":
+        raise Unknown
+    _agrees_with_build(entry, given.shape)
+    if name in {"Sequential", "Functional", "Model"}:
+        return _of_functional(config, given) if "output_layers" in config else _of_sequential(config, given)
+    own = _compute_dtype(config)
+    if hides_policy(entry) and own != given.dtype:
+        raise Unknown
+    shape = _time_distributed(config, given.shape) if name == "TimeDistributed" else rule_of(name)(config, given.shape)
+    return Spec(shape, given.dtype if name in KEEPS_DTYPE and not _is_float(given.dtype) else own)
+
+
+def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
+    """A .keras file stores the shape that most layers were built for: a second witness."""
+    build = entry.get("build_config")
+    stored = build.get("input_shape") if isinstance(build, Mapping) else None
+    if stored is not None and stored_shape(stored) != shape:
+        raise Unknown
+
+
+# ---- models ----
+
+
+def _of_sequential(config: JsonObject, given: Spec) -> Spec:
+    """A model called on the shape that it was built for repeats what it knows of its own output."""
+    first, *rest = _layers(config)
+    spec = of_input(first)
+    if spec is None or spec.shape != given.shape:
+        raise Unknown
+    for layer in rest:
+        spec = _output(layer, spec)
+    return spec
+
+
+def _of_functional(config: JsonObject, given: Spec) -> Spec:
+    named = {str(settings(layer).get("name")): layer for layer in _layers(config)}
+    spec = of_input(named[_only(config["input_layers"])])
+    last = named[_only(config["output_layers"])]
+    if spec is None or spec.shape != given.shape:
+        raise Unknown
+    calls = last.get("inbound_nodes")
+    if not isinstance(calls, Sequence) or len(calls) != 1:
+        raise Unknown
+    return _joined(last, list(noted(calls[0])))
+
+
+def _only(ends: Json) -> str:
+    """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
+    end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
+    if not isinstance(end, Sequence) or isinstance(end, str) or not isinstance(end[0], str):
+        raise Unknown
+    return end[0]
+
+
+ELEMENTWISE = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
+
+
+def _joined(entry: JsonObject, given: Sequence[Spec]) -> Spec:
+    """The output of a layer that may read several tensors."""
+    config, shapes = settings(entry), [spec.shape for spec in given]
+    name = entry.get("class_name")
+    if name in ELEMENTWISE and len(set(shapes)) == 1:
+        return Spec(shapes[0], _compute_dtype(config))
+    if name == "Concatenate" and shapes:
+        axis = integer(config.get("axis"))
+        whole = list(shapes[0])
+        sizes = [shape[axis] for shape in shapes]
+        whole[axis] = None if None in sizes else sum(size or 0 for size in sizes)
+        return Spec(tuple(whole), _compute_dtype(config))
+    if len(given) != 1:
+        raise Unknown
+    return _output(entry, given[0])
+
+
+def _time_distributed(config: JsonObject, shape: Shape) -> Shape:
+    inner = config.get("layer")
+    if not isinstance(inner, Mapping) or "layers" in settings(inner):
+        raise Unknown
+    step = _output(inner, Spec((shape[0], *shape[2:]), _compute_dtype(settings(inner)))).shape
+    return (step[0], shape[1], *step[1:])
+
+
+def _layers(config: JsonObject) -> list[JsonObject]:
+    layers = config.get("layers")
+    found = [entry for entry in layers if isinstance(entry, Mapping)] if isinstance(layers, Sequence) else []
+    if not found:
+        raise Unknown
+    return found

@@ -1,0 +1,121 @@
+"""What a layer's config says of its weights, and in which order Keras's own layers make them.
+
+For files that name weights and nothing else. The order is asked for only where nothing stored tells it.
+(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.layer_classes import OWN, today
+from unnest.core.keras_facts.weight_specs import SWITCHES, initialized
+from unnest.core.model import JsonObject, Tensor
+
+#: The order in which Keras's own layers make what their configs initialize (in Keras 1: regularize, or keep besides).
+MADE = ("embeddings", "depthwise", "pointwise", "kernel", "W", "recurrent", "U", "gamma", "beta", "bias", "b",
+        "moving_mean", "moving_variance", "running_mean", "running_std")  # fmt: skip
+#: The gates of Keras 1's recurrent layers, which have weights of their own.
+GATES = {"LSTM": "icfo", "GRU": "zrh"}
+#: Keras 1's names of layers with weights that later versions called otherwise.
+KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D",
+                     "Deconvolution2D", "SeparableConvolution2D"})  # fmt: skip
+RULES = ("_regularizer", "_constraint")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A stored variable. `made` is its place in the order of making, None where nobody tells.
+
+    `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
+    program had a variable that was not saved.
+    """
+
+    name: str
+    tensor: Tensor | None
+    made: int | None = None
+    trained: bool | None = None
+    read: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A variable that bears a layer's name: what stands between that and its own, and its own without a number."""
+
+    variable: Variable
+    inner: tuple[str, ...]
+    weight: str
+    number: int
+
+
+def parts_of(layer: Layer) -> Iterator[tuple[str, str, JsonObject]]:
+    """(class, name, config) of a layer and of the layers in its config that speak of weights, in order."""
+    pending: list[tuple[str, str, object]] = [(layer.class_name, layer.name, layer.config)]
+    while pending:
+        kind, name, config = pending.pop()
+        if not isinstance(config, Mapping):
+            continue
+        if stems_of(config):
+            yield kind, name, config
+        held = [
+            part for value in config.values() for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, Mapping) and "class_name" in part and isinstance(part.get("config"), Mapping)
+        ]  # fmt: skip
+        held = [part for part in held if "name" in part["config"]]
+        if today(kind) == "Bidirectional":
+            held = [{**p, "name": f"{way}_{p['config']['name']}"} for way in ("forward", "backward") for p in held[:1]]
+        pending += [(str(p["class_name"]), str(p.get("name") or p["config"]["name"]), p["config"]) for p in held[::-1]]
+
+
+def stems_of(config: JsonObject) -> list[str]:
+    """What a config speaks of: what it initializes, or, in Keras 1, what it has rules for."""
+    stems = initialized(config)
+    if not stems:
+        ruled = [k.removesuffix(r) for k in config for r in RULES if k.endswith(r) and not k.startswith("activity")]
+        stems = list(dict.fromkeys(ruled))
+    off = {s for s in stems for switch in SWITCHES.get(s, ("bias",) if s == "b" else ()) if config.get(switch) is False}
+    return [s for s in stems if s not in off]
+
+
+def stem_of(weight: str, stems: Iterable[str]) -> str | None:
+    """The stem that a weight's own name begins with: `recurrent` of `recurrent_kernel`, `W` of `W_i`."""
+    return max((s for s in stems if weight == s or weight.startswith(s + "_")), key=len, default=None)
+
+
+def as_made(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
+    """The claims in the order in which Keras's own layer of that class makes its weights; None where nobody knows."""
+    parts = list(parts_of(layer))
+    sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
+    for claim in claims:
+        sets.setdefault((claim.inner, claim.number), []).append(claim)
+    if len(sets) != len(parts) or any(today(kind) not in OWN | KERAS_1 for kind, _, _ in parts):
+        return None
+    if len(parts) == 1:
+        matched = list(sets.values())
+    elif len({inner for inner, _ in sets}) == 1:
+        matched = [sets[key] for key in sorted(sets)]
+    else:
+        by_name = [[own for (inner, _), own in sets.items() if name in inner] for _, name, _ in parts]
+        if any(len(found) != 1 for found in by_name):
+            return None
+        matched = [found[0] for found in by_name]
+    ordered = [_part_as_made(kind, part, own) for (kind, _, part), own in zip(parts, matched, strict=True)]
+    return None if any(own is None for own in ordered) else [c for own in ordered for c in own or ()]
+
+
+def _part_as_made(kind: str, config: JsonObject, claims: Sequence[Claim]) -> list[Claim] | None:
+    stems, gates = stems_of(config), GATES.get(kind, "")
+    modern = bool(initialized(config))
+    ranks: dict[tuple[int, int], Claim] = {}
+    for claim in claims:
+        stem = stem_of(claim.weight, stems)
+        if stem is None:
+            stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
+        gate = claim.weight.removeprefix(stem).removeprefix("_")
+        at = gates.find(gate) if not modern and gate else 0
+        if stem not in MADE or at < 0 or (at, MADE.index(stem)) in ranks:
+            return None
+        ranks[at, MADE.index(stem)] = claim
+    return [ranks[key] for key in sorted(ranks)]

@@ -1,0 +1,1 @@
+"""Which part of a graph is a wrapper: slices, towers and merges around a template model."""

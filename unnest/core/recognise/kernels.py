@@ -1,0 +1,403 @@
+"""What an operation layer does to arrays: a NumPy function for the name that its call says.
+
+The source of a wrapper is an array of `ELEMENT`s. They can be moved about, and nothing else: there is no arithmetic
+on them, and where one of them would decide what is moved where, `ByContents` says so. All other arrays are plain
+numbers (shapes, bounds, masks), and their arithmetic is that of `arith`, under the names that layers use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Layer
+from unnest.core.model import Json, JsonObject
+from unnest.core.recognise.op_calls import Said
+from unnest.core.recognise.op_graph import Op
+from unnest.core.recognise.shape_evaluation import ARITHMETIC
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Value: TypeAlias = Any
+"""An argument: an array, a number, None, a slice, or a list of such."""
+
+ELEMENT = np.dtype([("element", np.int32)])
+"""The type of a source's elements. It is a structure, so that NumPy itself refuses to calculate with it."""
+
+MAX_ELEMENTS = 4_000_000
+"""Of one result: small files may ask for large ones."""
+
+MAX_PARTS = 4096
+"""Of one split."""
+
+
+class Unreadable(Exception):
+    """An operation that is not in the table, or arguments that it does not understand."""
+
+
+class ByContents(Exception):
+    """The contents of the source decide where its rows go, or are changed on the way."""
+
+
+Lookup: TypeAlias = Callable[[tensor_refs.RawRef], Array]
+
+
+def carry_out(what: Said, layers: Mapping[str, Layer], lookup: Lookup) -> tuple[Array, ...]:
+    """The results of a call. Raises Unreadable, ByContents, and whatever NumPy does where shapes do not fit."""
+    args = [argument(value, layers, lookup) for value in what.args]
+    kwargs = {k: argument(v, layers, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
+    if what.name in ELEMENTWISE:
+        return (_elementwise(what.name, [*args, *kwargs.values()]),)
+    names, function = TABLE[what.name]
+    given = dict(zip(names, args, strict=False))
+    for key, value in kwargs.items():
+        name = key if key in names else ALIASES.get(key, key)
+        if name in names and name not in given:
+            given[name] = value
+        elif not _is_empty(value):  # an argument that would change what the function does
+            raise Unreadable
+    if len(args) > len(names):
+        raise Unreadable
+    for name, value in given.items():
+        if name not in ("x", "xs") and any(a.dtype == ELEMENT for a in _arrays(value)):
+            raise ByContents
+    found = function(**given)
+    return tuple(found) if isinstance(found, list) else (found,)
+
+
+def is_known(what: Said) -> bool:
+    """Whether there is a function for this name."""
+    return what.name in TABLE or what.name in ELEMENTWISE
+
+
+SAYS_NOTHING = ("name", "out_type", "validate_indices", "output_type")
+
+ALIASES = {
+    "input": "x", "inputs": "x", "tensor": "x", "params": "x", "data": "x", "input_": "x", "value": "x", "a": "x",
+    "values": "xs", "arrays": "xs", "tensors": "xs", "slice_spec": "key", "num_or_size_splits": "parts",
+    "indices_or_sections": "parts", "newshape": "shape", "start_indices": "begin", "stop": "limit", "step": "delta",
+    "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm",
+}  # fmt: skip
+"""What the stacks call one and the same argument."""
+
+
+def _is_empty(value: Value) -> bool:
+    return value is None or (not isinstance(value, np.ndarray) and value in (0, False, "", [], {}))
+
+
+def argument(value: Json, layers: Mapping[str, Layer], lookup: Lookup) -> Value:
+    """An argument with arrays for tensors, and Python's own slices."""
+    if isinstance(value, Mapping):
+        return _object(value, layers, lookup)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    raw = tensor_refs.reads(value, layers) if value and isinstance(value[0], str) else []
+    if raw:
+        return lookup(raw[0])
+    return [argument(part, layers, lookup) for part in value]
+
+
+def _object(value: JsonObject, layers: Mapping[str, Layer], lookup: Lookup) -> Value:
+    kind, config = value.get("class_name"), value.get("config", value)
+    if kind == tensor_refs.KERAS_3_TENSOR:
+        raw = tensor_refs.reads(value, layers)
+        if not raw:
+            raise Unreadable
+        return lookup(raw[0])
+    if kind == "__ellipsis__":
+        return ...
+    if kind in ("__tuple__", "__numpy__"):
+        inner = config.get("value", config.get("items")) if isinstance(config, Mapping) else config
+        return argument(inner, layers, lookup)
+    if isinstance(config, Mapping) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
+        return slice(*(_bound(argument(config.get(k), layers, lookup)) for k in ("start", "stop", "step")))
+    return {key: argument(part, layers, lookup) for key, part in value.items()}
+
+
+def _bound(value: Value) -> int | None:
+    return None if value is None else _int(value)
+
+
+def _arrays(value: Value) -> Iterator[Array]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _int(value: Value) -> int:
+    if any(a.dtype == ELEMENT for a in _arrays(value)):
+        raise ByContents
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "iu":
+        raise Unreadable
+    return int(array.reshape(-1)[0])
+
+
+def _ints(value: Value) -> list[int]:
+    if isinstance(value, (list, tuple)):
+        return [_int(part) for part in value]
+    return [_int(part) for part in np.atleast_1d(value)]
+
+
+def _axis(value: Value) -> int:
+    return 0 if value is None else _int(value)
+
+
+def _fits(elements: int) -> None:
+    """Small files may ask for arrays that no memory holds."""
+    if elements > MAX_ELEMENTS:
+        raise Unreadable
+
+
+ELEMENTWISE = {
+    "add": "Add", "addv2": "Add", "sub": "Sub", "subtract": "Sub", "mul": "Mul", "multiply": "Mul", "scalarmul": "Mul",
+    "floordiv": "FloorDiv", "floordivide": "FloorDiv", "realdiv": "RealDiv", "truediv": "RealDiv",
+    "truedivide": "RealDiv", "divide": "RealDiv", "truncatediv": "TruncateDiv", "floormod": "FloorMod",
+    "mod": "FloorMod", "remainder": "FloorMod", "minimum": "Minimum", "maximum": "Maximum", "floor": "Floor",
+    "ceil": "Ceil", "neg": "Neg", "negative": "Neg", "equal": "Equal", "less": "Less", "lessequal": "LessEqual",
+    "greater": "Greater", "greaterequal": "GreaterEqual", "round": "Round",
+}  # fmt: skip
+"""Arithmetic, by the names of layers; what it computes is a serving graph's business too."""
+
+
+def _elementwise(name: str, operands: Sequence[Value]) -> Array:
+    operands = [x for x in operands if x is not None]
+    arrays = [np.asarray(x) for x in operands]
+    if any(a.dtype == ELEMENT for a in arrays):
+        raise ByContents
+    if any(a.dtype.kind not in "iufb" for a in arrays):
+        raise Unreadable
+    _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
+    kind = ELEMENTWISE[name]
+    # A bare number takes the type of the array beside it, as it does in TensorFlow.
+    typed = next((x.dtype for x in operands if isinstance(x, np.ndarray)), None)
+    if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
+        arrays = [a.astype(typed) for a in arrays]
+    return np.asarray(ARITHMETIC[kind](Op(name, kind, ()), arrays))
+
+
+def _cast(x: Value, dtype: Value) -> Array:
+    array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
+    if array.dtype == ELEMENT:
+        if "bool" in name:
+            raise ByContents
+        return array
+    known = {"bool": np.bool_, "half": np.float16, "float16": np.float16, "double": np.float64, "float64": np.float64}
+    if name in known:
+        return array.astype(known[name])
+    if name in ("float", "float32", "bfloat16"):
+        return array.astype(np.float32)
+    if "int" in name:
+        return array.astype(np.int64)
+    raise Unreadable
+
+
+def _getitem(x: Value, key: Value) -> Array:
+    keys = list(key) if isinstance(key, (list, tuple)) else [key]
+    plain = [k if k is None or k is ... or isinstance(k, slice) else _int(k) for k in keys]
+    return np.asarray(np.asarray(x)[tuple(plain)])
+
+
+def _stridedslice(x: Value, bounds: Value, masks: Mapping[str, int]) -> Array:
+    """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
+    begin, end, stride = (_ints(v) for v in bounds)
+    bits = {k: int(masks.get(f"{k}_mask") or 0) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    key: list[Value] = []
+    for n, (first, last, step) in enumerate(zip(begin, end, stride, strict=True)):
+        has = {k for k, mask in bits.items() if mask >> n & 1}
+        if "ellipsis" in has:
+            key.append(...)
+        elif "new_axis" in has:
+            key.append(None)
+        elif "shrink_axis" in has:
+            key.append(first)
+        else:
+            key.append(slice(None if "begin" in has else first, None if "end" in has else last, step))
+    return np.asarray(np.asarray(x)[tuple(key)])
+
+
+def _slice(x: Array, begin: Value, size: Value) -> Array:
+    begins, sizes = _ints(begin), _ints(size)
+    if len(begins) != x.ndim or len(sizes) != x.ndim:
+        raise ValueError("begin and size for every axis")
+    ends = [d if n == -1 else b + n for b, n, d in zip(begins, sizes, x.shape, strict=True)]
+    if any(b < 0 or e > d for b, e, d in zip(begins, ends, x.shape, strict=True)):
+        raise ValueError("beyond the tensor")
+    return x[tuple(slice(b, e) for b, e in zip(begins, ends, strict=True))]
+
+
+def _k3slice(x: Array, begin: Value, shape: Value) -> Array:
+    return _slice(x, begin, shape)
+
+
+def _few(parts: int) -> int:
+    """Parts that anyone has devices for; a small file may ask for more than memory holds."""
+    if parts > MAX_PARTS:
+        raise Unreadable
+    return parts
+
+
+def _split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
+    """Into so many parts, or into parts of these sizes, one of which may be -1."""
+    del num
+    axis = _axis(axis)
+    if np.ndim(parts) == 0:
+        return np.split(x, _few(_int(parts)), axis)
+    sizes = _ints(parts)
+    rest = x.shape[axis] - sum(s for s in sizes if s >= 0)
+    sizes = [rest if s < 0 else s for s in sizes]
+    if sum(sizes) != x.shape[axis] or min(sizes) < 0:
+        raise ValueError("sizes that do not add up")
+    return np.split(x, np.cumsum(sizes)[:-1], axis)
+
+
+def _k3split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
+    """Into so many parts, or at these places."""
+    return np.split(x, _few(_int(parts)) if np.ndim(parts) == 0 else _ints(parts), _axis(axis))
+
+
+def _unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
+    del num
+    along = np.moveaxis(x, _axis(axis), 0)
+    _few(len(along))
+    return list(along)
+
+
+def _gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
+    where, axis = np.asarray(indices), _axis(axis)
+    if where.dtype.kind not in "iu" or (batch_dims is not None and _int(batch_dims)):
+        raise Unreadable
+    _fits(where.size * (x.size // max(1, x.shape[axis])))
+    return np.take(x, where, axis)
+
+
+def _boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
+    where, axis = np.asarray(mask), _axis(axis)
+    if where.dtype != np.bool_ or where.ndim != 1:
+        raise Unreadable
+    if len(where) != x.shape[axis]:
+        raise ValueError("a mask of another length")
+    return np.compress(where, x, axis)
+
+
+def _dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
+    where = np.asarray(partitions)
+    if where.ndim != 1:
+        raise Unreadable
+    return [x[where == part] for part in range(_few(_int(num)))]
+
+
+def _range(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
+    first, last = (0, start) if limit is None else (start, limit)
+    numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
+    if any(n.dtype.kind not in "iuf" for n in numbers):
+        raise Unreadable
+    _fits(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
+    found = np.arange(*(n.item() for n in numbers))
+    return found if dtype is None else _cast(found, dtype)
+
+
+def _joined(xs: Value) -> list[Array]:
+    arrays = [np.asarray(x) for x in xs]
+    _fits(sum(a.size for a in arrays))
+    if len({a.dtype == ELEMENT for a in arrays}) > 1:
+        raise Unreadable
+    return arrays
+
+
+def _concat(xs: Value, axis: Value = 0) -> Array:
+    return np.concatenate(_joined(xs), _axis(axis))
+
+
+def _stack(xs: Value, axis: Value = 0) -> Array:
+    return np.stack(_joined(xs), _axis(axis))
+
+
+def _reduce(function: Callable[..., Array]) -> Callable[..., Array]:
+    def reduced(x: Value, axis: Value = None, keepdims: Value = False) -> Array:
+        array = np.asarray(x)
+        if array.dtype == ELEMENT:
+            raise ByContents
+        axes = None if axis is None else tuple(_ints(axis))
+        return np.asarray(function(array, axis=axes, keepdims=bool(keepdims)))
+
+    return reduced
+
+
+def _cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:
+    array = np.asarray(x)
+    if array.dtype == ELEMENT:
+        raise ByContents
+    if reverse:
+        raise Unreadable
+    sums = np.cumsum(array, _axis(axis))
+    return sums - array if exclusive else sums
+
+
+def _squeeze(x: Value, axis: Value = None) -> Array:
+    return np.squeeze(np.asarray(x), None if axis is None else tuple(_ints(axis)))
+
+
+def _where(mask: Value, y: Value = None, z: Value = None) -> Array:
+    condition = np.asarray(mask)
+    if any(a.dtype == ELEMENT for a in (condition, *_arrays(y), *_arrays(z))):
+        raise ByContents
+    if y is None and z is None:
+        return np.asarray(np.argwhere(condition))
+    _fits(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(y), np.shape(z)), dtype=np.int64)))
+    return np.asarray(np.where(condition, y, z))
+
+
+def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
+    def combined(x: Value, y: Value = None) -> Array:
+        operands = [np.asarray(v) for v in (x, y) if v is not None]
+        if any(a.dtype == ELEMENT for a in operands):
+            raise ByContents
+        _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
+        return np.asarray(function(*operands))
+
+    return combined
+
+
+Entry: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
+
+TABLE: dict[str, Entry] = {
+    "shape": (("x",), lambda x: np.array(np.shape(x), np.int64)),
+    "size": (("x",), lambda x: np.array(np.size(x))),
+    "rank": (("x",), lambda x: np.array(np.ndim(x))),
+    "oneslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.ones(np.shape(x), np.int64), dtype or "int64")),
+    "zeroslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.zeros(np.shape(x), np.int64), dtype or "int64")),
+    "identity": (("x",), np.asarray), "stopgradient": (("x",), np.asarray),
+    "converttotensor": (("x", "dtype"), lambda x, dtype=None: np.asarray(x) if dtype is None else _cast(x, dtype)),
+    "cast": (("x", "dtype"), _cast),
+    "getitem": (("x", "key"), _getitem),
+    "stridedslice": (("x", "bounds", "masks"), _stridedslice),
+    "slice": (("x", "begin", "size"), _slice), "k3slice": (("x", "begin", "shape"), _k3slice),
+    "split": (("x", "parts", "axis", "num"), _split), "k3split": (("x", "parts", "axis"), _k3split),
+    "unstack": (("x", "num", "axis"), _unstack),
+    "gather": (("x", "indices", "axis", "batch_dims"), _gather), "take": (("x", "indices", "axis"), _gather),
+    "gatherv2": (("x", "indices", "axis", "batch_dims"), _gather),
+    "booleanmask": (("x", "mask", "axis"), _boolean_mask),
+    "dynamicpartition": (("x", "partitions", "num"), _dynamic_partition),
+    "reshape": (("x", "shape"), lambda x, shape: np.reshape(x, _ints(shape))),
+    "expanddims": (("x", "axis"), lambda x, axis: np.expand_dims(x, _int(axis))),
+    "squeeze": (("x", "axis"), _squeeze),
+    "transpose": (("x", "perm"), lambda x, perm=None: np.transpose(x, None if perm is None else _ints(perm))),
+    "reverse": (("x", "axis"), lambda x, axis: np.flip(x, tuple(_ints(axis)))),
+    "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(_ints(axis)))),
+    "roll": (("x", "shift", "axis"), lambda x, shift, axis: np.roll(x, _ints(shift), _ints(axis))),
+    "concat": (("xs", "axis"), _concat), "concatenate": (("xs", "axis"), _concat), "stack": (("xs", "axis"), _stack),
+    "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),
+    "reducesum": (("x", "axis", "keepdims"), _reduce(np.sum)),
+    "reduceprod": (("x", "axis", "keepdims"), _reduce(np.prod)),
+    "cumsum": (("x", "axis", "exclusive", "reverse"), _cumsum),
+    "where": (("mask", "y", "z"), _where), "select": (("mask", "y", "z"), _where),
+    "selectv2": (("mask", "y", "z"), _where),
+    "logicaland": (("x", "y"), _logical(np.logical_and)), "logicalor": (("x", "y"), _logical(np.logical_or)),
+    "logicalnot": (("x",), _logical(np.logical_not)), "notequal": (("x", "y"), _logical(np.not_equal)),
+}  # fmt: skip
+"""What is known of each name: its arguments in order, and what it does."""

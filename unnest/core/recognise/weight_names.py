@@ -1,0 +1,131 @@
+"""Weights without a graph: what the names and order of layer groups tell of a wrapper.
+
+The layers of a parallel model are stored inputs first, then slices, the template, merges: n + n*k + 1 + m
+of them for n inputs, k towers and m outputs, and only the template has weights. Without an
+architecture that order is the structure, and names may decide between readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.assign.flat_list import Ambiguous, owners
+from unnest.core.model import Group, Tensor
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A wrapper seen in layer names alone; `head` are the layers with weights that follow it."""
+
+    template: str
+    inputs: int
+    towers: int | None
+    merge: tuple[str, ...]
+    tensors: tuple[Tensor, ...]
+    head: tuple[Group, ...]
+    evidence: tuple[str, ...]
+
+
+SLICE_WORDS = ("lambda", "slice", "split", "getitem")
+OP_LAYER = "tf."
+"""How TensorFlow 2.4 and later begin the names of layers made from operations."""
+
+ALL_EVIDENCE = 3
+"""Names of slices, names of merges, and a template with several layers' weights."""
+
+MERGE_WORDS = ("concat", "merge")
+
+
+def find(groups: Sequence[Group]) -> Bare | None:
+    """The wrapper that these layer groups belong to; None if they do not show one."""
+    at = next((index for index, group in enumerate(groups) if group.tensors), None)
+    if at is None:
+        return None
+    template, before, after = groups[at], groups[:at], groups[at + 1 :]
+    head = next((index for index, group in enumerate(after) if group.tensors), len(after))
+    slices = _slices([group.name for group in before])
+    if slices is None or not after[:head]:
+        return None
+    inputs, towers = slices
+    cut = before[inputs].name
+    merge, evidence = _evidence(template, cut, [group.name for group in after[:head]])
+    under_a_head = head < len(after)
+    if towers == 1 or not evidence or (under_a_head and len(evidence) < ALL_EVIDENCE):
+        return None
+    number = len(before) - inputs
+    counted = f"{inputs} input layers, {number} like {cut}, {template.name}, {len(merge)} merges"
+    return Bare(
+        template.name,
+        inputs,
+        towers,
+        merge,
+        template.tensors,
+        tuple(group for group in after if group.tensors),
+        (counted, *evidence),
+    )
+
+
+def _stem(name: str) -> str:
+    stem, _, number = name.rpartition("_")
+    return stem if stem and number.isdigit() else name
+
+
+def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
+    """How many inputs there are and into how many slices each is cut: the last names share a stem.
+
+    Slicing operators leave a layer for every step of their arithmetic; then the number is not known.
+    """
+    if not names:
+        return None
+    plain = [name for name in names if not name.startswith(OP_LAYER)]
+    if len(plain) < len(names) and any(w in n for n in names[len(plain) :] for w in SLICE_WORDS):
+        return len(plain), None
+    stem = _stem(names[-1])
+    first = len(names)
+    while first and _stem(names[first - 1]) == stem:
+        first -= 1
+    if not first or (len(names) - first) % first:
+        return None
+    return first, (len(names) - first) // first
+
+
+def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The merge layers among those that follow the template, and what speaks for a wrapper."""
+    found = []
+    own = {owner for tensor in template.tensors for owner in tensor.name.split("/")}
+    if any(word in cut.lower() for word in SLICE_WORDS):
+        found.append(f"{cut} is named like a slice layer")
+    merge = tuple(name for name in after if name in own or _stem(name) in own)
+    if merge:
+        found.append(f"{merge[0]} bears the name of a layer in {template.name}")
+    else:
+        merge = tuple(name for name in after if any(word in name.lower() for word in MERGE_WORDS))
+        if merge:
+            found.append(f"{merge[0]} is named like a merge layer")
+    if len(owners(template.tensors)) > 1:
+        found.append(f"{template.name} holds weights of several layers")
+    return merge or tuple(after), tuple(found) if len(found) > 1 else ()
+
+
+def groups_of(bare: Bare) -> tuple[Group, ...]:
+    """The weights as a flat model stores them: a group per owner name, then the head's own.
+
+    Raises Ambiguous where two weights, or two layers, would bear one name.
+    """
+    found = _as_layers_are_called(owners(bare.tensors), bare.merge)
+    names = [t.name for own in found.values() for t in own]
+    clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
+    if clash or "" in found:
+        raise Ambiguous(f"the weight names of {bare.template} are not those of a flat model")
+    return (*(Group(owner, own) for owner, own in found.items()), *bare.head)
+
+
+def _as_layers_are_called(
+    found: Mapping[str, tuple[Tensor, ...]], merge: Sequence[str]
+) -> Mapping[str, tuple[Tensor, ...]]:
+    """Owners without the number that a clone's weights bear: a merge layer shows what its layer is called."""
+    ends = {owner.rpartition("_")[2] for owner in found}
+    if len(ends) == 1 and (end := "_" + ends.pop())[1:].isdigit() and any(name + end in found for name in merge):
+        return {owner.removesuffix(end): own for owner, own in found.items()}
+    return found

@@ -1,0 +1,114 @@
+"""A Sequential's layers as a functional model's own, as `Model(s.input, s.output)` is saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture import NotAGraph, first_at_ends, is_model, layer_name, read, tensor_refs
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras_facts import shape_inference
+from unnest.core.model import Json, JsonObject
+
+
+class ShapesUnknown(ValueError):
+    """Keras 3 would note tensors that nothing in the file tells; the message says after which layer."""
+
+
+def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) -> JsonObject:
+    """A Sequential's layers as Model(s.input, s.output) stores them; a functional model as it is.
+
+    Where the Sequential does not store its input layer, `inputs[0]` is taken: the entry of the input
+    layer that it is called on (the two are one object to the writer). Raises ShapesUnknown.
+    """
+    graph = read(model)
+    if not graph.sequential:
+        return model
+    if _is_keras_3(inputs[0]):
+        return _keras_3_chain(model, graph)
+    layers = list(graph.layers.values())
+    entries: list[JsonObject] = []
+    if not graph.inputs:
+        entries.append(_own_input(layers[0], inputs[0]))
+    elif layers:
+        entries.append({**layers[0].stored, "name": layers[0].name, "inbound_nodes": []})
+        layers = layers[1:]
+    keras_1 = _is_keras_1(inputs[0])
+    before: Json = [layer_name(entries[0]), 0, 0]
+    if keras_1 and layers and is_model(layers[0].stored):
+        entries, before = _inlined(layers[0].stored, inputs)
+        layers = layers[1:]
+    for layer in layers:
+        assert isinstance(before, list)
+        node: Json = [before if keras_1 else [*before, {}]]
+        entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
+        before = [layer.name, int(is_model(layer.stored)), 0]
+    start: Json = [layer_name(entries[0]), 0, 0]
+    config: JsonObject = {
+        "name": graph.name,
+        "layers": entries,
+        "input_layers": [start],
+        "output_layers": [before],
+    }
+    return {**model, "config": config}
+
+
+def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
+    """The same for Keras 3, which always stores the input layer, and notes every tensor in full."""
+    if not graph.layers:
+        raise ShapesUnknown("any shape of a model without layers")
+    first, *rest = graph.layers.values()
+    entries: list[JsonObject] = [{**first.stored, "name": first.name, "inbound_nodes": []}]
+    spec = shape_inference.of_input(first.stored)
+    before: Json = [first.name, 0, 0]
+    for layer in rest:
+        call = shape_inference.called(layer.stored, spec) if spec else None
+        if spec is None or call is None:
+            raise ShapesUnknown(f"the shapes after {layer.name!r}")
+        node = tensor_refs.keras_3(before, spec.shape, spec.dtype, call.kwargs)
+        entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
+        before, spec = [layer.name, 0, 0], call.output
+    end: Json = [entries[-1]["name"], first_at_ends(entries[-1]), 0]
+    start: Json = [first.name, 0, 0]
+    config: JsonObject = {"name": graph.name, "layers": entries, "input_layers": [start], "output_layers": [end]}
+    return {**model, "config": config}
+
+
+def _own_input(first: Layer, called_on: JsonObject) -> JsonObject:
+    """The input layer that a Sequential makes for itself, from the one that it is called on.
+
+    The two are one object unless the wrapper was given an input of its own, which then has an automatic
+    name; a Sequential's own is called after the first layer, if that layer was given a shape.
+    """
+    automatic = re.fullmatch(r"input(_layer)?_\d+", str(called_on.get("name")))
+    if "batch_input_shape" not in first.settings or _is_keras_1(called_on) or not automatic:
+        return called_on
+    name = f"{first.name}_input"
+    config = called_on.get("config")
+    if not isinstance(config, Mapping):
+        raise NotAGraph(f"the input layer of {first.name!r} has no config")
+    return {**called_on, "name": name, "config": {**config, "name": name}}
+
+
+def _inlined(model: JsonObject, inputs: Sequence[JsonObject]) -> tuple[list[JsonObject], Json]:
+    """A model that begins a Keras 1 Sequential: its layers are the Sequential's own graph."""
+    inner = sequential_as_functional(model, inputs)
+    graph = read(inner)
+    config = inner["config"]
+    assert isinstance(config, Mapping)
+    outputs = tensor_refs.reads(config["output_layers"], graph.layers)
+    if len(outputs) != 1:
+        raise NotAGraph(f"{graph.name!r} begins a Sequential and has {len(outputs)} outputs")
+    return [layer.stored for layer in graph.layers.values()], list(outputs[0])
+
+
+def _is_keras_3(entry: JsonObject) -> bool:
+    """Keras 3's input layers say `batch_shape` where earlier ones say `batch_input_shape`."""
+    config = entry.get("config")
+    return isinstance(config, Mapping) and "batch_shape" in config
+
+
+def _is_keras_1(entry: JsonObject) -> bool:
+    """Keras 1's input layers say `input_dtype` where later ones say `dtype`."""
+    config = entry.get("config")
+    return isinstance(config, Mapping) and "input_dtype" in config

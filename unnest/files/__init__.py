@@ -1,0 +1,1 @@
+"""Outputs that are complete or absent: written beside their place, compared, and given their name in one step."""

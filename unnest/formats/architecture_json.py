@@ -1,0 +1,138 @@
+"""An architecture kept as JSON: what `model.to_json()` returned, in a file of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.errors import Unreadable
+from unnest.files.atomic import write_all, write_failed
+from unnest.formats.base import Container, Progress, Source, same_model
+from unnest.formats.json_text import dump, is_architecture, parse
+
+#: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
+MAX_JSON = 64 << 20
+
+#: How often text may be JSON in JSON: `json.dump(model.to_json(), f)` makes two.
+MAX_ENCODINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a source was written down, so that its output is written the same way."""
+
+    indent: int | str | None = None
+    separators: tuple[str, str] = (", ", ": ")
+    ensure_ascii: bool = True
+    encodings: int = 1
+    end: str = ""
+
+    @staticmethod
+    def of(text: str, innermost: str, encodings: int) -> Style:
+        """Read off the first few characters; whitespace inside strings may mislead, and only the looks suffer."""
+        indented = re.match(r"\s*\{\r?\n([ \t]+)", innermost)
+        indent: int | str | None = None
+        if indented:
+            indent = indented[1] if "\t" in indented[1] else len(indented[1])
+        colon = ": " if re.search(r'":\s', innermost) else ":"
+        comma = "," if indented or not re.search(r'[\]}"\d],\s', innermost) else ", "
+        return Style(indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :])
+
+    def dump(self, value: Json) -> bytes:
+        """The text as it goes into the file."""
+        text = dump(value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii)
+        for _ in range(self.encodings - 1):
+            text = dump(text, ensure_ascii=self.ensure_ascii)
+        return (text + self.end).encode("utf-8", "surrogatepass")
+
+
+class JsonSource(Source):
+    """A JSON file, read as a whole."""
+
+    container: ClassVar = "json"
+
+    def __init__(self, path: str) -> None:
+        text = innermost = read_text(path)
+        value = parse(text, path)
+        encodings = 1
+        while isinstance(value, str) and encodings < MAX_ENCODINGS:
+            innermost, encodings = value, encodings + 1
+            value = parse(innermost, path)
+        self.style = Style.of(text, innermost, encodings)
+        super().__init__(path, _stored(value, path))
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """There are no tensors here."""
+        raise KeyError(tensor.name)
+
+
+def read_text(path: str) -> str:
+    """The file's text. Raises Unreadable."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_JSON + 1)
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
+    if len(data) > MAX_JSON:
+        raise Unreadable("too-large", f"{path}: more than {MAX_JSON >> 20} MiB of JSON is no architecture")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no architecture JSON") from e
+
+
+def read_architecture(path: str) -> JsonObject:
+    """What --architecture names: the JSON, whatever is wrapped around it."""
+    architecture = JsonSource(path).stored.architecture
+    assert architecture is not None
+    return architecture
+
+
+def _stored(value: Json, path: str) -> Stored:
+    if not is_architecture(value):
+        raise Unreadable("not-keras", f"{path}: is JSON, but not what model.to_json() writes")
+    architecture = value
+    return Stored(
+        "architecture",
+        architecture,
+        keras_version=_known(architecture, "keras_version"),
+        backend=_known(architecture, "backend"),
+    )
+
+
+def _known(architecture: JsonObject, key: str) -> str | None:
+    value = architecture.get(key)
+    return value if isinstance(value, str) else None
+
+
+class JsonContainer(Container):
+    """Reads and writes architecture JSON."""
+
+    name: ClassVar = "json"
+    suffix: ClassVar = ".json"
+
+    def open(self, path: str) -> JsonSource:
+        """Read and parse the file."""
+        return JsonSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """The architecture alone, in the source's style."""
+        assert model.architecture is not None
+        style = source.style if isinstance(source, JsonSource) else Style()
+        data = style.dump(model.architecture)
+        try:
+            with open(path, "xb", buffering=0) as file:
+                write_all(file, data)
+        except OSError as e:
+            raise write_failed(path, e) from e
+        progress(len(data))
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+        """By equality of the parsed JSON."""
+        found = self.open(path).stored
+        same_model(replace(found, architecture=model.architecture), found, path)
+        return ("architecture",)

@@ -1,0 +1,138 @@
+"""What a container is to the rest of the program: a way to read a path, and a way to write one.
+
+A `Source` is one model on disk, opened once, so that what was checked is what is copied.
+Its `stored` is all that the core sees. A `Container` opens sources and writes stored
+models: `write` makes a file (or fills a folder) under a name that `unnest.files.atomic` will publish or
+remove, `verify` opens the result again and compares it with what was meant to be written.
+
+A new container is a module in this folder and a line in `detect.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+
+from unnest.core.model import JsonObject, Plan, Stored, Tensor
+from unnest.core.plan import plan
+from unnest.errors import Failed, Refused
+from unnest.findings import Finding
+from unnest.formats.json_text import dump
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
+Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
+
+#: Called with the number of bytes just written or compared.
+Progress: TypeAlias = Callable[[int], None]
+
+#: Bytes moved at a time where tensors pass through memory at all.
+BLOCK = 1 << 20
+
+
+S = TypeVar("S", bound="Source")
+
+
+class Source(ABC):
+    """One model on disk, open for reading until it is closed."""
+
+    container: ClassVar[ContainerName]
+
+    #: Why nobody can tell whose the weights are, where that may stay open: not every output needs to know.
+    doubt: Refused | None = None
+
+    def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
+        self.path = path
+        self.stored = stored
+        #: What the container itself noticed: things in the file that no model accounts for.
+        self.findings = findings
+        #: Weights alone, with the architecture that was given for them: the model that they make. The plan says.
+        self.complete: Stored | None = None
+
+    @property
+    def everything(self) -> tuple[Tensor, ...]:
+        """Every tensor of the source."""
+        return (*(t for g in self.stored.groups for t in g.tensors), *(self.stored.optimizer or ()))
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """Files that the layers keep beside their weights (vocabularies), by their path in the source."""
+        return ()
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+        """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
+        known = architecture if self.stored.architecture is None else None
+        return plan(self.stored, architecture=known, keep_nested=keep_nested)
+
+    def parts(self) -> tuple[str, ...]:
+        """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""
+        return (self.path,)
+
+    @abstractmethod
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
+
+    def close(self) -> None:  # noqa: B027 - most containers have nothing to let go of
+        """Let go of the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Container(ABC):
+    """One file format: how it is read, written and read back."""
+
+    name: ClassVar[ContainerName]
+    #: The suffix of a default output; empty for folders.
+    suffix: ClassVar[str]
+    #: Whether it is a folder: `write` then fills one that has been made.
+    folder: ClassVar[bool] = False
+
+    @abstractmethod
+    def open(self, path: str) -> Source:
+        """Read everything but the tensors' bytes. Raises Unreadable."""
+
+    @abstractmethod
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """Write `model`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
+
+        A file is not there yet, a folder is. The same model and source give the same bytes, whatever the path, the
+        clock or the machine.
+        """
+
+    @abstractmethod
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Read `path` back and name what was compared. Raises Failed where anything differs."""
+
+
+def nbytes(tensor: Tensor) -> int:
+    """Bytes of a tensor's elements: NumPy's spelling ends in the size of one; types it lacks have two at most."""
+    return tensor.size * (int(tensor.dtype[2:]) if tensor.dtype[:1] in "<>|=" else 2)
+
+
+def same_model(model: Stored, found: Stored, path: str) -> None:
+    """Everything but the bytes is as it was meant to be, or Failed names what is not."""
+    for what in ("contents", "architecture", "training", "keras_version", "backend"):
+        meant, read = getattr(model, what), getattr(found, what)
+        # As text where they are not equal: NaN, which JSON may hold, does not equal itself.
+        if meant != read and dump(meant) != dump(read):
+            raise Failed("read-back", f"{path}: the {what} reads back differently; the disk may be failing")
+    if [_outline(g.tensors) for g in model.groups] != [_outline(g.tensors) for g in found.groups] or [
+        g.name for g in model.groups
+    ] != [g.name for g in found.groups]:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    if _outline(model.optimizer) != _outline(found.optimizer):
+        raise Failed("read-back", f"{path}: the optimizer state reads back differently; the disk may be failing")
+
+
+def _outline(tensors: tuple[Tensor, ...] | None) -> list[tuple[str, tuple[int, ...], str]] | None:
+    return None if tensors is None else [(t.name, t.shape, t.dtype) for t in tensors]

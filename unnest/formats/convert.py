@@ -1,0 +1,270 @@
+"""Which container a result goes into, and what that container cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from unnest.core.architecture import is_model, read
+from unnest.core.keras_facts.weight_specs import must_have
+from unnest.core.model import JsonObject, Stored
+from unnest.errors import Refused
+from unnest.findings import Code, Finding
+from unnest.formats.base import ContainerName, Source, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A container, and the model as it goes in."""
+
+    container: ContainerName
+    model: Stored
+    #: The suffix of a default output; None where the source's own stays.
+    suffix: str | None = None
+    lost: tuple[Finding, ...] = ()
+
+
+#: What --to calls each container's own form.
+OWN: dict[ContainerName, Target] = {
+    "h5": "h5", "keras": "keras", "weights_h5": "weights", "saved_model": "saved_model", "json": "json",
+}  # fmt: skip
+
+#: Why a container cannot be written from another one's models.
+WHY_NOT: dict[Target, str] = {
+    "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
+    "keras": "a .keras needs the architecture, which is not in this file",
+    "h5": "an .h5 of a model needs the architecture; pass --architecture MODEL.json",
+    "weights": "the weights' layers are not stored",
+    "json": "holds no architecture",
+}
+
+
+def aim(source: Source, model: Stored, to: Target | None) -> Aim:
+    """Where `model` goes. Raises Refused where it cannot go there."""
+    goal = _aim(source, model, to)
+    if goal.model is not source.stored:
+        for whole in (goal.model, source.complete):
+            _fed(source, whole)
+    return goal
+
+
+def _fed(source: Source, model: Stored | None) -> None:
+    """Raises Refused where a layer that has weights would come without them: such a file loads, and predicts noise."""
+    if model is None or model.architecture is None or not is_model(model.architecture) or not model.groups:
+        return
+    layers = read(model.architecture).layers
+    empty = [g.name for g in model.groups if not g.tensors and g.name in layers]
+    starved = next((name for name in empty if _must_have(layers[name].stored)), None)
+    if starved is not None:
+        raise Refused(
+            "weights-missing",
+            f"{source.path}: {starved!r} would come without its weights, which are not in the file or not found; "
+            "please report it if they are",
+        )
+
+
+def _must_have(entry: JsonObject) -> bool:
+    if not is_model(entry):
+        return must_have(entry.get("config"))
+    return any(_must_have(layer.stored) for layer in read(entry).layers.values())
+
+
+def _aim(source: Source, model: Stored, to: Target | None) -> Aim:
+    name = source.container
+    if name == "checkpoint":
+        return _out_of_checkpoint(source, model, to)
+    if to is None or to == OWN[name]:
+        return Aim(name, model)
+    way = _as_json if to == "json" else WAYS.get((name, to))
+    if way is None:
+        raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
+    goal = way(source, model)
+    if source.assets and goal.container != name:
+        left = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
+        goal = replace(goal, lost=(*goal.lost, left))
+    return goal
+
+
+@contextmanager
+def _of(source: Source) -> Iterator[None]:
+    """What is refused of a model is refused of its file."""
+    try:
+        yield
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+
+
+def _complete(source: Source) -> Stored:
+    """Weights with the architecture that was given for them, as a model."""
+    if source.complete is None:
+        raise Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
+    return source.complete
+
+
+def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
+    if to is None and model is source.stored:
+        return Aim("checkpoint", model)
+    if source.doubt is not None:
+        raise source.doubt
+    if to == "h5":
+        full = _complete(source)
+        _only_numpys(source, full)
+        return Aim("h5", full, ".h5", _left_of_checkpoint(source, full))
+    if to not in (None, "weights"):
+        raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights or h5 can hold that")
+    _only_numpys(source, model)
+    if any(not g.name for g in model.groups):
+        raise Refused(
+            "needs-architecture",
+            f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
+        )
+    lost = _left_of_checkpoint(source, model)
+    whole = source.complete
+    if whole is not None and whole.is_keras_3:
+        return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost)
+    return Aim("h5", model, ".weights.h5", lost)
+
+
+def _laid_out(source: Source, whole: Stored) -> Stored:
+    """Weights as Keras 3 has them, which knows no others by their suffix; the architecture says where they go."""
+    from unnest.formats.keras3.path_layout import lay_out
+
+    version = whole.keras_version or "3.x"
+    model = replace(whole, contents="weights", training=None, optimizer=None, keras_version=version)
+    with _of(source):
+        lay_out(model)  # whatever has no place is refused before anything is written
+    return model
+
+
+def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
+    """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
+    kept = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in model.optimizer or ()}
+    left = len(source.everything) - len(kept)
+    found = []
+    if model.optimizer:
+        found.append(Code.NO_COMPILE())
+    elif left > 0:
+        where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
+        found.append(Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left} tensors"))
+    return tuple(found)
+
+
+def _only_numpys(source: Source, model: Stored) -> None:
+    """HDF5 as Keras writes it knows NumPy's types alone."""
+    for tensor in [t for g in model.groups for t in g.tensors] + list(model.optimizer or ()):
+        if tensor.dtype[:1] not in "<>|=":
+            raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
+
+
+def _saved_model_as_h5(source: Source, model: Stored) -> Aim:
+    _check_saved_model(source, model)
+    return Aim("h5", model, ".h5")
+
+
+def _saved_model_as_weights(source: Source, model: Stored) -> Aim:
+    _check_saved_model(source, model)
+    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    return Aim("h5", bare, ".weights.h5", _lost(model, bare))
+
+
+def _check_saved_model(source: Source, model: Stored) -> None:
+    if model.architecture is None:
+        raise Refused(
+            "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
+        )
+    if source.doubt is not None:
+        raise source.doubt
+    if not any(g.tensors for g in model.groups) and source.stored.parameters:
+        raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
+    _only_numpys(source, model)
+
+
+def _as_keras(source: Source, model: Stored) -> Aim:
+    if source.container == "saved_model":
+        _check_saved_model(source, model)
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
+    from unnest.core.keras_facts.config_forms import as_zipped
+    from unnest.formats.keras3.path_layout import lay_out
+
+    _only_numpys(source, model)
+    with _of(source):
+        full = as_zipped(model)
+        lay_out(full)  # whatever has no place is refused before anything is written
+    return Aim("keras", full, ".keras", _lost(model, full))
+
+
+def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
+    if source.container == "weights_h5":
+        model = _complete(source)
+    if model.architecture is None or not is_model(model.architecture):
+        raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
+    from unnest.core.keras_facts.config_forms import as_h5
+    from unnest.formats.keras3.path_layout import in_order
+    from unnest.formats.keras3.path_tree import called_by_place
+
+    with _of(source):
+        full = as_h5(in_order(model))
+    full = replace(full, groups=called_by_place(full.groups))
+    if full.training is None:
+        full = replace(full, optimizer=None)
+    return Aim("h5", full, ".h5", _lost(model, full))
+
+
+def _as_json(source: Source, model: Stored) -> Aim:
+    if source.container == "json":
+        return Aim("json", model)
+    if model.architecture is None:
+        raise Refused(
+            "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
+        )
+    architecture = model.architecture
+    if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
+        versions = {"keras_version": model.keras_version, "backend": model.backend}
+        architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
+    bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
+    return Aim("json", bare, ".json", _lost(model, bare))
+
+
+def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+    raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
+
+
+def _as_path_keyed(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+    bare = replace(model, contents="weights", architecture=None, training=None)
+    return Aim("weights_h5", bare, ".weights.h5", _lost(model, bare))
+
+
+def _as_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+    if model.contents == "weights":
+        return Aim("h5", model)
+    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    return Aim("h5", bare, None, _lost(model, bare))
+
+
+def _lost(before: Stored, after: Stored) -> tuple[Finding, ...]:
+    """Conversions that were asked for still say what they leave out."""
+    parts = {
+        "the architecture": before.architecture is not None and after.architecture is None,
+        "the weights": bool(before.groups) and not after.groups,
+        "the training settings": before.training is not None and after.training is None,
+        "the optimizer state": before.optimizer is not None and after.optimizer is None,
+    }
+    lost = [name for name, gone in parts.items() if gone]
+    return (Code.NOT_HELD(what=", ".join(lost)),) if lost else ()
+
+
+#: (the source's container, --to) -> the way there; all not listed are refused.
+WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Stored], Aim]] = {
+    ("h5", "weights"): _as_weights,
+    ("h5", "keras"): _as_keras,
+    ("saved_model", "h5"): _saved_model_as_h5,
+    ("saved_model", "weights"): _saved_model_as_weights,
+    ("saved_model", "keras"): _as_keras,
+    ("keras", "weights"): _as_path_keyed,
+    ("keras", "h5"): _path_keyed_as_h5,
+    ("weights_h5", "h5"): _path_keyed_as_h5,
+    ("json", "h5"): _no_weights,
+    ("json", "weights"): _no_weights,
+}

@@ -1,0 +1,154 @@
+"""Which container a path is, told by content: magic numbers and markers first, then structure.
+
+The modules that read a container are imported when one is met: HDF5's library alone takes
+longer to load than everything else together.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from importlib import import_module
+
+from unnest.errors import Unreadable
+from unnest.formats.base import Container, ContainerName
+
+#: Container -> module and class. A new container is a line here.
+READERS: dict[ContainerName, tuple[str, str]] = {
+    "h5": ("unnest.formats.hdf5.legacy_h5", "H5Container"),
+    "json": ("unnest.formats.architecture_json", "JsonContainer"),
+    "keras": ("unnest.formats.keras3.keras_zip", "KerasContainer"),
+    "weights_h5": ("unnest.formats.keras3.weights_h5", "WeightsContainer"),
+    "checkpoint": ("unnest.formats.tensorflow.checkpoint", "CheckpointContainer"),
+    "saved_model": ("unnest.formats.tensorflow.saved_model", "SavedModelContainer"),
+}
+
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+ZIP_MAGIC = b"PK\x03\x04"
+
+#: HDF5 looks for its magic at the start, and behind a user block of any power of two from 512.
+USER_BLOCKS = (0, 512, 1024, 2048, 4096)
+
+#: Suffixes of model files: such a file in a folder is reported even where its content is none.
+SUFFIXES = (".h5", ".hdf5", ".keras")
+
+SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
+
+
+def container_of(path: str) -> ContainerName | None:
+    """The container at `path`; None where the content is none we know. Raises Unreadable."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as e:
+        if os.path.isfile(path + ".index"):
+            return "checkpoint"
+        raise cannot_open(path, e) from e
+    if stat.S_ISDIR(mode):
+        return "saved_model" if is_saved_model(path) else None
+    if not stat.S_ISREG(mode):
+        # A pipe or a device would keep us waiting, or never end.
+        raise Unreadable("not-a-file", f"{path}: is no regular file; pass a file or a folder")
+    return _of_file(path)
+
+
+def _of_file(path: str) -> ContainerName | None:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(512)
+            if start.startswith(ZIP_MAGIC):
+                return "keras"
+            for offset in USER_BLOCKS:
+                file.seek(offset)
+                if file.read(len(HDF5_MAGIC)) == HDF5_MAGIC:
+                    return "weights_h5" if _is_path_keyed(path) else "h5"
+    except OSError as e:
+        raise cannot_open(path, e) from e
+    return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b'"') else None
+
+
+def checkpoints_of(names: Collection[str]) -> list[str]:
+    """The checkpoint prefixes among a folder's files: an index, and at least a data file that goes with it."""
+    stems = {n.rpartition(".data-")[0] for n in names if ".data-" in n}
+    return [n for n in (name.removesuffix(".index") for name in names if name.endswith(".index")) if n in stems]
+
+
+def _is_path_keyed(path: str) -> bool:
+    """Whether an HDF5 file has `layers` where the older layout has lists of names."""
+    from h5py import h5a, h5f
+
+    try:
+        file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY)
+    except (OSError, RuntimeError, ValueError):
+        return False  # the container says what is wrong with it
+    try:
+        named = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
+        return not named and b"layers" in file and b"model_weights" not in file  # noqa: TRY300
+    except (OSError, RuntimeError, ValueError, KeyError):
+        return False
+    finally:
+        file.close()
+
+
+def is_saved_model(folder: str) -> bool:
+    """A SavedModel is the folder that holds one of these."""
+    return any(os.path.isfile(os.path.join(folder, mark)) for mark in SAVED_MODEL_MARKS)
+
+
+def open_container(path: str) -> Container:
+    """The container that reads `path`. Raises Unreadable where there is none."""
+    name = container_of(path)
+    if name is None:
+        raise _unknown(path)
+    if name not in READERS:
+        raise Unreadable("not-supported-yet", f"{path}: is a {name} container, which this version cannot read yet")
+    return container(name)
+
+
+def container(name: ContainerName) -> Container:
+    """The container of that name; it must be one of READERS."""
+    module, kind = READERS[name]
+    made: Container = getattr(import_module(module), kind)()
+    return made
+
+
+def _unknown(path: str) -> Unreadable:
+    if os.path.isdir(path):
+        return Unreadable("no-model", f"{path}: no model in this folder; pass a model file or a folder that holds some")
+    if os.path.getsize(path) == 0:
+        return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
+    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
+
+
+def cannot_open(path: str, error: OSError) -> Unreadable:
+    """Why the system would not let us."""
+    if isinstance(error, FileNotFoundError):
+        return Unreadable("not-found", f"{path}: no such file or folder")
+    return Unreadable("cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions")
+
+
+def may_be_model(path: str) -> bool:
+    """Whether a walk stops here: by content, or by a suffix that promises a model.
+
+    A model's file that is torn is worth a word; a text that happens to be called .json is not.
+    """
+    try:
+        name = container_of(path)
+    except Unreadable as e:
+        return e.code != "not-a-file" and path.lower().endswith(SUFFIXES)
+    if name == "json":
+        return _mentions_a_class(path)
+    if name == "keras":
+        return path.lower().endswith(".keras")
+    return name is not None or path.lower().endswith(SUFFIXES)
+
+
+def _mentions_a_class(path: str) -> bool:
+    """Far cheaper than parsing; the quotes are escaped where the JSON is encoded twice."""
+    from unnest.formats.architecture_json import read_text
+
+    try:
+        text = read_text(path)
+    except Unreadable:
+        return False
+    return "class_name" in text and "config" in text

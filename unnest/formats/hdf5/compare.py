@@ -1,0 +1,141 @@
+"""Tensors as the bytes that lie in the file: read in blocks, and compared without decoding them.
+
+Memory stays flat whatever the tensor's size, and comparing costs what reading two files costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import IO
+
+import numpy as np
+from h5py import h5d, h5s
+
+from unnest.formats.base import BLOCK, Progress
+
+
+class Comparer:
+    """Two files side by side; tells whether a dataset of one equals a dataset of the other."""
+
+    def __init__(self, left: str, right: str, progress: Progress) -> None:
+        self._stack = ExitStack()
+        self._files: list[IO[bytes]] = []
+        for path in (left, right):
+            self._files.append(self._stack.enter_context(open(path, "rb", buffering=0)))  # noqa: SIM115
+        self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
+        self._progress = progress
+
+    def __enter__(self) -> Comparer:  # noqa: PYI034 - Self came with Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def same(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+        """Bit for bit, in the form in which they are stored where that is the same."""
+        layouts = [d.get_create_plist().get_layout() for d in (left, right)]
+        if layouts == [h5d.CONTIGUOUS] * 2:
+            sizes = [d.get_storage_size() for d in (left, right)]
+            return sizes[0] == sizes[1] and (
+                not sizes[0] or self._same_range(left.get_offset(), right.get_offset(), sizes[0])
+            )
+        if layouts == [h5d.CHUNKED] * 2:
+            return self._same_chunks(left, right)
+        return all(a == b for a, b in zip(slabs(left), slabs(right), strict=True))
+
+    def same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
+        """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
+        rest: int = right.get_storage_size()
+        offset = right.get_offset() or 0
+        file = self._files[1]
+        for block in blocks:
+            file.seek(offset)
+            if len(block) > rest or _read_exactly(file, len(block)) != block:
+                return False
+            offset, rest = offset + len(block), rest - len(block)
+            self._progress(len(block))
+        return rest == 0
+
+    def _same_chunks(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+        if left.get_num_chunks() != right.get_num_chunks():
+            return False
+
+        def differs(chunk: h5d.StoreInfo) -> bool | None:
+            there = right.get_chunk_info_by_coord(chunk.chunk_offset)
+            alike = (chunk.size, chunk.filter_mask) == (there.size, there.filter_mask) and self._same_range(
+                chunk.byte_offset, there.byte_offset, chunk.size
+            )
+            return None if alike else True  # anything but None ends the iteration and is its result
+
+        found: bool | None = left.chunk_iter(differs)
+        return found is None
+
+    def _same_range(self, left: int, right: int, size: int) -> bool:
+        for file, offset in zip(self._files, (left, right), strict=True):
+            file.seek(offset)
+        while size:
+            if size < BLOCK:
+                self._buffers = (bytearray(size), bytearray(size))
+            elif len(self._buffers[0]) != BLOCK:
+                self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
+            if not all(_fill(f, b) for f, b in zip(self._files, self._buffers, strict=True)):
+                return False
+            if self._buffers[0] != self._buffers[1]:
+                return False
+            size -= len(self._buffers[0])
+            self._progress(len(self._buffers[0]))
+        return True
+
+
+def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
+    """Whether two runs of blocks are the same bytes, however they are cut."""
+    others, rest = iter(right), b""
+    for block in left:
+        at = 0
+        while at < len(block):
+            if not rest:
+                rest = next(others, b"")
+                if not rest:
+                    return False
+            size = min(len(rest), len(block) - at)
+            if rest[:size] != block[at : at + size]:
+                return False
+            at, rest = at + size, rest[size:]
+    return not rest and not any(others)
+
+
+def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
+    """A dataset's elements in order, some leading rows at a time, decoded where they are compressed."""
+    shape, dtype = dataset.shape, dataset.dtype
+    if 0 in shape:
+        return
+    if not shape:
+        value = np.empty((), dtype)
+        dataset.read(h5s.ALL, h5s.ALL, value)
+        yield value.tobytes()
+        return
+    row = dtype.itemsize * int(np.prod(shape[1:], dtype=object))
+    step = max(1, BLOCK // row)
+    for start in range(0, shape[0], step):
+        count = (min(step, shape[0] - start), *shape[1:])
+        space = dataset.get_space()
+        space.select_hyperslab((start,) + (0,) * (len(shape) - 1), count)
+        value = np.empty(count, dtype)
+        dataset.read(h5s.create_simple(count), space, value)
+        yield value.tobytes()
+
+
+def _fill(file: IO[bytes], buffer: bytearray) -> bool:
+    view, filled = memoryview(buffer), 0
+    while filled < len(buffer):
+        n = file.readinto(view[filled:])  # type: ignore[attr-defined]
+        if not n:
+            return False
+        filled += n
+    return True
+
+
+def _read_exactly(file: IO[bytes], size: int) -> bytes:
+    buffer = bytearray(size)
+    return bytes(buffer) if _fill(file, buffer) else b""

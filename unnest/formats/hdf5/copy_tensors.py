@@ -1,0 +1,55 @@
+"""Tensors into a new HDF5 file, from whatever container they are in: none passes through memory whole."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import h5py
+import numpy as np
+from h5py import h5d, h5o, h5p, h5s, h5t
+
+from unnest.core.model import Tensor
+from unnest.files.atomic import write_all
+from unnest.formats.base import Progress, Source
+from unnest.formats.hdf5.guarded_file import Door, encoded
+
+
+class Transfer:
+    """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last."""
+
+    def __init__(self, source: Source, progress: Progress) -> None:
+        door = getattr(source, "door", None)
+        self.door = door if isinstance(door, Door) else None
+        self.source, self.progress = source, progress
+        #: (where the bytes go, tensor), for when the file is closed.
+        self.pending: list[tuple[int, Tensor]] = []
+        self.links = h5p.create(h5p.LINK_CREATE)
+        self.links.set_create_intermediate_group(True)
+
+    def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
+        """The tensor as a dataset of the group; slashes in the name make groups."""
+        if self.door is not None:
+            h5o.copy(self.door.id, b"/" + encoded(tensor.ref), group.id, encoded(name), lcpl=self.links)
+            self.progress(self.door.datasets[tensor.ref].stored)
+        else:
+            self._reserve(group, name, tensor)
+
+    def _reserve(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
+        """A contiguous dataset whose bytes come later, written straight to their place in the file."""
+        how = h5p.create(h5p.DATASET_CREATE)
+        how.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+        how.set_fill_time(h5d.FILL_TIME_NEVER)
+        how.set_obj_track_times(False)
+        kind = h5t.py_create(np.dtype(tensor.dtype), logical=True)
+        space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
+        dataset = h5d.create(group.id, encoded(name), kind, space, how, lcpl=self.links)
+        if tensor.size:
+            self.pending.append((dataset.get_offset(), tensor))
+
+    def fill(self, file: IO[bytes]) -> None:
+        """The reserved places of a file that HDF5 has let go of; unbuffered."""
+        for offset, tensor in self.pending:
+            file.seek(offset)
+            for block in self.source.blocks(tensor):
+                write_all(file, block)
+                self.progress(len(block))

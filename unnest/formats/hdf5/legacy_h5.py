@@ -1,0 +1,293 @@
+"""Keras's HDF5 layout: a full model, or weights only. Read into a stored model, and written.
+
+    /                     keras_version, backend, model_config, training_config
+      model_weights       layer_names, backend, keras_version
+        <layer>           weight_names
+          <weight name>   a dataset; slashes in the name make groups
+      optimizer_weights   weight_names
+        <weight name>
+
+A weights-only file has what is below `model_weights` at its root. Tensors go from file to file
+by HDF5's own object copy, which keeps chunks and compression and never decodes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+import h5py
+from h5py import h5d
+
+from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.errors import Failed, Unreadable
+from unnest.files.atomic import write_failed
+from unnest.findings import Code, Finding, listed
+from unnest.formats.base import BLOCK, Container, Progress, Source, same_model
+from unnest.formats.hdf5 import attributes as at
+from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
+from unnest.formats.hdf5.copy_tensors import Transfer
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door, oneline
+from unnest.formats.json_text import dump, parse_object
+
+MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
+
+#: Newer Keras writes the model's own variables here, beside the layers; a functional model has none.
+TOP_LEVEL = "top_level_model_weights"
+
+#: Attributes that a stored model knows; all others are carried as they are.
+KNOWN = re.compile(r"keras_version|backend|model_config|training_config|(layer|weight)_names\d*")
+
+
+class H5Source(Source):
+    """A Keras HDF5 file, its tree walked and its tensors untouched."""
+
+    container: ClassVar = "h5"
+
+    def __init__(self, path: str) -> None:
+        self.door = Door(path)
+        try:
+            self.root = MODEL if MODEL in self.door.groups else ""
+            stored, findings = _Reader(self.door, self.root).read()
+        except BaseException:
+            self.door.close()
+            raise
+        super().__init__(path, stored, findings)
+
+    def place(self, layer: str) -> str:
+        """Where a layer's group is."""
+        return f"{self.root}/{layer}" if self.root else layer
+
+    @property
+    def top_level(self) -> str:
+        """Where newer Keras keeps what belongs to no layer."""
+        return self.place(TOP_LEVEL)
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, decoded where they are compressed."""
+        for slab in slabs(self.door.dataset(tensor.ref)):
+            for start in range(0, len(slab), BLOCK):
+                yield slab[start : start + BLOCK]
+
+    def close(self) -> None:
+        """Close the file."""
+        self.door.close()
+
+
+class _Reader:
+    """From the door's index to a stored model."""
+
+    def __init__(self, door: Door, root: str) -> None:
+        self.door, self.root = door, root
+        self.taken: set[str] = set()
+
+    def read(self) -> tuple[Stored, tuple[Finding, ...]]:
+        top = self.door.attributes("")
+        architecture = self._json(top, "model_config")
+        layers = self.door.attributes(self.root)
+        names = at.names(layers, "layer_names", self._place(self.root))
+        if names is None:
+            raise self._no_weights(architecture is not None, top)
+        groups = tuple(self._layer(name) for name in self._unique(names, self.root))
+        stored = Stored(
+            contents="weights" if architecture is None else "model",
+            architecture=architecture,
+            training=self._json(top, "training_config"),
+            groups=groups,
+            optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
+            keras_version=self._version("keras_version", top, layers),
+            backend=self._version("backend", top, layers),
+        )
+        return stored, self._left_behind()
+
+    def _place(self, path: str) -> str:
+        return f"{self.door.path}: /{path}"
+
+    def _version(self, name: str, top: at.Attributes, layers: at.Attributes) -> str | None:
+        return at.text(top if name in top else layers, name, self._place(""))
+
+    def _json(self, top: at.Attributes, name: str) -> JsonObject | None:
+        text = at.text(top, name, self._place(""))
+        return None if text is None else parse_object(text, f"{self.door.path}: {name}")
+
+    def _layer(self, name: str) -> Group:
+        path = f"{self.root}/{name}" if self.root else name
+        if path not in self.door.groups:
+            raise Unreadable(
+                "missing-layer", f"{self._place(path)} is listed in layer_names but not there; the file is damaged"
+            )
+        return Group(name, self._tensors(path))
+
+    def _tensors(self, path: str) -> tuple[Tensor, ...]:
+        names = at.names(self.door.attributes(path), "weight_names", self._place(path))
+        if names is None:
+            raise Unreadable(
+                "bad-attribute", f"{self._place(path)} has no weight_names; the file is damaged or not Keras's"
+            )
+        return tuple(self._tensor(path, name) for name in self._unique(names, path))
+
+    def _tensor(self, group: str, name: str) -> Tensor:
+        # A lookup in the door's index: a name can lead out of its group only if it is no name at all.
+        node = self.door.datasets.get(f"{group}/{name}")
+        if node is None:
+            raise Unreadable(
+                "missing-weight", f"{self._place(group)} lists a weight {name!r} that is not in it; the file is damaged"
+            )
+        if node.dtype == NOT_PLAIN:
+            raise Unreadable(
+                "not-a-tensor", f"{self._place(node.path)} is not an array of numbers; do not trust this file"
+            )
+        self.taken.add(node.path)
+        return Tensor(name, node.shape, node.dtype, node.path)
+
+    def _unique(self, names: tuple[str, ...], path: str) -> tuple[str, ...]:
+        seen: set[str] = set()
+        twice = next((n for n in names if n in seen or seen.add(n)), None)  # type: ignore[func-returns-value]
+        if twice is not None:
+            raise Unreadable("duplicate-name", f"{self._place(path)} lists {twice!r} twice; the file is damaged")
+        return names
+
+    def _no_weights(self, has_architecture: bool, top: at.Attributes) -> Unreadable:
+        path = self.door.path
+        if has_architecture:
+            return Unreadable("no-weights", f"{path}: holds an architecture but no layer_names; the file is damaged")
+        if "layers" in self.door.groups or "_layer_checkpoint_dependencies" in self.door.groups:
+            return Unreadable(
+                "not-supported-yet", f"{path}: is a path-keyed .weights.h5, which this version cannot read yet"
+            )
+        if "keras_version" in top or self.root:
+            return Unreadable(
+                "stub",
+                f"{path}: saving broke off before anything was written (Keras 2.0.9-2.1.6 and multi_gpu_model); "
+                "nothing in it can be recovered: look for a save_weights file or another checkpoint",
+            )
+        return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
+
+    def _left_behind(self) -> tuple[Finding, ...]:
+        """Whatever the file holds that no model accounts for: it will not be in the output."""
+        extra = [p for p in self.door.datasets if p not in self.taken] + self.door.others
+        for path in {"", self.root}:
+            found = self.door.attributes(path)
+            extra += [f"{path}@{n}" for n in found if not KNOWN.fullmatch(n) and not at.can_copy(found, n)]
+        return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in extra))),) if extra else ()
+
+
+class H5Container(Container):
+    """Reads and writes Keras's HDF5 layout."""
+
+    name: ClassVar = "h5"
+    suffix: ClassVar = ".h5"
+
+    def open(self, path: str) -> H5Source:
+        """Read the layout; the tensors stay in the file."""
+        return H5Source(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """Copy what `model` names out of `source`."""
+        try:
+            with h5py.File(path, "x", libver="earliest") as file:
+                writer = _Writer(file, model, source, progress)
+                writer.write()
+            writer.fill(path)
+        except OSError as e:
+            raise write_failed(path, e) from e
+        except (RuntimeError, ValueError, KeyError) as e:
+            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Structure by equality, tensors by their stored bytes."""
+        with self.open(path) as found:
+            same_model(model, found.stored, path)
+            # Tensors of other containers come as blocks: their source is no one file to open.
+            with Comparer(source.path if isinstance(source, H5Source) else path, path, progress) as comparer:
+                for meant, read in zip(_tensors(model), _tensors(found.stored), strict=True):
+                    dataset = found.door.dataset(read.ref)
+                    if isinstance(source, H5Source):
+                        alike = comparer.same(source.door.dataset(meant.ref), dataset)
+                    elif dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
+                        alike = comparer.same_as(source.blocks(meant), dataset)
+                    else:
+                        alike = same_stream(source.blocks(meant), slabs(dataset))
+                    if not alike:
+                        raise Failed(
+                            "read-back", f"{path}: {read.name} reads back differently; the disk may be failing"
+                        )
+        checks = ["structure", *(["architecture"] if model.architecture is not None else []), "weights"]
+        return (*checks, "optimizer") if model.optimizer is not None else tuple(checks)
+
+
+def _tensors(model: Stored) -> list[Tensor]:
+    return [t for g in model.groups for t in g.tensors] + list(model.optimizer or ())
+
+
+class _Writer:
+    """A stored model into a new file, in the order and the attribute styles of its source."""
+
+    def __init__(self, file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
+        self.file, self.model, self.source = file, model, source
+        self.top: at.Attributes = {}
+        self.layers: at.Attributes = {}
+        if isinstance(source, H5Source):
+            self.top, self.layers = source.door.attributes(""), source.door.attributes(source.root)
+        self.transfer = Transfer(source, progress)
+
+    def write(self) -> None:
+        full = self.model.contents == "model"
+        root = self.file
+        if full:
+            self._versions(root, self.top)
+            self._json("model_config", self.model.architecture)
+            root = self.file.create_group(MODEL)
+        self._layers(root)
+        if full and self.model.optimizer is not None:
+            group = self.file.create_group(OPTIMIZER)
+            self._tensors(group, self.model.optimizer, self._style_of(OPTIMIZER))
+        if full:
+            self._json("training_config", self.model.training)
+
+    def _versions(self, group: h5py.Group, like: at.Attributes) -> None:
+        """Where the source has them; everywhere where it has no such places. And what else is there."""
+        for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
+            if value is not None and (name in like or not self.layers):
+                at.write_text(group, name, value, at.style(like, name) if name in like else at.STR_TEXT)
+        for name in sorted(n for n in like if not KNOWN.fullmatch(n) and at.can_copy(like, n)):
+            at.copy(like, name, group)
+
+    def _json(self, name: str, value: JsonObject | None) -> None:
+        if value is not None:
+            how = at.style(self.top, name) if name in self.top else at.BYTES_TEXT
+            at.write_text(self.file, name, dump(value), how)
+
+    def _layers(self, root: h5py.Group) -> None:
+        at.write_names(root, "layer_names", [g.name for g in self.model.groups], at.style(self.layers, "layer_names"))
+        self._versions(root, self.layers)
+        how = self._weights_style()
+        for layer in self.model.groups:
+            # A layer's name may be a path, and lead through another layer's group.
+            self._tensors(root.require_group(layer.name), layer.tensors, how)
+        if isinstance(self.source, H5Source) and self.source.top_level in self.source.door.groups:
+            self._tensors(root.create_group(TOP_LEVEL), (), how)
+
+    def _weights_style(self) -> at.Style:
+        """As the source stores weight_names; an empty list does not tell."""
+        for layer in self.source.stored.groups:
+            if layer.tensors and isinstance(self.source, H5Source):
+                return self._style_of(self.source.place(layer.name))
+        return None
+
+    def _style_of(self, path: str) -> at.Style:
+        if not isinstance(self.source, H5Source):
+            return None
+        return at.style(self.source.door.attributes(path), "weight_names")
+
+    def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], how: at.Style) -> None:
+        at.write_names(group, "weight_names", [t.name for t in tensors], how)
+        for tensor in tensors:
+            self.transfer.put(group, tensor.name, tensor)
+
+    def fill(self, path: str) -> None:
+        """Put the bytes of other containers' tensors where they belong; the file is closed."""
+        if self.transfer.pending:
+            with open(path, "r+b", buffering=0) as file:
+                self.transfer.fill(file)

@@ -1,0 +1,279 @@
+"""`.keras`: a zip of `config.json` (architecture and compile settings), `metadata.json` and `model.weights.h5`.
+
+Keras stores the members as they are, uncompressed, so that the weights are read where they lie. The guards: members
+are named, not walked; nothing is extracted; sizes are checked before anything is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any, ClassVar
+
+import h5py
+
+from unnest.core.architecture import is_model
+from unnest.core.model import JsonObject, Plan, Stored
+from unnest.core.plan import plan
+from unnest.errors import Failed, Unreadable
+from unnest.files.atomic import write_failed
+from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.hdf5.guarded_file import Door, oneline
+from unnest.formats.json_text import dump, is_architecture, parse_object
+from unnest.formats.keras3.path_tree import below
+from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew
+from unnest.formats.tensorflow.bundle import pread
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+#: The folder of the files that layers keep beside their weights.
+ASSETS = "assets"
+COMPILE = "compile_config"
+MAX_JSON = 64 << 20
+#: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
+MAX_EXPANSION, SMALL = 200, 64 << 20
+#: Bytes before the name in a member's local header.
+LOCAL_HEADER = 30
+#: The time stamp of all members: the same model gives the same bytes.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class Window(io.RawIOBase):
+    """Part of a file as a file of its own, for HDF5 to read and seek in."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+        self._file, self._start, self._size, self._at = file, start, size, 0
+
+    def readable(self) -> bool:
+        """It is read only."""
+        return True
+
+    def seekable(self) -> bool:
+        """Within the part."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As any file."""
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """As any file."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        """As any file; nothing beyond the part."""
+        count = max(0, min(len(buffer), self._size - self._at))
+        data = pread(self._file.fileno(), count, self._start + self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+class KerasSource(PathKeyedSource):
+    """A `.keras` file."""
+
+    container: ClassVar = "keras"
+
+    def __init__(self, path: str) -> None:
+        self._file = _opened(path)
+        self._spool: IO[bytes] | None = None
+        self.metadata: JsonObject = {}
+        try:
+            self.archive = _archive(self._file, path)
+            config = self._configs(path)
+            super().__init__(path, self._door(path))
+            self.stored = self._stored(config)
+        except BaseException:
+            self._shut()
+            raise
+
+    def _configs(self, path: str) -> JsonObject:
+        for member in (CONFIG, WEIGHTS):
+            if self.members.count(member) != 1:
+                raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
+        config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
+        if METADATA in self.members:
+            self.metadata = parse_object(self._text(path, METADATA), f"{path}: {METADATA}")
+        if not is_architecture(config):
+            raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
+        return config
+
+    def _stored(self, config: JsonObject) -> Stored:
+        training, version = config.get(COMPILE), self.metadata.get("keras_version")
+        return Stored(
+            "model",
+            {k: v for k, v in config.items() if k != COMPILE},
+            training if isinstance(training, Mapping) else None,
+            optimizer=self.tree.optimizer(),
+            keras_version=version if isinstance(version, str) else None,
+        )
+
+    @property
+    def members(self) -> list[str]:
+        """Names in the zip."""
+        return self.archive.namelist()
+
+    def _text(self, path: str, member: str) -> str:
+        info = self.archive.getinfo(member)
+        if info.file_size > MAX_JSON:
+            raise Unreadable("too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has")
+        try:
+            return self.archive.read(info).decode("utf-8")
+        except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, NotImplementedError) as e:
+            raise Unreadable("damaged-zip", f"{path}: {member} cannot be read ({oneline(e)}); copy it again") from e
+
+    def _door(self, path: str) -> Door:
+        info = self.archive.getinfo(WEIGHTS)
+        if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+            start = _data_start(self._file, info, path)
+            return Door(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)  # type: ignore[arg-type]
+        # Zipped again by someone: unpacked into a nameless file, within limits.
+        if info.file_size > max(SMALL, info.compress_size * MAX_EXPANSION):
+            raise Unreadable("absurd-size", f"{path}: {WEIGHTS} claims {info.file_size} bytes in {info.compress_size}")
+        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
+        left = info.file_size
+        try:
+            with self.archive.open(info) as member:
+                while block := member.read(BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        raise Unreadable("absurd-size", f"{path}: {WEIGHTS} is longer than it claims")
+                    self._spool.write(block)
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as e:
+            raise Unreadable("damaged-zip", f"{path}: {WEIGHTS} cannot be read ({oneline(e)}); copy it again") from e
+        self._spool.flush()
+        return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
+        """The file's own architecture; one that is given is for weights alone."""
+        assert self.stored.architecture is not None
+        if not is_model(self.stored.architecture):
+            return plan(self.stored, keep_nested=keep_nested)
+        return self.planned(self.stored, keep_nested=keep_nested)
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The files of the layers."""
+        return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
+
+    def others(self) -> dict[str, str]:
+        """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
+        moves = sorted(self.moves or (), key=lambda m: len(m.source), reverse=True)
+        found: dict[str, str] = {}
+        for name in sorted(set(self.members) - {METADATA, CONFIG, WEIGHTS}):
+            top, _, path = name.partition("/")
+            move = next((m for m in moves if m.whole and path.startswith(m.source + "/")), None)
+            new = name if move is None else f"{top}/{below(move.target, path[len(move.source) + 1 :])}"
+            if top != ASSETS or new in found:
+                new = name
+            found[new] = name
+        return found
+
+    def _shut(self) -> None:
+        for file in (self._spool, self._file):
+            if file is not None:
+                file.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        super().close()
+        self._shut()
+
+
+def _opened(path: str) -> IO[bytes]:
+    try:
+        return open(path, "rb", buffering=0)
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions") from e
+
+
+def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
+        raise Unreadable(
+            "damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again"
+        ) from e
+
+
+def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
+    """Behind the member's local header, whose name and extra field need not be those of the directory."""
+    header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
+    if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
+        raise Unreadable("damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again")
+    name, extra = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
+    start = info.header_offset + LOCAL_HEADER + name + extra
+    if start + info.file_size > os.fstat(file.fileno()).st_size:
+        raise Unreadable("truncated", f"{path}: cut short inside {info.filename}; copy or download it again")
+    return start
+
+
+class KerasContainer(Container):
+    """Reads and writes `.keras`."""
+
+    name: ClassVar = "keras"
+    suffix: ClassVar = ".keras"
+
+    def open(self, path: str) -> KerasSource:
+        """Read the configs and the layout; the tensors stay in the file."""
+        return KerasSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+        """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
+        own = source if isinstance(source, KerasSource) else None
+        metadata = own.metadata if own else {"keras_version": model.keras_version}
+        try:
+            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path)), buffering=0) as spool:
+                _weights(spool, model, source, progress)
+                with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+                    _add(archive, METADATA, dump(metadata).encode())
+                    _add(archive, CONFIG, dump(_config(model)).encode())
+                    for new, old in sorted(own.others().items()) if own else ():
+                        _add(archive, new, own.archive.read(old) if own else b"")
+                    spool.seek(0)
+                    with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
+                        while block := spool.read(BLOCK):
+                            member.write(block)
+        except OSError as e:
+            raise write_failed(path, e) from e
+        except (RuntimeError, ValueError, KeyError) as e:
+            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Configs by equality, tensors by bytes, members by their checksums."""
+        found = self.open(path)
+        with found:
+            if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
+                raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
+            if isinstance(source, KerasSource):
+                compare(found.door, model, source, path, progress)
+            else:
+                compare_anew(found.door, model, source, path, progress)
+        return ("architecture", "structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+
+
+def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
+    """The path-keyed member: rearranged, or laid out anew from another container."""
+    if not isinstance(source, KerasSource):
+        fill_anew(spool, model, source, progress)
+        return
+    with h5py.File(spool, "w", libver="earliest") as file:
+        fill(file, model, source, progress)
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+
+
+def _config(model: Stored) -> JsonObject:
+    assert model.architecture is not None
+    if model.training is None:
+        return model.architecture
+    return {**model.architecture, COMPILE: model.training}
+
+
+__all__ = ["KerasContainer", "KerasSource"]

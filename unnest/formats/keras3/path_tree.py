@@ -1,0 +1,256 @@
+"""The path-keyed HDF5 layout of `.weights.h5` and `.keras` (Keras 3, tf_keras >= 2.13): read, rearranged, written.
+
+A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
+`layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
+a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
+an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
+(Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused, Unreadable
+from unnest.formats.hdf5 import attributes as at
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
+
+LAYERS = "layers"
+OPTIMIZER = "optimizer/vars"
+#: What a model that was compiled has beside its layers.
+ASIDE = ("optimizer", "metrics")
+#: Modules of operations, which have no weights and no group.
+OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A sub-tree and where it goes; `whole` takes the layers below along.
+
+    A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
+    """
+
+    source: str
+    target: str
+    whole: bool = True
+    called: str | None = None
+
+
+def snake(name: str) -> str:
+    """A class name as Keras spells it in paths."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def below(prefix: str, *parts: str) -> str:
+    """A path under another; the root is the empty one."""
+    return "/".join(p for p in (prefix, *parts) if p)
+
+
+def stored_layers(model: JsonObject) -> list[Layer]:
+    """The layers that have a group: not operations, and not a Sequential's input layer."""
+    graph = read(model)
+    return [
+        layer for layer in graph.layers.values()
+        if not str(layer.stored.get("module", "")).startswith(OPERATIONS)
+        and not (graph.sequential and is_input(layer.stored))
+    ]  # fmt: skip
+
+
+def places(model: JsonObject, prefix: str) -> Iterator[tuple[Layer, str]]:
+    """Every layer of a model with the path of its group."""
+    count: dict[str, int] = {}
+    for layer in stored_layers(model):
+        name = snake(layer.class_name)
+        n = count[name] = count.get(name, -1) + 1
+        yield layer, below(prefix, LAYERS, f"{name}_{n}" if n else name)
+
+
+class Tree:
+    """The index of a path-keyed file: groups and tensors, by path."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        self.groups = door.groups
+        self.owned: dict[str, list[str]] = {}
+        #: What nested models have beside their layers, having been compiled themselves: where -> tensors.
+        self.aside: dict[str, list[str]] = {}
+        for path in door.datasets:
+            parts = path.split("/")
+            start = self._aside(parts)
+            if start:
+                self.aside.setdefault("/".join(parts[:start]), []).append(path)
+            for depth in range(start, len(parts)):
+                self.owned.setdefault("/".join(parts[:depth]), []).append(path)
+        #: (layer name, class) -> where the layer is, outermost first; filled by `weights`.
+        self.homes: dict[tuple[str, str], list[str]] = {}
+        self.own: dict[str, str] = {}
+        self.models: list[str] = [""]
+        #: The optimizer's group.
+        self.state_at = OPTIMIZER
+
+    def _aside(self, parts: Sequence[str]) -> int:
+        """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
+        for k, part in enumerate(parts):
+            if k and part in ASIDE and below("/".join(parts[:k]), LAYERS) in self.groups:
+                return k + 1
+        return 0
+
+    def under(self, path: str) -> list[str]:
+        """The tensors of a sub-tree in Keras's order: a layer's own first, then by attribute, numbers as numbers."""
+        return sorted(self.owned.get(path, []), key=lambda p: [_rank(x) for x in p[len(path) :].split("/")])
+
+    def tensor(self, path: str, owner: tuple[str, ...] = (), *, trained: bool = True) -> Tensor:
+        """The handle of a stored array."""
+        node = self.door.datasets[path]
+        if node.dtype == NOT_PLAIN:
+            raise Unreadable(
+                "not-a-tensor", f"{self.door.path}: /{path} is not an array of numbers; do not trust this file"
+            )
+        return Tensor(path, node.shape, node.dtype, path, owner, trained)
+
+    def left_aside(self) -> dict[str, list[str]]:
+        """What of nested models' own is no part of any model taken out of this file: where -> tensors."""
+        return {place: own for place, own in sorted(self.aside.items()) if f"{place}/vars" != self.state_at}
+
+    def name(self, path: str) -> str | None:
+        """The layer's name, where Keras 3 notes it."""
+        vars_ = below(path, "vars")
+        return at.text(self.door.attributes(vars_), "name", self.door.path) if vars_ in self.groups else None
+
+    def optimizer(self) -> tuple[Tensor, ...] | None:
+        """The optimizer's variables in order.
+
+        They lie with a nested model that was compiled with the same optimizer: what is met first is stored.
+        """
+        within = [f"{place}/vars" for place in self.aside if f"/{place}".endswith("/optimizer")]
+        if OPTIMIZER not in self.groups and len(within) == 1:
+            self.state_at = within[0]
+            return tuple(self.tensor(p) for p in self.under(within[0]))
+        if OPTIMIZER not in self.groups:
+            return None
+        return tuple(self.tensor(p) for p in self.under(OPTIMIZER))
+
+    def weights(self, model: JsonObject, prefix: str = "", owner: tuple[str, ...] = ()) -> tuple[Group, ...]:
+        """A group per layer of the model whose sub-tree starts at `prefix`. Raises Refused where they do not fit."""
+        groups = []
+        placed: set[str] = set()
+        for layer, path in places(model, prefix):
+            noted = self.name(path) if path in self.groups else None
+            if (path not in self.groups and self._expects(layer)) or (noted is not None and noted != layer.name):
+                raise Refused(
+                    "architecture-mismatch",
+                    f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
+                )
+            self.homes.setdefault((layer.name, layer.class_name), []).append(path)
+            placed |= set(self.owned.get(path, ()))
+            groups.append(Group(layer.name, self._layer(layer, path, owner)))
+        strays = set(self.owned.get(below(prefix, LAYERS), ())) - placed
+        if strays:
+            raise Refused(
+                "architecture-mismatch",
+                f"{self.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
+            )
+        return tuple(groups)
+
+    @staticmethod
+    def _expects(layer: Layer) -> bool:
+        told = expected(layer.config)
+        return told is not None and told.total > 0
+
+    def _layer(self, layer: Layer, path: str, owner: tuple[str, ...]) -> tuple[Tensor, ...]:
+        if is_model(layer.stored):
+            self.models.append(path)
+            inner = self.weights(layer.stored, path, owner)
+            flat = [_owned(t, g.name) for g in inner for t in g.tensors]
+        else:
+            paths = self.under(path)
+            promised = expected(layer.config)
+            count = promised.trained if promised is not None and promised.total == len(paths) else len(paths)
+            frozen = layer.settings.get("trainable") is False
+            flat = [self.tensor(p, trained=k < count and not frozen) for k, p in enumerate(paths)]
+            for p in paths:
+                self.own[p] = path
+        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+    def home(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
+        """Where a layer of the result is in this file: its weights tell, or its name and class."""
+        refs = [t.ref for t in tensors]
+        if refs and is_model(layer.stored):
+            inside = [m for m in self.models if all(r.startswith(m + "/") or not m for r in refs)]
+            named = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in inside]
+            return max(named or inside, key=len)
+        if refs:
+            return self.own.get(refs[0])
+        # A template's input layer is often the wrapper's own, and then has its group there alone.
+        found = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in self.groups]
+        return found[-1] if found else None
+
+    def whole(self, layer: Layer, home: str, target: str) -> list[Move]:
+        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
+        held = layer.settings.get("layer")
+        if not isinstance(held, Mapping) or not is_model(held):
+            return [Move(home, target)]
+        start, weighted = below(home, "layer"), [p for one, p in places(held, "") if self._expects(one)]
+        roots = [start, *(m for m in sorted(self.groups, key=len) if m.startswith(below(start, LAYERS) + "/"))]
+        found = next((r for r in roots if all(below(r, p) in self.groups for p in weighted)), None)
+        if found is None:
+            raise Refused("weights-unplaced", f"{self.door.path}: /{start} is not the model that {layer.name!r} holds")
+        return [Move(home, target, whole=False), Move(found, below(target, "layer"))]
+
+
+def _owned(tensor: Tensor, name: str) -> Tensor:
+    return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, (name, *tensor.owner), tensor.trained)
+
+
+def _rank(part: str) -> tuple[int, int, str]:
+    """`vars` before attributes, 2 before 10."""
+    if part == "vars":
+        return 0, 0, ""
+    return (1, int(part), "") if part.isdigit() else (2, 0, part)
+
+
+def arrange(
+    tree: Tree, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
+) -> list[Move]:
+    """How the sub-trees of a file are put together to those of `model`.
+
+    `shares` are the weights of its layers, `source` is where the model itself (its own `vars`) was.
+    """
+    moves = [Move(source, target, whole=False)]
+    for layer, path in places(model, target):
+        tensors = shares.get(layer.name, ())
+        home = tree.home(layer, tensors)
+        if home is None:
+            moves.append(Move("", path, whole=False, called=layer.name))
+            continue
+        if not is_model(layer.stored):
+            moves += tree.whole(layer, home, path)
+            continue
+        inner: dict[str, list[Tensor]] = {}
+        for t in tensors:
+            inner.setdefault(t.owner[0] if t.owner else "", []).append(_popped(t))
+        moves += arrange(tree, layer.stored, {k: tuple(v) for k, v in inner.items()}, home, path)
+    return moves
+
+
+def _popped(tensor: Tensor) -> Tensor:
+    return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, tensor.owner[1:], tensor.trained)
+
+
+def called_by_place(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
+    return tuple(Group(g.name, tuple(_called(t, g.name) for t in g.tensors)) for g in groups)
+
+
+def _called(tensor: Tensor, layer: str) -> Tensor:
+    """The layers that own it, and what lies below the last of them."""
+    tail = tensor.ref.split(f"/{LAYERS}/")[-1].removeprefix(f"{LAYERS}/").split("/")[1:]
+    place = [part for part in tail if part != "vars"]
+    return replace(tensor, name="/".join([layer, *tensor.owner, *place]))

@@ -1,0 +1,320 @@
+"""TensorBundle, TensorFlow's way to store tensors: `prefix.index` and `prefix.data-00000-of-00001`.
+
+The index is a sorted string table. Its empty key holds a header (number of shards, byte order), every other key a
+tensor's name and an entry: dtype, shape, shard, offset, size, masked CRC-32C. A partitioned variable's entry names
+slices instead; each slice is an entry of its own under an order-preserving encoding of name and extents.
+(Source: files written by TensorFlow 1.13 to 2.21, checked against `tf.train.load_checkpoint`.)
+
+Nothing here holds a tensor: bytes are handed out in blocks, and the checksum is compared with the last one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from unnest.errors import Unreadable
+from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
+
+#: The index of a bundle is text-sized: 100,000 variables make 10 MB.
+MAX_INDEX = 256 << 20
+#: Of each string tensor (an object graph, vocabulary words): it passes through memory.
+MAX_STRING = 256 << 20
+#: Bytes handed out at a time: they stay in the cache between disk and checksum.
+BLOCK = 1 << 18
+BIG_ENDIAN = 1
+STRING = 7
+
+#: TensorFlow's number of a dtype -> NumPy's spelling; those NumPy does not have keep TensorFlow's name.
+DTYPES = {
+    1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1", 8: "<c8", 9: "<i8", 10: "|b1", 11: "|i1", 12: "|u1",
+    13: "<i4", 14: "bfloat16", 15: "<i2", 16: "<u2", 17: "<u2", 18: "<c16", 19: "<f2", 22: "<u4", 23: "<u8",
+    24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
+}  # fmt: skip
+SIZES = {"bfloat16": 2, "float8_e5m2": 1, "float8_e4m3fn": 1, "int4": 1, "uint4": 1}
+
+
+def itemsize(dtype: str) -> int:
+    """Bytes per element of a dtype as `DTYPES` spells it."""
+    return SIZES.get(dtype) or int(dtype[2:])
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of bytes in one shard, and the part of the tensor that they are: (start, length) per axis."""
+
+    shard: int
+    offset: int
+    size: int
+    crc: int
+    extents: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tensor: name, NumPy's dtype (`string` for text), shape, and where its bytes are."""
+
+    key: str
+    dtype: str
+    shape: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+
+class Bundle:
+    """An opened bundle: `entries` by name. Raises Unreadable for whatever is not a whole bundle."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._open: dict[int, int] = {}
+        self.index = prefix + ".index"
+        raw = entries(read_plain(self.index, MAX_INDEX), self.index)
+        if b"" not in raw:
+            raise Unreadable("damaged-index", f"{self.index}: the checkpoint index has no header; copy it again")
+        header = protos.parse("BundleHeader", raw.pop(b""), self.index)
+        if header.endianness == BIG_ENDIAN:
+            raise Unreadable(
+                "big-endian", f"{self.index}: written on a big-endian machine; save it again on another one"
+            )
+        if not 0 < header.num_shards <= 1 << 16:
+            raise Unreadable("damaged-index", f"{self.index}: claims {header.num_shards} data files")
+        self.shards = int(header.num_shards)
+        self.entries: dict[str, Entry] = {}
+        try:
+            for key, value in raw.items():
+                # Keys that start with a zero byte are the slices of partitioned variables.
+                if not key.startswith(b"\0"):
+                    entry = self._entry(key, value, raw)
+                    self.entries[entry.key] = entry
+            self._check_ends()
+        except Unreadable:
+            self.close()
+            raise
+
+    def shard_path(self, shard: int) -> str:
+        """Where the bytes of a shard are."""
+        return f"{self.prefix}.data-{shard:05d}-of-{self.shards:05d}"
+
+    def files(self) -> list[str]:
+        """Every file of the bundle."""
+        return [self.index, *(self.shard_path(n) for n in range(self.shards))]
+
+    def close(self) -> None:
+        """Close the shards."""
+        while self._open:
+            os.close(self._open.popitem()[1])
+
+    def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> Entry:
+        name = key.decode("utf-8", "surrogateescape")
+        where = f"{self.index}: {name!r}"
+        proto = protos.parse("BundleEntry", value, where)
+        if proto.dtype != STRING and proto.dtype not in DTYPES:
+            raise Unreadable(
+                "dtype", f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it"
+            )
+        dtype = DTYPES.get(proto.dtype, "string")
+        shape = tuple(int(d.size) for d in proto.shape.dim)
+        if proto.shape.unknown_rank or any(d < 0 for d in shape):
+            raise Unreadable("damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor")
+        if not proto.slices:
+            return Entry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
+        pieces = []
+        for part in proto.slices:
+            given = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
+            stored = raw.get(slice_key(name, given))
+            if stored is None or len(given) != len(shape):
+                raise Unreadable("missing-slice", f"{where}: a slice of this partitioned variable is missing")
+            extents = tuple((0, d) if n == -1 else (s, n) for (s, n), d in zip(given, shape, strict=True))
+            pieces.append(self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents))
+        whole = Entry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
+        if not _tiles(whole):
+            raise Unreadable(
+                "wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}"
+            )
+        return whole
+
+    def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
+        count = 1
+        for _, length in extents:
+            count *= length
+        if dtype != "string" and proto.size != count * itemsize(dtype):
+            raise Unreadable(
+                "wrong-shape",
+                f"{where}: {proto.size} bytes do not hold {[n for _, n in extents]} of {dtype}; copy it again",
+            )
+        if not 0 <= proto.shard_id < self.shards or proto.offset < 0 or proto.size < 0:
+            raise Unreadable("damaged-index", f"{where}: points outside the data files")
+        return Piece(int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents)
+
+    def _check_ends(self) -> None:
+        """Every shard is there and long enough, before anything is believed."""
+        sizes = [os.fstat(self._shard(n)).st_size for n in range(self.shards)]
+        for entry in self.entries.values():
+            for piece in entry.pieces:
+                if piece.offset + piece.size > sizes[piece.shard]:
+                    raise Unreadable(
+                        "truncated",
+                        f"{self.shard_path(piece.shard)}: cut short, {entry.key!r} is not in it; copy it again",
+                    )
+
+    def _shard(self, shard: int) -> int:
+        if shard not in self._open:
+            self._open[shard] = open_plain(self.shard_path(shard))
+        return self._open[shard]
+
+    def blocks(self, entry: Entry) -> Iterator[bytes]:
+        """The tensor's bytes in row-major order, in blocks; Unreadable where a checksum does not match.
+
+        Slices along the first axis follow each other; others are put together in memory, row by row.
+        """
+        if len(entry.pieces) == 1 or _stacked(entry):
+            for piece in entry.pieces:
+                yield from self.piece_blocks(entry, piece)
+            return
+        yield from _interleave(entry, [b"".join(self.piece_blocks(entry, p)) for p in entry.pieces])
+
+    def piece_blocks(self, entry: Entry, piece: Piece) -> Iterator[bytes]:
+        """The bytes of one piece as stored."""
+        crc, at, end = 0, piece.offset, piece.offset + piece.size
+        shard = self._shard(piece.shard)
+        while at < end:
+            block = pread(shard, min(BLOCK, end - at), at)
+            if not block:
+                raise Unreadable("truncated", f"{self.shard_path(piece.shard)}: cut short while it was read")
+            crc = extend(crc, block)
+            at += len(block)
+            yield block
+        if mask(crc) != piece.crc and entry.dtype != "string":
+            raise Unreadable(
+                "checksum",
+                f"{self.shard_path(piece.shard)}: the checksum of {entry.key!r} does not match; copy it again",
+            )
+
+    def strings(self, key: str) -> list[bytes]:
+        """The elements of a string tensor: varint lengths, a CRC of the lengths, then the bytes."""
+        entry = self.entries[key]
+        piece = entry.pieces[0]
+        where = f"{self.shard_path(piece.shard)}: {key!r}"
+        if entry.dtype != "string" or len(entry.pieces) != 1 or piece.size > MAX_STRING or entry.size > piece.size:
+            raise Unreadable("damaged-index", f"{where}: not a string tensor that can be read")
+        cursor = Cursor(b"".join(self.piece_blocks(entry, piece)))
+        try:
+            lengths = [cursor.varint() for _ in range(entry.size)]
+            crc = 0
+            for n in lengths:
+                crc = extend(crc, n.to_bytes(4 if n < 1 << 32 else 8, "little"))
+            stored = cursor.take(4)
+            found = [cursor.take(n) for n in lengths]
+        except IndexError as e:
+            raise Unreadable("truncated", f"{where}: the text is cut short; copy it again") from e
+        crc_all = extend(crc, stored)
+        for text in found:
+            crc_all = extend(crc_all, text)
+        if int.from_bytes(stored, "little") != mask(crc) or mask(crc_all) != piece.crc:
+            raise Unreadable("checksum", f"{where}: the checksum does not match; copy it again")
+        return found
+
+
+def _tiles(entry: Entry) -> bool:
+    """Whether the slices cover the tensor once: no two overlap, and together they have its size."""
+    total = 0
+    for k, piece in enumerate(entry.pieces):
+        count = 1
+        for (start, length), size in zip(piece.extents, entry.shape, strict=True):
+            if start < 0 or length < 0 or start + length > size:
+                return False
+            count *= length
+        total += count
+        for other in entry.pieces[:k]:
+            pairs = zip(piece.extents, other.extents, strict=True)
+            if all(a < b + n and b < a + m for (a, m), (b, n) in pairs):
+                return False
+    return total == entry.size
+
+
+def _stacked(entry: Entry) -> bool:
+    """Whether the slices cut the first axis alone, so that their bytes follow each other."""
+    return all(p.extents[1:] == tuple((0, d) for d in entry.shape[1:]) for p in entry.pieces)
+
+
+def _interleave(entry: Entry, parts: list[bytes]) -> Iterator[bytes]:
+    import numpy as np
+
+    size = itemsize(entry.dtype)
+    whole = np.zeros((*entry.shape, size), np.uint8)
+    for piece, data in zip(entry.pieces, parts, strict=True):
+        at = tuple(slice(s, s + n) for s, n in piece.extents)
+        whole[at] = np.frombuffer(data, np.uint8).reshape(*(n for _, n in piece.extents), size)
+    flat = whole.reshape(-1)
+    for start in range(0, flat.size, BLOCK):
+        yield flat[start : start + BLOCK].tobytes()
+
+
+def slice_key(name: str, extents: list[tuple[int, int]]) -> bytes:
+    """The key of a slice: zero, name, rank, then start and length (-1: all) per axis, bytes sorting as values."""
+    parts = [_unsigned(0), _text(name.encode("utf-8", "surrogateescape")), _unsigned(len(extents))]
+    for start, length in extents:
+        parts += [_signed(start), _signed(length)]
+    return b"".join(parts)
+
+
+def _unsigned(value: int) -> bytes:
+    data = value.to_bytes((value.bit_length() + 7) // 8, "big")
+    return bytes([len(data)]) + data
+
+
+def _text(data: bytes) -> bytes:
+    escaped = {0: b"\0\xff", 255: b"\xff\0"}
+    return b"".join(escaped.get(c, bytes((c,))) for c in data) + b"\0\1"
+
+
+def _signed(value: int) -> bytes:
+    """7 bits in the first byte's tail, then whole bytes; leading bits count the bytes, inverted for negatives.
+
+    For what is below 2**55 either way; no tensor is larger.
+    """
+    magnitude = ~value if value < 0 else value
+    length = magnitude.bit_length() // 7 + 1
+    if length > 8:  # noqa: PLR2004 - the bits of one byte
+        return b""  # the key of nothing
+    header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1))
+    return ((value % (1 << (8 * length))) ^ header).to_bytes(length, "big")
+
+
+def pread(descriptor: int, count: int, at: int) -> bytes:
+    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, count, at)
+    os.lseek(descriptor, at, os.SEEK_SET)
+    return os.read(descriptor, count)
+
+
+def open_plain(path: str) -> int:
+    """A descriptor of a regular file that is not a link. Raises Unreadable."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Unreadable("link", f"{path}: not a plain file; put the file itself there")
+        return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError as e:
+        raise Unreadable("missing-file", f"{path}: missing; the model is not complete without it") from e
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror})") from e
+
+
+def read_plain(path: str, limit: int) -> bytes:
+    """All of a small plain file. Raises Unreadable where it is larger than `limit`."""
+    descriptor = open_plain(path)
+    with os.fdopen(descriptor, "rb") as f:
+        if os.fstat(descriptor).st_size > limit:
+            raise Unreadable("too-large", f"{path}: larger than {limit >> 20} MB, which no such file is")
+        return f.read()

@@ -1,0 +1,127 @@
+"""Between TensorFlow's GraphDef and FunctionDef messages and the graphs that the recogniser reads.
+
+A GraphDef spells a tensor `node:1` (`node` for output 0) and a control edge `^node`; a FunctionDef spells it
+`node:output_name:0`, and an argument by its bare name. (Source: files written by TensorFlow 1.13 to 2.21.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from unnest.core.recognise.op_graph import Function, Op, OpGraph, Shape
+from unnest.errors import Unreadable
+from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow.bundle import DTYPES
+
+#: Constants above this (frozen weights) are compared by their bytes, not unpacked.
+MAX_UNPACKED = 1 << 16
+#: Bytes of an Array that states a dtype and a shape and nothing else.
+SMALL = 1 << 10
+#: Fields of an Array that hold its elements one by one, by NumPy kind.
+ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
+
+
+def main_graph(graph: Any, results: Iterable[str]) -> OpGraph:  # noqa: ANN401 - messages are built at run time
+    """The flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
+    return OpGraph("", {n.name: op(n) for n in graph.node}, (), tuple(tensor(r) for r in results))
+
+
+def library(graph: Any) -> dict[str, OpGraph]:  # noqa: ANN401
+    """The functions of a MetaGraph, by name."""
+    return {f.signature.name: function(f) for f in graph.library.function}
+
+
+def function(f: Any) -> OpGraph:  # noqa: ANN401
+    """One function's body."""
+    args = tuple(a.name for a in f.signature.input_arg)
+    missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
+    if missing:
+        raise Unreadable("damaged-graph", f"the function {f.signature.name!r} does not make its output {missing[0]!r}")
+    rets = tuple(f.ret[o.name] for o in f.signature.output_arg)
+    return OpGraph(
+        f.signature.name, {n.name: op(n, inside=True) for n in f.node_def}, args, rets, _argument_shapes(f, len(args))
+    )
+
+
+def _argument_shapes(f: Any, count: int) -> tuple[Shape, ...]:  # noqa: ANN401
+    """From `arg_attr`, a map of argument number to attributes: kept as bytes, so read by hand."""
+    found: dict[int, Shape] = {}
+    for raw in f.arg_attr:
+        entry = protos.parse("ArgAttr", raw, f.signature.name)
+        value = entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
+        if value is not None and value.list.shape:
+            found[entry.key] = shape(value.list.shape[0])
+    if not found and "_input_shapes" in f.attr:
+        found = {k: shape(s) for k, s in enumerate(f.attr["_input_shapes"].list.shape)}
+    return tuple(found.get(k) for k in range(count))
+
+
+def tensor(name: str) -> str:
+    """One spelling for each tensor of a flat graph."""
+    return name if ":" in name else name + ":0"
+
+
+def op(node: Any, *, inside: bool = False) -> Op:  # noqa: ANN401
+    """One operation."""
+    data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
+    attrs = {k: attribute(v) for k, v in node.attr.items() if k not in ("value", "_output_shapes", "_class")}
+    shapes: tuple[Shape, ...] = ()
+    if "_output_shapes" in node.attr:
+        shapes = tuple(shape(s) for s in node.attr["_output_shapes"].list.shape)
+    elif node.op.startswith("Placeholder") and "shape" in node.attr:
+        shapes = (shape(node.attr["shape"].shape),)
+    value = None
+    if node.op == "Const" and "value" in node.attr:
+        value = constant(node.attr["value"].tensor)
+    controls = tuple(i[1:] for i in node.input if i.startswith("^"))
+    return Op(node.name, node.op, data, controls, attrs, value, shapes)
+
+
+def shape(message: Any) -> Shape:  # noqa: ANN401
+    """A static shape, -1 for what is open; None for an open rank."""
+    return None if message.unknown_rank else tuple(int(d.size) for d in message.dim)
+
+
+def attribute(value: Any) -> object:  # noqa: ANN401
+    """An attribute as something that compares: a plain value, a Function, or its bytes."""
+    kind = value.WhichOneof("v")
+    if kind == "func":
+        return Function(value.func.name)
+    if kind == "shape":
+        return shape(value.shape)
+    if kind in ("s", "i", "f", "b", "type", "placeholder"):
+        return getattr(value, kind)
+    if kind == "list" and value.list.func:
+        return tuple(Function(f.name) for f in value.list.func)
+    return protos.dump(value)
+
+
+def constant(array: Any) -> np.ndarray:  # noqa: ANN401
+    """A Const's value; text, rare dtypes and large ones as opaque bytes that still compare."""
+    dims = tuple(int(d.size) for d in array.shape.dim)
+    count = 1
+    for d in dims:
+        count *= max(d, 0)
+    spelled = DTYPES.get(array.dtype, "")
+    if not spelled.startswith(("<", "|")) or count > MAX_UNPACKED:
+        return np.array(protos.dump(array))
+    dtype = np.dtype(spelled)
+    if array.content:
+        if len(array.content) != count * dtype.itemsize:
+            return np.array(array.content)
+        return np.frombuffer(array.content, dtype).reshape(dims)
+    for field in ELEMENTS:
+        values = getattr(array, field)
+        if len(values) and dtype.kind != "c" and spelled != "<f2":
+            # Fewer elements than the shape says: the last one fills the rest.
+            whole = np.array([*values, *([values[-1]] * max(0, count - len(values)))][:count])
+            return whole.astype(dtype).reshape(dims)
+    return np.zeros(dims, dtype) if protos_empty(array) else np.array(protos.dump(array))
+
+
+def protos_empty(array: Any) -> bool:  # noqa: ANN401
+    """Whether an Array states no elements at all: zeros."""
+    return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL

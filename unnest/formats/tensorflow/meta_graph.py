@@ -1,0 +1,170 @@
+"""`prefix.meta`: the graph of the program that wrote a checkpoint, and what it says of the variables.
+
+It tells the variables in the order of their making, which name each was saved under (a `Saver` may be given others),
+which are parts of one saved tensor, and what the towers read.
+(Source: files written by TensorFlow 1.0 to 2.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from unnest.core.recognise import serving, serving_scope
+from unnest.core.recognise.merges import join
+from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
+from unnest.formats.tensorflow import graphdef, protos, prune_graph
+from unnest.formats.tensorflow.bundle import read_plain
+
+MAX_META = 1 << 31
+CONCATENATIONS = ("Concat", "ConcatV2")
+#: Concatenations looked at where no wrapper was found.
+MAX_JOINS = 100
+#: What stands between a variable and the operation that saves it.
+READS = frozenset({"Identity", "ReadVariableOp"})
+#: A part of a tensor in a Saver's words: the whole shape, then start and length of every axis, `-` for all.
+PART = re.compile(r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A variable as it was saved: the tensor's name, and which part of it, (start, length) per axis; None for all."""
+
+    variable: str
+    extents: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass
+class Program:
+    """One .meta file."""
+
+    path: str
+
+    @cached_property
+    def message(self) -> protos.Message:
+        """The MetaGraph. Raises Unreadable."""
+        return protos.parse("MetaGraph", read_plain(self.path, MAX_META), self.path)
+
+    @cached_property
+    def graph(self) -> OpGraph:
+        """Its flat graph; what nobody reads are its results."""
+        ops_by_name = graphdef.main_graph(self.message.graph, ()).ops
+        read_by = {t for op in ops_by_name.values() for t in op.inputs}
+        return OpGraph("", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by))
+
+    @cached_property
+    def made(self) -> dict[str, int]:
+        """The variables' places in the order of their making."""
+        listed = self._collected("variables") or [
+            n for n, op in self.graph.ops.items() if op.kind in serving_scope.VARIABLES
+        ]
+        return {name: k for k, name in enumerate(dict.fromkeys(listed))}
+
+    @cached_property
+    def trained(self) -> frozenset[str]:
+        """The variables that the program called trainable: Keras 1 and 2.0 to 2.3 call all so."""
+        return frozenset(self._collected("trainable_variables"))
+
+    def _collected(self, key: str) -> list[str]:
+        values = self.message.collections[key].bytes.value if key in self.message.collections else ()
+        return [protos.parse("Variable", v, self.path).name.rpartition(":")[0] for v in values]
+
+    @cached_property
+    def saved(self) -> dict[str, list[Saved]]:
+        """What was saved under each name, by the operations that save; the Saver's own count most."""
+        scope = self.message.saver.save.rpartition("/")[0]
+        nodes = [n for n in self.message.graph.node if n.op == "SaveV2"]
+        found: dict[str, list[Saved]] = {}
+        for node in sorted(nodes, key=lambda n: not n.name.startswith(scope + "/")):
+            inputs = [i for i in node.input if not i.startswith("^")]
+            keys, parts, tensors = (*(*inputs[1:3], "", "")[:2], inputs[3:])
+            under: dict[str, list[Saved]] = {}
+            for key, part, tensor in zip(self._texts(keys), self._texts(parts), tensors, strict=False):
+                name = self._variable(graphdef.tensor(tensor))
+                if name is not None:
+                    under.setdefault(key, []).append(Saved(name, _extents(part)))
+            for key, own in under.items():
+                found.setdefault(key, own)
+        return found
+
+    @cached_property
+    def _constants(self) -> dict[str, protos.Message]:
+        return {
+            n.name: n.attr["value"].tensor for n in self.message.graph.node if n.op == "Const" and "value" in n.attr
+        }
+
+    def _texts(self, tensor: str) -> list[str]:
+        """A constant's text."""
+        constant = self._constants.get(tensor.partition(":")[0])
+        return [t.decode("utf-8", "surrogateescape") for t in (constant.string_val if constant is not None else ())]
+
+    def _variable(self, tensor: str) -> str | None:
+        """The variable that a tensor is read from."""
+        op = self.graph.producer(tensor)
+        for _ in range(len(self.graph.ops)):
+            if op is None or op.kind not in READS or not op.inputs:
+                break
+            op = self.graph.producer(op.inputs[0])
+        return op.name if op is not None and op.kind in serving_scope.VARIABLES else None
+
+    @cached_property
+    def towers(self) -> serving.Towers | None:
+        """The wrapper in the graph. Raises Unreadable."""
+        try:
+            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False)
+        except Broken as e:
+            raise prune_graph.broken(self.path, e) from e
+
+    @cached_property
+    def is_doubtful(self) -> bool:
+        """Whether something is joined along the batch that is made from the same variables: unproven towers."""
+        view = View(self.graph, graphdef.library(self.message.graph))
+        try:
+            joined = [join(view, f"{op.name}:0") for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
+            sets = [
+                [_named(serving_scope.variables(view, {view.resolve(Place((), o))})) for o in j.operands]
+                for j in joined[:MAX_JOINS] if j is not None
+            ]  # fmt: skip
+        except Broken as e:
+            raise prune_graph.broken(self.path, e) from e
+        return len(joined) > MAX_JOINS or any(set.intersection(*own) for own in sets)
+
+    @cached_property
+    def parameters(self) -> int | None:
+        """Number of elements of what the towers read."""
+        if self.towers is None:
+            return None
+        try:
+            return serving_scope.parameters(self.graph, graphdef.library(self.message.graph), self.towers)
+        except Broken as e:
+            raise prune_graph.broken(self.path, e) from e
+
+    @cached_property
+    def read(self) -> frozenset[str] | None:
+        """The variables that the first tower reads; None where there are no towers. Raises Unreadable."""
+        towers = self.towers
+        if towers is None:
+            return None
+        view = View(self.graph, graphdef.library(self.message.graph))
+        try:
+            return frozenset(_named(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
+        except Broken as e:
+            raise prune_graph.broken(self.path, e) from e
+
+
+def _named(found: dict[Place, Op]) -> set[str]:
+    """The variables of the flat graph."""
+    return {op.name for place, op in found.items() if not place.frame}
+
+
+def _extents(part: str) -> tuple[tuple[int, int], ...] | None:
+    match = PART.fullmatch(part)
+    if match is None:
+        return None
+    shape = [int(n) for n in match["shape"].split()]
+    given = match["extents"].split(":")
+    if len(given) != len(shape):
+        return None
+    pairs = (e.split(",") if e != "-" else ("0", str(n)) for e, n in zip(given, shape, strict=True))
+    return tuple((int(start), int(length)) for start, length in pairs)

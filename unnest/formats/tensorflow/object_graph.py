@@ -1,0 +1,462 @@
+"""Whose weight is it? TensorFlow's object graph, as SavedModels and object-based checkpoints store it.
+
+The string tensor `_CHECKPOINTABLE_OBJECT_GRAPH` holds numbered objects with named children: a Keras 2 model has its
+layers as `layer-0`, `layer-1`, ... in the order of its config, a Keras 3 model under `_operations` (a Sequential's
+under its `_functional`) by number, operations left out; a layer has its variables and sub-layers under their attribute
+names; a variable names its tensor in the bundle. The bundle's keys are paths of such names and are not parsed. The
+model may be the root or hang anywhere, among others: it is the one whose layers and weights are the architecture's.
+(Source: files written by TensorFlow 1.13 to 2.21, Keras 3.15 among them.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
+from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.weight_specs import expected, fits
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused, Unreadable
+from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow.bundle import Bundle
+
+KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"
+LAYER, NUMBER = re.compile(r"layer-(\d{1,9})"), re.compile(r"\d{1,9}")
+#: Children that hold again what is reached otherwise, or no weights of a layer.
+ASIDE = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
+                   "layer_metrics", "layers", "regularization_losses", "layer_regularization_losses",
+                   "seed_generator"})  # fmt: skip
+#: Objects looked at in all: so many, and so many for each that there is.
+MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
+#: Scopes of a variable's name, and attributes on the way to it, that are looked at.
+MAX_PARTS = 40
+Message: TypeAlias = Any
+#: The attributes' names on the way from a layer to a variable.
+Path: TypeAlias = "tuple[str, ...]"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A model in the object graph, and the weights of its layers.
+
+    `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
+    """
+
+    node: int
+    groups: tuple[Group, ...]
+    within: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What an object graph holds of a Keras model."""
+
+    groups: tuple[Group, ...]
+    optimizer: tuple[Tensor, ...] | None
+
+
+class ObjectGraph:
+    """The objects of a bundle, as numbered nodes."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.where = f"{bundle.prefix}: object graph"
+        self.nodes = protos.parse("ObjectGraph", bundle.strings(KEY)[0], self.where).nodes
+        if not self.nodes:
+            raise Unreadable("damaged-index", f"{self.where}: holds no objects; copy the files again")
+        self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
+        self._layers: dict[int, dict[int, int]] = {}
+        self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
+        self._steps = 0
+        #: What each optimizer trains, by the optimizer's node.
+        self.trained = {n: held for n in range(len(self.nodes)) if (held := self._trained_by(n)) is not None}
+        self._all_trained = {n for held in self.trained.values() for n in held}
+
+    def child(self, node: int, name: str) -> int | None:
+        """The number of a named child."""
+        return self._children[node].get(name)
+
+    def _number(self, child: Message) -> int:
+        if not 0 <= child.node_id < len(self.nodes):
+            raise Unreadable("damaged-index", f"{self.where}: {child.local_name!r} is an object that is not there")
+        return int(child.node_id)
+
+    def names(self) -> dict[str, str]:
+        """What the program called each stored variable, by its key."""
+        return {
+            a.checkpoint_key: a.full_name for n in self.nodes for a in n.attributes if a.name == VALUE and a.full_name
+        }
+
+    # ---- models ----
+
+    def models(self) -> list[int]:
+        """Every object that has layers, the outermost first."""
+        order = [0]
+        seen = {0}
+        for node in order:
+            fresh = [c for c in self._children[node].values() if c not in seen]
+            order += dict.fromkeys(fresh)
+            seen.update(fresh)
+        return [n for n in order if self.layers(n)]
+
+    def layers(self, node: int) -> dict[int, int]:
+        """A model's layers, by their number."""
+        if node not in self._layers:
+            found = self._numbered(node)
+            self._layers[node] = {k: found[k] for k in sorted(found)}
+        return self._layers[node]
+
+    def _numbered(self, node: int) -> dict[int, int]:
+        operations = self.child(node, "_operations")
+        functional = self.child(node, "_functional")
+        if operations is None and functional is not None:
+            operations = self.child(functional, "_operations")
+        if operations is not None:
+            return {int(name): n for name, n in self._children[operations].items() if NUMBER.fullmatch(name)}
+        matches = ((LAYER.fullmatch(name), n) for name, n in self._children[node].items())
+        return {int(m[1]): n for m, n in matches if m}
+
+    def is_modern(self, node: int) -> bool:
+        """Whether Keras 3 made a model: then operations have numbers and no objects, and names no `:0`."""
+        return self.child(node, "_operations") is not None or self.child(node, "_functional") is not None
+
+    def config(self, node: int) -> bytes | None:
+        """The JSON that TensorFlow 1.13 to 1.15 stores beside the weights."""
+        key = next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None)
+        return self.bundle.strings(key)[0] if key in self.bundle.entries else None
+
+    def weights(self, architecture: JsonObject) -> Weights:
+        """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
+        found = self.find(architecture)
+        return Weights(found.groups, self.state(found.node, found.groups))
+
+    def find(self, architecture: JsonObject) -> Found:
+        """The model of this architecture, wherever it hangs. Raises Unreadable, Refused."""
+        models = self.models()
+        if not models:
+            raise Refused("architecture-mismatch", f"{self.where}: has no layers; pass a checkpoint of a Keras model")
+        fitting: list[tuple[int, tuple[Group, ...]]] = []
+        doubts: list[Refused] = []
+        for node in models:
+            groups = self._tried(architecture, node)
+            if isinstance(groups, Refused):
+                doubts.append(groups)
+            else:
+                fitting.append((node, groups))
+        if not fitting:
+            told = [d for d in doubts if d.code != "architecture-mismatch"]
+            raise (told or doubts)[0]
+        apart = {tuple(t.ref for g in groups for t in g.tensors) for _, groups in fitting}
+        if len(apart) > 1:
+            called = [f for f in fitting if _borne(f[1])]
+            if len({tuple(t.ref for g in groups for t in g.tensors) for _, groups in called}) != 1:
+                raise Refused(
+                    "weights-ambiguous",
+                    f"{self.where}: holds {len(apart)} models that fit the architecture; save the one you want alone",
+                )
+            fitting = called
+        node, groups = fitting[0]
+        return Found(node, groups, self._around(node, models))
+
+    def _tried(self, architecture: JsonObject, node: int) -> tuple[Group, ...] | Refused:
+        try:
+            return self.groups(architecture, node)
+        except Refused as doubt:
+            return doubt
+
+    def _around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+        """The models that one is a layer of, the outermost first."""
+        holders: dict[int, tuple[int, int, int]] = {}
+        for model in models:
+            layers = self.layers(model)
+            for k, n in enumerate(layers.values()):
+                holders.setdefault(n, (model, k, len(layers)))
+        around: list[tuple[int, int, int]] = []
+        while node in holders and len(around) <= len(models):
+            around.insert(0, holders[node])
+            node = holders[node][0]
+        return tuple(around)
+
+    def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
+        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
+        return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
+
+    def below(self, node: int) -> set[str]:
+        """The keys of all weights of a model's layers."""
+        return {self._key(n) or "" for layer in self.layers(node).values() for n in self._variables(layer)}
+
+    def is_flat(self, node: int) -> bool:
+        """Whether no layer of a model holds objects with weights: what is called on slices would be such a layer."""
+        return not any(
+            self._key(n) is None and any(self._variables(n))
+            for layer in self.layers(node).values()
+            for name, n in self._children[layer].items()
+            if name not in ASIDE
+        )
+
+    def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
+        self._step()
+        graph, nodes = self._read(entry), self.layers(node)
+        layers = list(graph.layers.values())
+        modern = self.is_modern(node)
+        # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
+        count = max(nodes, default=-1) + 1
+        begins = bool(layers) and is_input(layers[0].stored)
+        if graph.sequential and count == len(layers) + 1 and not begins:
+            nodes = {k - 1: n for k, n in nodes.items() if k}
+        elif count + 1 == len(layers) and begins and not (modern and 0 in nodes):
+            layers = layers[1:]
+        if (max(nodes, default=-1) >= len(layers)) if modern else (sorted(nodes) != list(range(len(layers)))):
+            raise Refused(
+                "architecture-mismatch",
+                f"{self.where}: stores {count} layers where the architecture has {len(layers)}; pass its own",
+            )
+        return [
+            (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._none(layer))
+            for k, layer in enumerate(layers)
+        ]
+
+    def _read(self, entry: JsonObject) -> Graph:
+        """The graph of a model, read once: many objects may be tried for it."""
+        known = self._graphs.get(id(entry))
+        if known is None or known[0] is not entry:
+            known = self._graphs[id(entry)] = (entry, read(entry))
+        return known[1]
+
+    def _none(self, layer: Layer) -> tuple[Tensor, ...]:
+        """An operation of Keras 3, which is no object and has no weights."""
+        told = expected(layer.config)
+        if is_model(layer.stored) or (told is not None and told.total):
+            raise self._unfit(layer, 0)
+        return ()
+
+    def _unfit(self, layer: Layer, count: int) -> Refused:
+        return Refused(
+            "architecture-mismatch",
+            f"{self.where}: {count} weights do not fit {layer.name!r}, a {layer.class_name}; "
+            "pass the architecture of the model that was saved",
+        )
+
+    def _layer(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        inner = layer.stored if is_model(layer.stored) else None
+        at = node
+        if inner is None:
+            held = [child for _, child in children(layer.stored)]
+            wrapped = self.child(node, "layer")
+            if len(held) == 1 and wrapped is not None and self.layers(wrapped):
+                inner, at = held[0], wrapped
+        if inner is None:
+            return self._own(layer, node, modern=modern)
+        flat = [
+            Tensor(t.name, t.shape, t.dtype, t.ref, (name, *t.owner), t.trained)
+            for name, tensors in self._model(inner, at) for t in tensors
+        ]  # fmt: skip
+        told = self._told(node)
+        if told is not None:
+            trained, _ = told
+            flat = [Tensor(t.name, t.shape, t.dtype, t.ref, t.owner, t.ref in trained) for t in flat]
+        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+    def _told(self, node: int) -> tuple[set[str], list[str]] | None:
+        """What a SavedModel says outright: which keys are trained, and all in Keras's order."""
+        every, trained = self.child(node, "variables"), self.child(node, "trainable_variables")
+        if every is None or trained is None:
+            return None
+        listed = [[k for k in map(self._key, self._listed(n)) if k is not None] for n in (trained, every)]
+        return set(listed[0]), listed[1]
+
+    def _listed(self, node: int) -> list[int]:
+        """The elements of a list."""
+        numbered = {int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)}
+        return [numbered[k] for k in sorted(numbered)]
+
+    def _key(self, node: int) -> str | None:
+        return next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None)
+
+    def _own(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        found = self._variables(node)
+        self._check(layer, node, found)
+        by_key = {self._key(n): n for n in found}
+
+        def tensor(n: int, *, trained: bool) -> Tensor:
+            return self._tensor(n, "/".join((layer.name, *found[n])), trained=trained, modern=modern)
+
+        told = self._told(node)
+        if told is not None:
+            trained, order = told
+            numbers = [by_key[k] for k in order if k in by_key]
+            return tuple(tensor(n, trained=(self._key(n) or "") in trained) for n in numbers)
+        listed = list(found) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, found)
+        flags = self._trained(layer, listed)
+        tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
+        return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
+
+    def _as_code_lists(self, layer: Layer, node: int, found: Mapping[int, Path]) -> list[int]:
+        """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
+
+        Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
+        """
+        order: list[int] = []
+        pending: list[tuple[int, bool]] = [(node, True)]
+        while pending:
+            at, is_layer = pending.pop()
+            self._step()
+            below = {n: name for name, n in self._children[at].items() if name not in ASIDE}
+            own = [n for n in below if n in found and n not in order]
+            order += own
+            inner = [n for n in below if n not in found and self._variables(n).keys() - {*order}]
+            names = [below[n] for n in inner]
+            numbers = all(map(NUMBER.fullmatch, names))
+            if not is_layer and not own and not numbers and names != sorted(names):
+                raise Refused(
+                    "weights-ambiguous",
+                    f"{self.where}: the order of {layer.name!r}'s weights is known to the code of {layer.class_name} "
+                    "alone; save it as .h5 or SavedModel",
+                )
+            pending += [(n, False) for n in reversed(inner)]
+        return order
+
+    def _check(self, layer: Layer, node: int, found: Mapping[int, Path]) -> None:
+        """Raises Refused where these variables cannot be this layer's."""
+        entries = [self.bundle.entries.get(self._key(n) or "") for n in found]
+        told, kind = expected(layer.config), today(layer.class_name)
+        own = kind in OWN
+        wrong = (
+            (own and bool(self.layers(node)))
+            or (told is not None and len(entries) < told.total)
+            or (kind in PLAIN and any(len(path) > 1 for path in found.values()))
+            or (told is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
+            or (is_input(layer.stored) and bool(entries))
+        )
+        if wrong:
+            raise self._unfit(layer, len(entries))
+
+    def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
+        """Which of a layer's variables are trained, where only the optimizer or the config can tell."""
+        promised = expected(layer.config)
+        if layer.settings.get("trainable") is False:
+            return [False] * len(nodes)
+        if self._all_trained & set(nodes):
+            return [n in self._all_trained for n in nodes]
+        if promised is not None and promised.total == len(nodes):
+            return [k < promised.trained for k in range(len(nodes))]
+        if promised is not None and not promised.statistics:
+            return [True] * len(nodes)
+        if self._all_trained:
+            return [False] * len(nodes)
+        if len(nodes) > 1:
+            raise Refused(
+                "weights-ambiguous",
+                f"{self.where}: which weights of {layer.name!r} are trained is not stored, so their order is open; "
+                "save it as .h5 or SavedModel",
+            )
+        return [True] * len(nodes)
+
+    def _variables(self, node: int) -> dict[int, Path]:
+        """The variables under an object, depth first in the order of its attributes, with the attributes' names."""
+        pending: list[tuple[int, Path]] = [(node, ())]
+        seen: set[int] = set()
+        found: dict[int, Path] = {}
+        while pending:
+            at, path = pending.pop()
+            if at in seen:
+                continue
+            self._step()
+            seen.add(at)
+            if self._key(at) is not None:
+                found[at] = path
+            path = path[:MAX_PARTS]
+            below = [(n, (*path, name)) for name, n in self._children[at].items() if name not in ASIDE]
+            pending += reversed(below)
+        return found
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
+            raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
+
+    def _tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
+        """A variable by the name that the program gave it; by its place where that is not stored."""
+        key = self._key(node) or ""
+        entry = self.bundle.entries.get(key)
+        if entry is None:
+            raise Unreadable("missing-weight", f"{self.where}: names the tensor {key!r}, which is not stored")
+        name = next(a.full_name for a in self.nodes[node].attributes if a.name == VALUE) or place
+        return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
+
+    # ---- optimizers ----
+
+    def _trained_by(self, node: int) -> set[int] | None:
+        """What an optimizer trains; None where an object is none, or does not tell."""
+        slots = self.nodes[node].slot_variables
+        if slots:
+            return {int(s.original) for s in slots}
+        listed, trained = self.child(node, "_variables"), self.child(node, "_trainable_variables")
+        if listed is None or self.child(node, "_iterations") is None:
+            return None
+        if trained is not None:  # Keras 3
+            return set(self._listed(trained))
+        # Keras 2.10 and later: a slot is called after what it belongs to.
+        by_name = self._by_name
+        state = set(self._listed(listed))
+        found: set[int] = set()
+        for slot in state:
+            self._step()
+            parts = (self._name(slot) or "").split("/")[-MAX_PARTS:]
+            tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
+            found.update(next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ()))
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        return {name: n for n in range(len(self.nodes)) for name in [self._name(n)] if name}
+
+    def _name(self, node: int) -> str | None:
+        return next((a.full_name for a in self.nodes[node].attributes if a.name == VALUE), None)
+
+    def state(self, node: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+        """The state of a model's optimizer in the order in which Keras saves it to .h5; None where nobody can tell."""
+        order = [t.ref for g in groups for t in g.tensors]
+        own = self.child(node, "optimizer")
+        held = {at: {self._key(n) for n in trained} for at, trained in self.trained.items()}
+        matching = [at for at in held if held[at] and held[at] <= set(order)]
+        if own in matching or (not matching and own is not None):
+            matching = [own]
+        if len(matching) != 1:
+            return None
+        at = matching[0]
+        modern = self.is_modern(node)
+        listed = self.child(at, "_variables")
+        if listed is not None:  # Keras 2.10 and later: one list
+            state = self._listed(listed)
+        else:
+            slots = self._slots(at, order)
+            counts = [n for name in COUNTS if (n := self.child(at, name)) is not None]
+            state = [*counts, *slots] if slots else []
+        return tuple(self._tensor(n, self._key(n) or "", trained=False, modern=modern) for n in state) or None
+
+    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
+        """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
+        place = {key: k for k, key in enumerate(order)}
+        slots = self.nodes[optimizer].slot_variables
+        kinds = slot_order({s.slot_name for s in slots})
+        if kinds is None:
+            return []
+
+        def rank(slot: Message) -> tuple[int, int]:
+            kind, at = kinds.index(slot.slot_name), place.get(self._key(int(slot.original)) or "", len(place))
+            return (at, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, at)
+
+        return [int(s.variable) for s in sorted(slots, key=rank)]
+
+
+def _borne(groups: Iterable[Group]) -> bool:
+    """Whether every weight bears the name of its layer."""
+    return all({g.name, *t.owner} & set(t.name.split("/")) for g in groups for t in g.tensors)

@@ -1,0 +1,119 @@
+"""The object graph of a TensorFlow 2 SavedModel, reduced to what serves.
+
+Objects are numbered, and named by the path of child names from number 0; restoring variables goes by these paths, so
+that they stay. What goes are the functions that serving does not use (Keras stores each layer's calls, wrappers and
+all), the optimizer's slots, and Keras's own metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from unnest.formats.tensorflow import protos
+
+Message: TypeAlias = Any
+
+#: An object that is nobody's special class.
+GENERIC = "_generic_user_object"
+#: The methods that a resource (a table, say) is made, filled and removed with.
+RESOURCE_METHODS = frozenset({"_create_resource", "_initialize", "_destroy_resource"})
+
+
+def prune_objects(meta: Message) -> None:
+    """Drop functions that serving does not use and what only they needed; number the rest anew."""
+    objects = meta.objects
+    serving = _serving_functions(meta)
+    dropped = {
+        k for k, n in enumerate(objects.nodes)
+        if n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving
+    }  # fmt: skip
+    keep = _reachable(objects, dropped)
+    number = {old: new for new, old in enumerate(sorted(keep))}
+    nodes = [objects.nodes[k] for k in sorted(keep)]
+    copies = []
+    for node in nodes:
+        _forget_keras(node)
+        _renumber(node, number)
+        copy = protos.new("SavedObject")
+        copy.CopyFrom(node)
+        copies.append(copy)
+    del objects.nodes[:]
+    objects.nodes.extend(copies)
+    used = set().union(*(_names(n) for n in objects.nodes)) if copies else set()
+    for name in [n for n in objects.functions if n not in used]:
+        del objects.functions[name]
+    for concrete in objects.functions.values():
+        bound = [number[b] for b in concrete.bound]
+        del concrete.bound[:]
+        concrete.bound.extend(bound)
+
+
+def _names(node: Message) -> set[str]:
+    """The concrete functions of a function object."""
+    return set(node.function.names) | ({node.bare.name} if node.bare.name else set())
+
+
+def _serving_functions(meta: Message) -> set[str]:
+    """Concrete functions under the root's `signatures`, of resources, and whatever these call."""
+    nodes = meta.objects.nodes
+    found: set[str] = set()
+    for node in nodes:
+        for child in node.children:
+            if node.WhichOneof("kind") == "resource" or child.local_name in RESOURCE_METHODS:
+                found |= _names(nodes[child.node_id])
+        for saveable in node.saveables.values():
+            found |= _names(nodes[saveable.save]) | _names(nodes[saveable.restore])
+        if node.user.identifier == "signature_map":
+            for child in node.children:
+                found |= _names(nodes[child.node_id])
+    bodies = {f.signature.name: f for f in meta.graph.library.function}
+    pending = list(found)
+    while pending:
+        body = bodies.get(pending.pop())
+        for op in body.node_def if body is not None else ():
+            for value in op.attr.values():
+                if value.func.name and value.func.name not in found:
+                    found.add(value.func.name)
+                    pending.append(value.func.name)
+    return found
+
+
+def _reachable(objects: Message, dropped: set[int]) -> set[int]:
+    """What the root still leads to, with what the remaining functions capture."""
+    keep: set[int] = set()
+    pending = [0]
+    while pending:
+        at = pending.pop()
+        if at in keep or at in dropped or not 0 <= at < len(objects.nodes):
+            continue
+        keep.add(at)
+        node = objects.nodes[at]
+        pending += [c.node_id for c in node.children]
+        pending += [n for s in node.saveables.values() for n in (s.save, s.restore)]
+        for name in _names(node):
+            if name in objects.functions:
+                pending += objects.functions[name].bound
+    return keep
+
+
+def _forget_keras(node: Message) -> None:
+    """Keras's classes, its metadata and its optimizer: nothing of it is true after the cut."""
+    if node.WhichOneof("kind") == "user" and (
+        node.user.identifier.startswith("_tf_keras") or node.user.identifier == "optimizer"
+    ):
+        node.user.identifier = GENERIC
+        node.user.metadata = ""
+        node.registered_name = ""
+        node.user_proto = b""
+    del node.slot_variables[:]
+
+
+def _renumber(node: Message, number: dict[int, int]) -> None:
+    for field in ("children", "dependencies"):
+        edges = getattr(node, field)
+        left = [(number[e.node_id], e.local_name) for e in edges if e.node_id in number]
+        del edges[:]
+        for to, name in left:
+            edges.add(node_id=to, local_name=name)
+    for saveable in node.saveables.values():
+        saveable.save, saveable.restore = number[saveable.save], number[saveable.restore]

@@ -1,0 +1,400 @@
+"""TensorFlow's SavedModel folder, read and cut without TensorFlow.
+
+    saved_model.pb         MetaGraphs: a graph, functions, signatures, (TensorFlow 2) objects
+    keras_metadata.pb      layout B (TF >= 2.5, tf_keras): the Keras configs
+    variables/variables.*  a TensorBundle
+    assets/                files that the graph reads; layout C (TF 1.x exports): saved_model.json, the Keras config
+
+In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph tells
+(layout E). SavedModel to SavedModel is cut among the operations (`cut.py`); the Keras model inside can be written to
+other containers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import IO, Any, ClassVar
+
+from unnest.core.architecture import is_model
+from unnest.core.model import Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.plan import plan
+from unnest.errors import Failed, Refused, Unreadable
+from unnest.files.atomic import write_all, write_failed
+from unnest.findings import Code, Finding
+from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.json_text import is_architecture, parse, parse_object
+from unnest.formats.tensorflow import protos, prune_graph
+from unnest.formats.tensorflow.bundle import Bundle, read_plain
+from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
+
+GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved_model.json"
+VARIABLES = "variables/variables"
+#: True of the graph before it was cut, and of no other: these are not copied.
+STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
+#: Keras's own modules of what these keys end in, written to .h5 since this release.
+MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
+MODULES_SINCE = (2, 13)
+#: Bytes compared at a time.
+CACHED = 1 << 18
+#: Protobuf's own limit.
+MAX_GRAPH = 1 << 31
+#: A SavedModel has a handful of files, and assets.
+MAX_FILES = 10_000
+
+
+class SavedModelSource(Source):
+    """A SavedModel, its graph parsed when it is asked for, its tensors untouched."""
+
+    container: ClassVar = "saved_model"
+
+    def __init__(self, path: str) -> None:
+        self.files = _files(path)
+        self.bundle: Bundle | None = None
+        if GRAPH not in self.files:
+            raise Unreadable("text-graph", f"{path}: is stored as text (saved_model.pbtxt); save it in the binary form")
+        self._raw = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
+        model = protos.parse("SavedModel", self._raw, os.path.join(path, GRAPH))
+        if not model.meta_graphs:
+            raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
+        self.tags = [list(m.info.tags) for m in model.meta_graphs]
+        if VARIABLES + ".index" in self.files:
+            self.bundle = Bundle(os.path.join(path, VARIABLES))
+        try:
+            stored, findings = self._keras(path, model)
+        except BaseException:
+            self.close()
+            raise
+        super().__init__(path, stored, findings)
+
+    def _keras(self, path: str, model: Any) -> tuple[Stored, tuple[Finding, ...]]:  # noqa: ANN401
+        metadata = self._metadata(path, model)
+        if metadata is None or not is_model(metadata["architecture"]):
+            return Stored("model"), ()
+        architecture = metadata["architecture"]
+        stored = Stored(
+            "model", architecture, metadata.get("training"),
+            keras_version=metadata.get("keras_version"), backend=metadata.get("backend"),
+        )  # fmt: skip
+        if self.bundle is None or KEY not in self.bundle.entries:
+            return replace(stored, groups=()), ()
+        try:
+            weights = ObjectGraph(self.bundle).weights(architecture)
+        except Refused as doubt:  # the graph can be cut without
+            self.doubt = doubt
+            return replace(stored, groups=()), ()
+        stored = replace(stored, groups=weights.groups, optimizer=weights.optimizer)
+        if stored.training is None and stored.optimizer:
+            lost = Code.OPTIMIZER_DROPPED(why="this SavedModel does not store the compile settings it belongs to")
+            return replace(stored, optimizer=None), (lost,)
+        return stored, ()
+
+    def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
+        """The Keras config of the root, wherever the layout has it."""
+        if EXPORTED in self.files:
+            where = os.path.join(path, EXPORTED)
+            value = parse(read_plain(where, 64 << 20).decode("utf-8", "replace"), where)
+            if is_architecture(value):
+                assert isinstance(value, Mapping)
+                bare = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
+                return {"architecture": plain(bare), **_versions(value)}
+        text = self._root_metadata(path, model)
+        if not text:
+            return None
+        meta = parse_object(text, f"{path}: the root's Keras metadata")
+        if "class_name" not in meta or "config" not in meta:
+            return None
+        versions = _versions(meta)
+        given = {k: plain(meta[k]) for k in ("class_name", "config")}
+        if _release(versions["keras_version"]) >= MODULES_SINCE:
+            given = _with_modules(given)
+        training = meta.get("training_config")
+        return {
+            "architecture": given, **versions,
+            "training": _unnumbered(plain(training)) if isinstance(training, Mapping) else None,
+        }  # fmt: skip
+
+    def _root_metadata(self, path: str, model: Any) -> str:  # noqa: ANN401
+        if METADATA in self.files:
+            where = os.path.join(path, METADATA)
+            nodes = protos.parse("KerasMetadata", read_plain(where, MAX_GRAPH), where).nodes
+            return next((str(n.metadata) for n in nodes if n.node_id == 0), "")
+        for meta in model.meta_graphs:
+            if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
+                return str(meta.objects.nodes[0].user.metadata)
+        return ""
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The files of the layers; the Keras model of layout C is one of them, and no layer's."""
+        return tuple(f for f in self.files if f.startswith("assets/") and f != EXPORTED)
+
+    def serving(self) -> tuple[Any, Any]:
+        """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
+        model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
+        return model, prune_graph.choose(model, self.path)
+
+    @cached_property
+    def reduced(self) -> bytes:
+        """The cut graph. Raises Refused where the operations do not prove what the Keras config says."""
+        model, meta = self.serving()
+        if not prune_graph.recognise(meta, self.path):
+            raise Refused(
+                "cannot-cut",
+                f"{self.path}: the serving graph cannot be cut without doubt; "
+                "write the Keras model instead with --to h5",
+            )
+        return protos.dump(prune_graph.reduce(model, meta))
+
+    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
+        """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
+        others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
+        lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
+        if self.stored.architecture is not None:
+            made = plan(self.stored, keep_nested=keep_nested)
+            if made.verdict == "parallel":
+                return replace(self._proven(made), findings=(*made.findings, *lost))
+        _, meta = self.serving()
+        found = prune_graph.recognise(meta, self.path)
+        if not found:
+            return Plan("clean")
+        wrappers = tuple(map(_wrapper, found))
+        innermost = max(found, key=lambda f: f.depth)
+        ends = innermost.towers
+        template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
+        built = next((f.towers.share for f in found if f.is_built), None)
+        if built is not None:
+            why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"
+            return Plan("parallel", wrappers, template, findings=lost, refusal=Refusal("fixed-batch", why))
+        return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
+
+    def _proven(self, made: Plan) -> Plan:
+        """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
+        if all(w.confidence == "proven" for w in made.wrappers):
+            return made
+        try:
+            found = prune_graph.recognise(self.serving()[1], self.path)
+        except (Refused, Unreadable):
+            return made  # the Keras model can be written all the same
+        if [f.towers.towers for f in found] != [w.towers for w in made.wrappers]:
+            return made
+        proofs = (replace(w, confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
+                  for w, p in zip(made.wrappers, map(_wrapper, found), strict=True))  # fmt: skip
+        return replace(made, wrappers=tuple(proofs))
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, checked against their checksum."""
+        if self.bundle is None:
+            raise KeyError(tensor.name)
+        return self.bundle.blocks(self.bundle.entries[tensor.ref])
+
+    def close(self) -> None:
+        """Close the shards."""
+        if self.bundle is not None:
+            self.bundle.close()
+
+
+def _wrapper(found: prune_graph.Found) -> Wrapper:
+    towers = found.towers
+    merges = tuple(m.partition(":")[0] for m in towers.merges)
+    first = towers.replace[towers.merges[0]].partition(":")[0]
+    sources = ", ".join(s.partition(":")[0] for s in dict.fromkeys(towers.sources))
+    evidence = [
+        f"{towers.towers} operands of {merges[0]} are the same computation",
+        f"on shares of {sources}, which come together as all rows in their order",
+    ]
+    if towers.reach is not None:
+        evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
+    sure: Confidence = "proven" if towers.reach is None else "likely"
+    return Wrapper(towers.graph, first, towers.towers, found.scope, merges, found.depth, sure, tuple(evidence))
+
+
+def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
+    return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
+
+
+def plain(value: Json) -> Any:  # noqa: ANN401
+    """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
+    if isinstance(value, Mapping):
+        if value.get("class_name") in ("__tuple__", "TensorShape") and set(value) == {"class_name", "items"}:
+            return plain(value["items"])
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(v) for v in value]
+    return value
+
+
+def _unnumbered(value: Any) -> Any:  # noqa: ANN401
+    """Without the numbers by which SavedModel metadata tells shared objects."""
+    if isinstance(value, Mapping):
+        return {k: _unnumbered(v) for k, v in value.items() if k != "shared_object_id"}
+    return [_unnumbered(v) for v in value] if isinstance(value, list) else value
+
+
+def _release(version: str | None) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
+
+
+def _with_modules(value: Any) -> Any:  # noqa: ANN401
+    """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
+    if isinstance(value, list):
+        return [_with_modules(v) for v in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {k: _with_modules(v) for k, v in value.items()}
+    for key, part in found.items():
+        kind = key.rpartition("_")[2]
+        bare = isinstance(part, Mapping) and set(part) == {"class_name", "config"}
+        # A registered class (`package>Name`) is in a module of its author's.
+        if kind in MODULES and bare and ">" not in str(part["class_name"]):
+            found[key] = {"module": MODULES[kind], **part, "registered_name": None}
+    return found
+
+
+def _files(path: str) -> list[str]:
+    """Every file of the folder, sorted, by its path in it. Links and other things are refused."""
+    found: list[str] = []
+    pending = [path]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as e:
+            raise Unreadable("cannot-open", f"{folder}: cannot be opened ({e.strerror})") from e
+        for entry in entries:
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                pending.append(entry.path)
+            elif stat.S_ISREG(mode):
+                found.append(os.path.relpath(entry.path, path).replace(os.sep, "/"))
+            else:
+                raise Unreadable("link", f"{entry.path}: a link or no plain file; TensorFlow writes no such thing")
+        if len(found) > MAX_FILES:
+            raise Unreadable("too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has")
+    return sorted(found)
+
+
+class SavedModelContainer(Container):
+    """Reads SavedModels; writes what is cut out of one."""
+
+    name: ClassVar = "saved_model"
+    suffix: ClassVar = ""
+    folder: ClassVar = True
+
+    def open(self, path: str) -> SavedModelSource:
+        """Read everything but the tensors' bytes."""
+        return SavedModelSource(path)
+
+    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
+        """The source's serving graph with one tower, its variables and assets as they are."""
+        if not isinstance(source, SavedModelSource):
+            raise Refused(
+                "cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
+            )
+        data = source.reduced
+        try:
+            for name in source.files:
+                if name not in STALE:
+                    _copy(os.path.join(source.path, name), os.path.join(path, name), progress)
+            os.makedirs(path, exist_ok=True)
+            with open(os.path.join(path, GRAPH), "xb", buffering=0) as file:
+                write_all(file, data)
+        except OSError as e:
+            raise write_failed(path, e) from e
+
+    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+        """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
+        assert isinstance(source, SavedModelSource)
+        with self.open(path) as found:
+            if found._raw != source.reduced:  # noqa: SLF001
+                raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
+            if prune_graph.recognise(found.serving()[1], path):
+                raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
+            shards = set(_shards(source.bundle))
+            if found.bundle is not None:
+                _checked(found.bundle, path, progress)
+            for name in source.files:
+                # The shards' tensors have been held against the index's checksums, as have the source's thereby.
+                if name not in STALE | shards and not _same(
+                    os.path.join(source.path, name), os.path.join(path, name), progress
+                ):
+                    raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
+        return ("graph", "signatures", "weights")
+
+
+def _shards(bundle: Bundle | None) -> list[str]:
+    """The data files of a SavedModel, by their path in it."""
+    if bundle is None:
+        return []
+    return [os.path.dirname(VARIABLES) + "/" + os.path.basename(f) for f in bundle.files()[1:]]
+
+
+def _checked(bundle: Bundle, path: str, progress: Progress) -> None:
+    """Every tensor read back and held against its checksum."""
+    for entry in bundle.entries.values():
+        if entry.dtype == "string":
+            bundle.strings(entry.key)
+            continue
+        try:
+            for piece in entry.pieces:
+                for block in bundle.piece_blocks(entry, piece):
+                    progress(len(block))
+        except Unreadable as e:
+            raise Failed(
+                "checksum",
+                f"{path}: {entry.key!r} is not what its checksum says, in the source or in the copy; copy it again",
+            ) from e
+
+
+def _copy(source: str, target: str, progress: Progress) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(source, "rb") as a, open(target, "xb") as b:
+        size = os.fstat(a.fileno()).st_size
+        if hasattr(os, "copy_file_range"):
+            left = size
+            while left:
+                moved = os.copy_file_range(a.fileno(), b.fileno(), min(left, 64 << 20))
+                if not moved:
+                    break
+                left -= moved
+            if not left:
+                progress(size)
+                return
+            a.seek(size - left)
+        shutil.copyfileobj(a, b, BLOCK)
+    progress(size)
+
+
+def _same(left: str, right: str, progress: Progress) -> bool:
+    """Byte by byte, through two buffers that stay in the processor's cache."""
+    one, two = bytearray(CACHED), bytearray(CACHED)
+    with open(left, "rb", buffering=0) as a, open(right, "rb", buffering=0) as b:
+        size = os.fstat(a.fileno()).st_size
+        if os.fstat(b.fileno()).st_size != size:
+            return False
+        while size:
+            if size < len(one):
+                one, two = bytearray(size), bytearray(size)
+            if not (_filled(a, one) and _filled(b, two)) or one != two:
+                return False
+            size -= len(one)
+            progress(len(one))
+    return True
+
+
+def _filled(file: IO[bytes], buffer: bytearray) -> bool:
+    view = memoryview(buffer)
+    while view:
+        count = file.readinto(view)  # type: ignore[attr-defined]
+        if not count:
+            return False
+        view = view[count:]
+    return True
+
+
+__all__ = ["Refusal", "SavedModelContainer", "SavedModelSource"]

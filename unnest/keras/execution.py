@@ -1,0 +1,226 @@
+"""Running a template in towers: the TensorFlow below the layers.
+
+Where things run. A device scope around a symbolic call is lost when Keras replays the graph, and a
+scope inside a layer's `call` reaches the forward pass alone: gradient operations carry no device.
+So each tower is a function with a gradient of its own: both are built under the tower's device.
+The batch is cut on the CPU, where input pipelines leave it, so that each tower is sent its rows
+and no more.
+
+Which towers run. A tower without rows must not run: convolutions abort the process, BatchNormalization
+writes NaN into its moving statistics. Where the batch size is known beforehand an idle tower is left
+out. Where it is not, it is lent one row of the batch: its outputs are cut to no rows, its losses
+weigh nothing, and what it did to the template's state (moving statistics) is undone. A `tf.cond` around
+the tower is the obvious way, and a slow one: conditionals that update the same variable wait for each other
+as a whole, and their gradient sends every activation through optional values that TensorFlow places
+on the default device (seen in run metadata).
+
+What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
+those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
+count for a whole batch, each tower's, on the layers' own lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import tensorflow as tf
+
+from unnest.keras import batch_split
+from unnest.keras.keras_api import Kit, Model, Tensor
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
+
+    `owners` are positions among the template's layers, in the order of `Kit.added_losses`.
+    """
+
+    outputs: int = 0
+    masked: tuple[bool, ...] = ()
+    owners: tuple[int, ...] = ()
+
+    @property
+    def batched(self) -> int:
+        """How many tensors have rows: outputs and masks."""
+        return self.outputs + sum(self.masked)
+
+
+@dataclass
+class Towers:
+    """One call of a template on a batch, spread over devices.
+
+    `inputs` and `masks` are flat, in the order of the template's inputs; `ratios` are whole
+    numbers, one per device; `merge` is the device of the concatenation ("" for none).
+    """
+
+    kit: Kit
+    template: Model
+    devices: Sequence[str]
+    ratios: Sequence[int]
+    merge: str
+    training: bool | None
+    shape: Shape = field(default_factory=Shape)
+
+    def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
+        """The template's outputs for the whole batch, flat, with their masks attached.
+
+        Losses that layers added are put back on these layers: each tower's weighs as much
+        as its share of the batch, which for a mean over the batch is the whole batch's.
+        """
+        rows = _static_rows(inputs)
+        if rows is not None:
+            edges = batch_split.bounds(rows, self.ratios)
+            busy = [i for i in range(len(self.devices)) if edges[i] < edges[i + 1]] or [len(self.devices) - 1]
+            results = [self.tower(i, (edges[i], edges[i + 1]), inputs, masks) for i in busy]
+            return self._unpack(self._merge(results, [edges[i + 1] - edges[i] for i in busy], rows))
+        with tf.device(HOST):
+            rows = tf.shape(inputs[0], out_type=tf.int64)[0]
+            edges = batch_split.bounds(rows, self.ratios)
+        results = [self._maybe_idle(i, edges, inputs, masks) for i in range(len(self.devices))]
+        return self._unpack(self._merge(results, [b - a for a, b in pairwise(edges)], rows))
+
+    def _maybe_idle(
+        self, i: int, edges: Sequence[Tensor], inputs: list[Tensor], masks: list[Tensor | None]
+    ) -> list[Tensor]:
+        """Tower `i` of a batch whose size is known only when it comes: see "which towers run"."""
+        with tf.device(HOST):
+            share = edges[i + 1] - edges[i]
+            start = tf.minimum(edges[i], edges[-1] - 1)
+            rows = (start, tf.maximum(edges[i + 1], start + 1))
+        state = [] if self.training is False else self.kit.state(self.template)
+        before = [tf.identity(v) for v in state]
+        result = self.tower(i, rows, inputs, masks, share)
+        if state:
+
+            def undo() -> None:
+                for variable, value in zip(state, before, strict=True):
+                    variable.assign(value)
+
+            tf.cond(share > 0, lambda: None, undo)
+        return result
+
+    def tower(
+        self,
+        i: int,
+        rows: tuple[Tensor, Tensor],
+        inputs: list[Tensor],
+        masks: list[Tensor | None],
+        keep: Tensor | None = None,
+    ) -> list[Tensor]:
+        """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
+        with tf.device(HOST):
+            part = [None if x is None else _rows(x, *rows) for x in inputs]
+            part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
+
+        def forward(tensors: list[Tensor | None]) -> list[Tensor]:
+            for x, m in zip(tensors, part_masks, strict=True):
+                if x is not None and m is not None:
+                    x._keras_mask = m
+            result = self._call(tensors)
+            if keep is None:
+                return result
+            batched = self.shape.batched
+            return [*(_rows(y, 0, keep) for y in result[:batched]), *result[batched:]]
+
+        with tf.name_scope(f"tower_{i}"):
+            if self.kit.exporting():
+                # TensorFlow cannot load a custom gradient around layers that an export wraps in functions.
+                with tf.device(self.devices[i]):
+                    return forward(part)
+            return placed(forward, part, self.devices[i])
+
+    def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
+        """Call the template; note in `shape` what the flat result is made of."""
+        before = [list(losses) for losses in self.kit.added_losses(self.template)]
+        called = self.template(self.kit.pack_inputs(self.template, tensors), training=self.training)
+        outputs = tf.nest.flatten(called)
+        masks = [getattr(y, "_keras_mask", None) for y in outputs]
+        losses, owners = [], []
+        for layer, (old, now) in enumerate(zip(before, self.kit.added_losses(self.template), strict=True)):
+            losses += [tf.convert_to_tensor(x) for x in now[len(old) :]]
+            owners += [layer] * (len(now) - len(old))
+            now[:] = old
+        self.shape = Shape(len(outputs), tuple(m is not None for m in masks), tuple(owners))
+        return [*outputs, *(m for m in masks if m is not None), *losses]
+
+    def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
+        batched = self.shape.batched
+        with tf.device(self.merge), tf.name_scope("concatenate"):
+            merged = [_joined(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
+            for parts in zip(*(r[batched:] for r in results), strict=True):
+                weights = [tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)]
+                weighed = [w * part for w, part in zip(weights, parts, strict=True)]
+                merged.append(tf.math.divide_no_nan(tf.add_n(weighed), tf.cast(rows, weighed[0].dtype)))
+        return merged
+
+    def _unpack(self, merged: list[Tensor]) -> list[Tensor]:
+        outputs = merged[: self.shape.outputs]
+        masks = iter(merged[self.shape.outputs : self.shape.batched])
+        for y, has_mask in zip(outputs, self.shape.masked, strict=True):
+            if has_mask:
+                y._keras_mask = next(masks)
+        lists = list(self.kit.added_losses(self.template))
+        for owner, loss in zip(self.shape.owners, merged[self.shape.batched :], strict=True):
+            lists[owner].append(loss)
+        return outputs
+
+
+HOST = "/CPU:0"
+
+
+def placed(
+    forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str
+) -> list[Tensor]:
+    """`forward(inputs)` with its operations and those of its gradient on `device`.
+
+    The gradient is taken by a tape of the function's own, so that it can be built inside the
+    device scope too; gradients reach `inputs` and the variables that `forward` reads.
+    """
+    present = [x for x in inputs if x is not None]
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]
+    def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
+        given = iter(args)
+        tensors = [None if x is None else next(given) for x in inputs]
+        with tf.device(device), tf.GradientTape() as tape:
+            tape.watch([x for x in args if x.dtype.is_floating])
+            results = forward(tensors)
+        smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
+
+        def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
+            wanted = [g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex]
+            with tf.device(device):
+                sources = [*args, *(variables or ())]
+                found = tape.gradient(smooth, sources, output_gradients=wanted)
+            of_inputs = list(found[: len(args)])
+            return (of_inputs, list(found[len(args) :])) if variables is not None else of_inputs
+
+        return results, gradient
+
+    # The scope around the call is for the IdentityN that custom_gradient puts behind the results.
+    with tf.device(device):
+        results = run(*present)
+    return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+def _static_rows(inputs: Sequence[Tensor]) -> int | None:
+    for x in inputs:
+        if x is not None and x.shape.rank and x.shape[0] is not None:
+            return int(x.shape[0])
+    return None
+
+
+def _rows(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+    """Rows of a dense, sparse or ragged tensor."""
+    if isinstance(x, tf.SparseTensor):
+        shape = tf.shape(x, out_type=tf.int64)
+        begin = tf.concat([[start], tf.zeros_like(shape[1:])], 0)
+        return tf.sparse.slice(x, begin, tf.concat([[stop - start], shape[1:]], 0))
+    return x[start:stop]
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else tf.concat(parts, axis=0)

@@ -1,0 +1,171 @@
+"""The parallel model: what it looks like, what it does, and what a file of it says.
+
+It looks like every wrapper since Keras 2.0.9: per tower one slice layer for each input, the template
+called once per tower, one concatenation per output. So summaries and plots show the towers,
+`parallel.layers[-2]` and `get_layer(template.name)` find the template as they always did, a saved file has the
+structure that `unnest fix` takes apart, and Keras's own machinery saves, loads and clones it: the
+template is there once, its weights in one group.
+
+It does something else: replaying that graph would put every tower on the default device, so `ParallelModel`
+overrides `call` and runs the towers itself (`unnest.keras.execution`). One layer holding template and
+devices would place as well, but its summary shows a box, and its file needs a reader of its own.
+All facts (devices, ratios) are in the slice layers' configuration, where whoever reads the file
+looks for them.
+
+The slice and concatenation layers compute the same on their own, without placement: that is
+what runs when a new model is made from a parallel model's tensors. A model on top of it that keeps
+the placement calls the parallel model as a layer: `head(parallel(x))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import tensorflow as tf
+
+from unnest.keras import batch_split
+from unnest.keras import devices as names
+from unnest.keras.execution import HOST, Towers
+from unnest.keras.keras_api import Kit, Model, Tensor, is_model
+
+PACKAGE = "unnest"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The registered classes of one Keras."""
+
+    TowerSlice: Any
+    TowerConcatenate: Any
+    ParallelModel: Any
+
+
+@cache
+def parts(kit: Kit) -> Parts:
+    """The classes for one Keras, registered there as `unnest>TowerSlice` and so on."""
+    register = kit.keras.saving.register_keras_serializable(package=PACKAGE)
+    made = Parts(*(register(make(kit)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
+    # An .h5 file has the outermost model's class by its bare name, in both Kerases.
+    kit.keras.utils.get_custom_objects()["ParallelModel"] = made.ParallelModel
+    return made
+
+
+def is_parallel(model: object) -> bool:
+    """Whether `model` is a ParallelModel of either Keras."""
+    return type(model).__name__ == "ParallelModel" and type(model).__module__ == __name__
+
+
+def template_of(parallel: Model) -> Model:
+    """The template of a ParallelModel, the very object.
+
+    No attribute of the class: tf_keras writes weights under the first attribute that leads to them, in
+    falling alphabetical order, and files must have them under `layers`.
+    """
+    return next(layer for layer in parallel.layers if is_model(layer))
+
+
+def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Devices and ratios of a ParallelModel, as its slice layers have them."""
+    slices = {layer.i: layer for layer in parallel.layers if type(layer).__name__ == "TowerSlice"}
+    return tuple(slices[i].device for i in range(slices[0].parts)), slices[0].ratios
+
+
+def _tower_slice(kit: Kit) -> Any:
+    class TowerSlice(kit.keras.layers.Layer):  # type: ignore[misc, name-defined]
+        """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
+
+        `ratios` are the towers' shares as whole numbers, `device` is where the tower runs.
+        """
+
+        def __init__(
+            self, i: int, parts: int, ratios: Sequence[int] | None = None, device: str = "CPU:0", **kwargs: Any
+        ) -> None:
+            super().__init__(autocast=False, trainable=kwargs.pop("trainable", False), **kwargs)
+            self.i, self.parts, self.device = int(i), int(parts), device
+            self.ratios = batch_split.whole(ratios or [1] * parts, parts)
+            self.supports_masking, self.supports_jit, self.built = True, False, True
+
+        def call(self, inputs: Tensor) -> Tensor:
+            return self._cut(inputs)
+
+        def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
+            return None if mask is None else self._cut(mask)
+
+        def _cut(self, x: Tensor) -> Tensor:
+            rows = x.shape[0] if x.shape[0] is not None else tf.shape(x, out_type=tf.int64)[0]
+            edges = batch_split.bounds(rows, self.ratios)
+            return x[edges[self.i] : edges[self.i + 1]]
+
+        def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
+            rows, *rest = input_shape
+            if rows is not None:
+                edges = batch_split.bounds(rows, self.ratios)
+                rows = edges[self.i + 1] - edges[self.i]
+            return (rows, *rest)
+
+        def get_config(self) -> dict[str, Any]:
+            own = {"i": self.i, "parts": self.parts, "ratios": list(self.ratios), "device": self.device}
+            return {**super().get_config(), **own}
+
+    return TowerSlice
+
+
+def _tower_concatenate(kit: Kit) -> Any:
+    class TowerConcatenate(kit.keras.layers.Concatenate):  # type: ignore[misc, name-defined]
+        """The towers' outputs joined along the batch, in tower order, on `device` ("" leaves it to TensorFlow)."""
+
+        def __init__(self, axis: int = 0, device: str = HOST, **kwargs: Any) -> None:
+            super().__init__(axis=axis, autocast=False, **kwargs)
+            self.device, self.supports_jit = device, False
+
+        def call(self, inputs: list[Tensor]) -> Tensor:
+            with tf.device(self.device):
+                return tf.concat(inputs, axis=0)
+
+        def compute_mask(self, inputs: list[Tensor], mask: Any = None) -> Tensor | None:
+            return None if mask is None or any(m is None for m in mask) else tf.concat(mask, axis=0)
+
+        def get_config(self) -> dict[str, Any]:
+            return {**super().get_config(), "device": self.device}
+
+    return TowerConcatenate
+
+
+def _parallel_model(kit: Kit) -> Any:
+    class ParallelModel(kit.keras.Model):  # type: ignore[misc, name-defined]
+        """A template model in towers; made by `multi_gpu_model`, or loaded from a file.
+
+        Called with, and answering with, what the template takes and gives: the same structure,
+        shapes and dtypes. A batch of any size is cut without dropping a row.
+        """
+
+        # Keras 3 would hand the whole model to one XLA cluster, that is, to one device.
+        supports_jit = property(lambda self: False, lambda self, value: None)
+
+        @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator, unused-ignore]
+        def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+            wanted, ratios = towers_of(self)
+            flat = self._flat_inputs(inputs)
+            masks = tf.nest.flatten(mask) if mask is not None else [getattr(x, "_keras_mask", None) for x in flat]
+            merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
+            run = Towers(kit, template_of(self), self._here(wanted), ratios, merges[0].device, training)
+            return kit.pack_outputs(self, run.run(flat, masks))
+
+        def _flat_inputs(self, inputs: Any) -> list[Tensor]:
+            # Both Kerases accept single tensors, lists, tuples and dicts here, and adjust rank and dtype.
+            if kit.name == "keras":
+                return list(self._standardize_inputs(inputs))
+            flat = self._flatten_to_reference_inputs(inputs)
+            return [self._conform_to_reference_input(x, ref_input=r) for x, r in zip(flat, self.inputs, strict=True)]
+
+        def _here(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
+            cached = self.__dict__.get("_stand_ins")
+            if cached is None or cached[0] != wanted:
+                cached = (wanted, names.stand_ins(wanted))
+                object.__setattr__(self, "_stand_ins", cached)
+            return tuple(cached[1])
+
+    return ParallelModel

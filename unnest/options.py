@@ -1,0 +1,64 @@
+"""What a caller of fix wants, and which options contradict each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from unnest import outputs
+from unnest.core.model import JsonObject
+from unnest.errors import Unreadable, UsageError
+from unnest.formats.base import Target
+
+Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
+
+
+@dataclass(frozen=True, slots=True)
+class FixOptions:
+    """The options of fix, as given."""
+
+    output: str | None = None
+    in_place: bool = False
+    backup: str = outputs.BACKUP
+    force: bool = False
+    dry_run: bool = False
+    to: Target | None = None
+    architecture: JsonObject | None = None
+    keep_nested: bool = False
+
+
+def check_usage(path: str, options: FixOptions) -> None:
+    """Options that contradict each other, whatever the file holds."""
+    if options.in_place and options.output is not None:
+        raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
+    if options.in_place and os.path.isdir(path):
+        raise UsageError("usage", f"{path}: --in-place is for single files, and this is a folder; use -o")
+    if not outputs.is_suffix(options.backup):
+        raise UsageError("usage", f"--backup {options.backup!r}: a suffix is something like .bak, without a slash")
+    place = path if options.in_place else options.output
+    if place is not None and options.to is not None and not outputs.agrees(place, options.to):
+        raise UsageError("usage", f"{place}: the suffix contradicts --to {options.to}; drop one of the two")
+    if options.output is not None and _same_place(path, options.output):
+        raise UsageError("usage", f"{options.output}: is the input itself; use --in-place to replace it")
+
+
+def given_architecture(architecture: Architecture) -> JsonObject | None:
+    """The JSON that --architecture names. Not readable means that the caller named the wrong file."""
+    if architecture is None or isinstance(architecture, Mapping):
+        return architecture
+    from unnest.formats.architecture_json import read_architecture
+
+    try:
+        return read_architecture(os.fspath(architecture))
+    except Unreadable as e:
+        raise UsageError("usage", f"--architecture: {e.message}") from e
+
+
+def _same_place(a: str, b: str) -> bool:
+    """Whether writing `b` would write `a`: the same file by any of its names."""
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return os.path.realpath(a) == os.path.realpath(b)

@@ -1,0 +1,68 @@
+"""What outputs, backups and temporary files are called, and what a suffix says about a file."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from unnest.files.atomic import TEMPORARY
+from unnest.formats.base import Target
+
+BACKUP = ".bak"
+MARK = ".unnested"
+
+#: Suffix -> the container it names, and what else --to may ask for under it. The longest comes first.
+NAMED: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
+    (".weights.h5", "weights", ()),
+    (".h5", "h5", ("weights",)),
+    (".hdf5", "h5", ("weights",)),
+    (".keras", "keras", ()),
+    (".json", "json", ()),
+)
+
+_OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNORECASE)
+
+
+def named_by(path: str) -> Target | None:
+    """The container that a path's suffix names, if any."""
+    return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
+
+
+def agrees(path: str, to: Target) -> bool:
+    """Whether a path's suffix leaves room for --to."""
+    for suffix, names, also in NAMED:
+        if path.lower().endswith(suffix):
+            return to == names or to in also
+    return True
+
+
+def default_output(path: str, suffix: str | None = None, *, bare: bool = False) -> str:
+    """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container.
+
+    A folder's or a checkpoint's name is `bare`: a dot in it is no suffix.
+    """
+    stem, own = (path.rstrip("/\\") or path, "") if bare else split(path)
+    return f"{stem}{MARK}{own if suffix is None else suffix}"
+
+
+def converted(path: str, suffix: str) -> str:
+    """The same name with another container's suffix."""
+    return split(path)[0] + suffix
+
+
+def split(path: str) -> tuple[str, str]:
+    """Stem and suffix; `.weights.h5` is one suffix."""
+    path = path.rstrip("/\\") or path
+    if path.lower().endswith(".weights.h5"):
+        return path[: -len(".weights.h5")], path[-len(".weights.h5") :]
+    return os.path.splitext(path)
+
+
+def is_suffix(text: str) -> bool:
+    """Whether a file with this appended is another file in the same folder."""
+    return bool(text) and not {"/", "\\", "\0"} & set(text)
+
+
+def is_ours(name: str, backup: str = BACKUP) -> bool:
+    """Outputs, backups and what a killed run left: a walk passes them by."""
+    return bool(_OWN_OUTPUT.search(name)) or name.endswith((backup, BACKUP, TEMPORARY))
