@@ -29,7 +29,6 @@ from unnest.keras.parallel_model import towers_of
         ([2, 0], ["CPU:2", "CPU:0"]),
         (["CPU:1", "/cpu:3", "/device:CPU:0"], ["CPU:1", "CPU:3", "CPU:0"]),
         ((1, "cpu:1"), ["CPU:1", "CPU:1"]),
-        (0, [f"CPU:{i}" for i in range(8)]),
         (None, [f"CPU:{i}" for i in range(8)]),
         ([], [f"CPU:{i}" for i in range(8)]),
         (np.int64(2), ["CPU:0", "CPU:1"]),
@@ -42,12 +41,17 @@ def test_devices(keras: Any, zoo: Any, gpus: Any, devices: list[str]) -> None:
     assert [layer.device for layer in parallel.layers if hasattr(layer, "i")] == devices
 
 
-@pytest.mark.parametrize("gpus", [1, [0], ["CPU:0"], 9, [0, 8], ["GPU:0", "GPU:1"], "CPU:0", ["CPU"], -1, 2.0])
+@pytest.mark.parametrize("gpus", [0, 1, [0], ["CPU:0"], 9, [0, 8], ["GPU:0", "GPU:1"], "CPU:0", ["CPU"], -1, 2.0])
 def test_what_keras_refused_is_refused_in_one_line(keras: Any, zoo: Any, gpus: Any) -> None:
     with pytest.raises(ValueError, match=r"this machine has") as refusal:
         multi_gpu_model(zoo["dense"](), gpus)
     assert "\n" not in str(refusal.value)
     assert ", ".join(f"CPU:{i}" for i in range(8)) in str(refusal.value)
+
+
+def test_one_device_is_refused_with_the_line_that_trains_on_it(keras: Any, zoo: Any) -> None:
+    with pytest.raises(ValueError, match=r"train the model itself: with tf\.device\('/CPU:3'\): model\.fit\(\.\.\.\)"):
+        multi_gpu_model(zoo["dense"](), [3])
 
 
 @pytest.mark.parametrize("ratios", [[1], [1, 0], [1, -1], [1, float("nan")], [1, float("inf")], [1, 2, 3]])
@@ -64,6 +68,18 @@ def test_ratios_become_the_smallest_whole_numbers(ratios: Any, parts: Any) -> No
 
 
 # -- templates -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["train_step", "test_step", "predict_step", "compute_loss", "make_train_function"])
+def test_a_template_with_a_step_of_its_own_is_refused(keras: Any, name: str) -> None:
+    """It would be left out without a word: the parallel model's own runs in its place."""
+    x = keras.Input((3,))
+    step = getattr(keras.Model, name)
+    net = type("Net", (keras.Model,), {name: step})
+    with pytest.raises(ValueError, match=rf"^Net 'net' has its own {name}, .*MirroredStrategy[^\n]*$"):
+        multi_gpu_model(net(x, keras.layers.Dense(2)(x), name="net"), 2)
+    plain = type("Plain", (keras.Model,), {})
+    assert multi_gpu_model(plain(x, keras.layers.Dense(2)(x)), 2).count_params() == 8
 
 
 def test_templates_without_a_graph_are_refused(keras: Any) -> None:

@@ -241,6 +241,85 @@ def test_weights_beyond_the_template_are_not_lost_silently(
     assert type(keras.models.load_model(str(tmp_path / "m.keras"))) is type(template)
 
 
+@pytest.mark.parametrize("shape", ["functional", "sequential", "gan"])
+def test_layers_around_a_parallel_model_are_saved_with_its_template(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path, shape: str
+) -> None:
+    """`head(parallel(x))` needs no template=: the file is what saving `head(template(x))` gives."""
+    _template, parallel, fit = training
+    layers = keras.layers
+    x = keras.Input((6,), name="x")
+    if shape == "functional":
+        outer = keras.Model(x, layers.Dense(3, name="head")(parallel(x)), name="outer")
+    elif shape == "sequential":
+        outer = keras.Sequential([keras.Input((6,)), parallel, layers.Dense(3, name="head")], name="outer")
+    else:
+        critic = keras.Sequential([keras.Input((3,)), layers.Dense(3, name="score")], name="critic")
+        outer = keras.Model(x, multi_gpu_model(critic, 2)(parallel(x)), name="outer")
+    outer.compile(keras.optimizers.Adam(0.01), loss=keras.losses.MeanSquaredError())
+    fit(checkpoint(str(tmp_path / "m.keras")), model=outer)
+    with zipfile.ZipFile(tmp_path / "m.keras") as archive:
+        config = archive.read("config.json").decode()
+    assert "Tower" not in config
+    assert "parallel" not in config.lower()
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    assert loaded.name == "outer"
+    for a, b in zip(loaded.get_weights(), outer.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    stored = loaded.optimizer.variables() if callable(loaded.optimizer.variables) else loaded.optimizer.variables
+    live = outer.optimizer.variables() if callable(outer.optimizer.variables) else outer.optimizer.variables
+    for a, b in zip(stored, live, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_a_trainer_that_is_more_than_its_parallel_model_is_saved_whole(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    """Its head is made in the first step, after the callback has first looked for the template."""
+    _template, parallel, fit = training
+
+    class Trainer(keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.head = parallel, keras.layers.Dense(3, name="head")
+
+        def call(self, x: Any) -> Any:
+            return self.head(self.inner(x))
+
+    trainer = Trainer()
+    trainer.compile("sgd", loss=keras.losses.MeanSquaredError())
+    with pytest.warns(UserWarning, match=r"hold all of it.*pass template="):
+        fit(checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True), model=trainer, epochs=2)
+    again = Trainer()
+    again(np.zeros((2, 6), "float32"))
+    weights = trainer.head.get_weights()
+    again.load_weights(str(tmp_path / "m.weights.h5"))
+    for a, b in zip(again.head.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_trainer_that_only_holds_a_parallel_model_is_saved_as_its_template(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    template, parallel, fit = training
+
+    class Trainer(keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = parallel
+
+        def call(self, x: Any) -> Any:
+            return self.inner(x)
+
+    trainer = Trainer()
+    trainer.compile("sgd", loss=keras.losses.MeanSquaredError())
+    fit(checkpoint(str(tmp_path / "m.keras")), model=trainer)
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    assert type(loaded) is type(template)
+    for a, b in zip(loaded.get_weights(), template.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_mirrored_strategy(tf: Any, keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     with strategy.scope():

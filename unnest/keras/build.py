@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from unnest.keras import batch_split
+from unnest.keras import batch_split, keras_api
 from unnest.keras import devices as names
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
@@ -39,7 +39,8 @@ def multi_gpu_model(
 
     Raises:
         ValueError: fewer than two devices, devices that do not exist, ratios that do not fit, a
-            template that is sub-classed, stateful or not built, a backend other than TensorFlow.
+            template that is sub-classed, stateful or not built, or has a training step of its own,
+            a backend other than TensorFlow.
         TypeError: `model` is no Keras model.
 
     """
@@ -89,6 +90,12 @@ def _accept(kit: Kit, model: Model) -> None:
         raise ValueError(
             f"{label} is sub-classed: towers need a Sequential or Functional model; "
             "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
+        )
+    own_step = keras_api.overridden(kit, model)
+    if own_step:
+        raise ValueError(
+            f"{label} has its own {own_step}, which a parallel model would not run: "
+            "tf.distribute.MirroredStrategy trains it on several devices"
         )
     stateful = [
         layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(kit, layer)

@@ -16,7 +16,7 @@ from typing import Any
 
 from unnest.keras import atomic_save, compiled_copy, resume_best
 from unnest.keras.keras_api import Kit, Model, is_model, kit_of, running
-from unnest.keras.template import template_model
+from unnest.keras.template import base_model, template_model, templates_in
 
 
 class _View:
@@ -53,7 +53,7 @@ class Saver:
         self.kit, self.template, self.max_to_keep = kit, template, max_to_keep
         self.written: list[str] = []
         self.took_up = False
-        self._chosen: tuple[weakref.ref[Any], Model] | None = None
+        self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
 
     def view(self, running: Model) -> _View:
         """The stand-in for `running` while Keras's own code saves."""
@@ -61,21 +61,42 @@ class Saver:
         return _View(running, template if template is running else self._dressed(template, running), self.written)
 
     def choose(self, running: Model) -> Model:
-        """The model to write: the template asked for or found; looked for once per running model."""
-        if self._chosen is None or self._chosen[0]() is not running:
-            self._chosen = (weakref.ref(running), self._choose(running))
-        return self._chosen[1]
+        """The model to write: the template asked for, or the base model of `running`.
+
+        Looked for anew when `running` has gained weights: a sub-classed model makes them in its first step.
+        """
+        weights = frozenset(map(id, running.variables))
+        if self._chosen is None or self._chosen[0]() is not running or self._chosen[1] != weights:
+            self._chosen = (weakref.ref(running), weights, self._choose(running))
+        return self._chosen[2]
 
     def _choose(self, running: Model) -> Model:
         if self.template is not None:
             return self._as_asked(running, self.template)
-        found = template_model(running)
-        if found is not running and not _holds(found, running):
+        templates = templates_in(running)
+        if not templates:
+            return running
+        if len(templates) == 1 and _holds(templates[0], running):
+            return templates[0]
+        if not getattr(running, "inputs", None):
+            return self._all_of(running)
+        base = base_model(running)
+        if base is None or not _holds(base, running):
             raise ValueError(
-                f"the model in training has weights beyond its template {found.name!r}, which would be lost: "
+                f"the model in training has weights beyond its template {templates[0].name!r}, which would be lost: "
                 f"pass template= with the model to save"
             )
-        return found
+        return base
+
+    def _all_of(self, running: Model) -> Model:
+        """A sub-classed model that is more than the parallel model in it: nobody but its code can take that out."""
+        warnings.warn(
+            f"{type(running).__name__} {running.name!r} has weights beyond the parallel model that it holds: "
+            "checkpoints hold all of it, the parallel model included; pass template= to save the template alone",
+            UserWarning,
+            stacklevel=2,
+        )
+        return running
 
     def _as_asked(self, running: Model, template: Model) -> Model:
         """The template that was passed in, or the clone of it that is being trained instead."""
@@ -132,8 +153,13 @@ def model_checkpoint(kit: Kit) -> Any:
         `filepath` holds the monitored value and `initial_value_threshold` is not given. `best` changes only
         when the save has succeeded. Files appear complete or not at all.
 
-        Raises what Keras's own raises; TypeError for a model of the other Keras; ValueError where the template
-        does not have all weights that are trained, or `template` none of them.
+        Where the model in training is more than a parallel model (layers around it, a sub-classed trainer that
+        holds it), all of it is written: a Functional or Sequential model with the template in the parallel model's
+        place, a sub-classed model as it is, with a warning.
+
+        Raises what Keras's own raises; TypeError for a model of the other Keras; ValueError where towers lie open
+        among the layers of the model in training and it has weights beyond their template, or where `template` has
+        none of the weights that are trained.
         """
 
         def __init__(

@@ -41,9 +41,10 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
     here = available()
     wanted = tuple(_wanted(gpus, here))
     if len(wanted) < least:
+        alone = f"; on one, train the model itself: with tf.device('/{wanted[0]}'): model.fit(...)" if wanted else ""
         raise ValueError(
             f"gpus={gpus!r} is {len(wanted)} device{'s' * (len(wanted) != 1)}, at least {least} are needed; "
-            f"this machine has {_listed(here)}"
+            f"this machine has {_listed(here)}{alone}"
         )
     missing = [name for name in wanted if name not in here]
     if missing:
@@ -57,8 +58,9 @@ def _wanted(gpus: Any, here: Sequence[str]) -> Sequence[str]:
     try:
         names = list(gpus) if np.ndim(gpus) else []
         if not names:
-            count = 0 if gpus is None or np.ndim(gpus) else index(gpus)
-            return [f"{kind}:{i}" for i in range(count or sum(name.startswith(kind) for name in here))]
+            everything = gpus is None or np.ndim(gpus)
+            count = sum(name.startswith(kind) for name in here) if everything else index(gpus)
+            return [f"{kind}:{i}" for i in range(count)]
         return [canonical(g) if isinstance(g, str) else f"{kind}:{index(g)}" for g in names]
     except (TypeError, ValueError):
         raise ValueError(

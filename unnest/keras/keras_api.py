@@ -127,3 +127,16 @@ def installed() -> Iterator[Kit]:
 def is_model(thing: object) -> bool:
     """Whether it is a model of either Keras."""
     return any(kit.owns(thing) for kit in (KERAS, TF_KERAS))
+
+
+STEPS = (
+    *("train_step", "test_step", "predict_step", "compute_loss", "compute_metrics"),
+    *("make_train_function", "make_test_function", "make_predict_function"),
+)
+"""The methods of a model that `fit`, `evaluate` and `predict` call, and that people override."""
+
+
+def overridden(kit: Kit, model: Model) -> str | None:
+    """The first of STEPS that a class outside Keras defines for `model`; None where all are Keras's own."""
+    own = [c for c in type(model).__mro__ if not c.__module__.startswith((f"{kit.name}.", "builtins"))]
+    return next((name for name in STEPS if any(name in vars(c) for c in own)), None)

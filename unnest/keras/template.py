@@ -29,27 +29,35 @@ def template_model(parallel: Model) -> Model:
     Raises TypeError where `parallel` is no Keras model, ValueError where it holds several wrappers around
     different templates.
     """
-    kit = kit_of(parallel)
-    found = list(dict.fromkeys(_Same(t) for t in _templates(kit, parallel)))
-    if len(found) > 1:
-        names = ", ".join(repr(t.model.name) for t in found)
+    templates = templates_in(parallel)
+    if len(templates) > 1:
+        names = ", ".join(repr(template.name) for template in templates)
         raise ValueError(
             f"model {parallel.name!r} holds several parallel models, around {names}: pass the one you mean"
         )
-    return found[0].model if found else parallel
+    return templates[0] if templates else parallel
 
 
-class _Same:
-    """A model compared by identity."""
+def templates_in(model: Model) -> list[Model]:
+    """The innermost templates of all wrappers in `model`, each once; empty where it holds none."""
+    by_identity = {id(template): template for template in _templates(kit_of(model), model)}
+    return list(by_identity.values())
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.model is other.model
+def base_model(model: Model) -> Model | None:
+    """A Functional or Sequential model with every parallel model among its layers replaced by its template.
 
-    def __hash__(self) -> int:
-        return id(self.model)
+    The result shares all other layers, and so all weights, with `model`, in the same order, and has its name.
+    None where no layer of `model` is a parallel model, or where Keras cannot make `model`'s class anew from
+    its layers. Raises ValueError where such a layer holds several parallel models.
+    """
+    kit = kit_of(model)
+    replaced = {id(layer): template_model(layer) for layer in model.layers if keras_api.is_model(layer)}
+    replaced = {of: template for of, template in replaced.items() if id(template) != of}
+    if not replaced:
+        return None
+    clone = kit.keras.models.clone_model(model, clone_function=lambda layer: replaced.get(id(layer), layer))
+    return clone if type(clone) is type(model) else None
 
 
 def _templates(kit: Kit, model: Model) -> Iterator[Model]:
