@@ -1,6 +1,6 @@
-"""Record what Keras 3 itself says of its layers: tests/core/keras3_shapes.json.
+"""Record what Keras 3 itself says of its layers: tests/unit/core/keras_facts/keras3_shapes.json.
 
-    python scripts/record-shapes.py > tests/core/keras3_shapes.json        (needs the tensorflow extra)
+    python scripts/record-shapes.py > tests/unit/core/keras_facts/keras3_shapes.json        (needs the tensorflow extra)
 
 One row per layer: its stored entry without initializers and the like, the tensor given, what the call notes.
 """

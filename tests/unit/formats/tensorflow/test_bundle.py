@@ -7,7 +7,7 @@ import pytest
 
 from unnest.formats.tensorflow import bundle
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[4] / "fixtures"
 CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz"))
 
 

@@ -90,7 +90,7 @@ def test_windows_that_do_not_fit_are_unknown() -> None:
     assert shape_inference.called({"class_name": "MaxPooling2D", "config": pool}, IMAGES) is None
 
 
-def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def input_layer(shape: list[int | None], **more: Any) -> dict[str, Any]:
     """An input layer's entry."""
     return {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": shape, "dtype": "float32", **more}}
 

@@ -1,1 +1,0 @@
-"""Containers, one by one."""

@@ -1,0 +1,128 @@
+"""A nested model's flat list of weights, given back to its layers: names, promises and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.assign.flat_list import Ambiguous, Share, flat, owners, split
+from unnest.core.model import Tensor
+
+
+def chain(*layers: dict[str, Any]) -> Graph:
+    """A functional model of layers that read one another in a row."""
+    return read(functional(source(), *layers, outputs=[(layers[-1]["name"], 0, 0)]))
+
+
+def dense(name: str, before: str, **config: Any) -> dict[str, Any]:
+    return layer(name, [before], **{**DENSE, **config})
+
+
+def norm(name: str, before: str, **config: Any) -> dict[str, Any]:
+    return layer(name, [before], kind="BatchNormalization", **{**NORM, **config})
+
+
+CONV_NORM = chain(dense("a", "x"), norm("n", "a"), dense("y", "n"))
+"""What the recipe in circulation scrambles: statistics stand behind the weights of all layers."""
+
+STORED = ["a/kernel:0", "a/bias:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0", "n/moving_mean:0",
+          "n/moving_variance:0"]  # fmt: skip
+
+
+def placed(names: list[str], graph: Graph) -> dict[str, tuple[list[str], list[str]]]:
+    """By layer, the names of what is trained and of the rest, layers without weights left out."""
+    shares = split(tensors(*names), graph)
+    return {n: ([t.name for t in s.trained], [t.name for t in s.rest]) for n, s in shares.items() if s.tensors}
+
+
+EXPECTED = {
+    "a": (["a/kernel:0", "a/bias:0"], []),
+    "n": (["n/gamma:0", "n/beta:0"], ["n/moving_mean:0", "n/moving_variance:0"]),
+    "y": (["y/kernel:0", "y/bias:0"], []),
+}
+
+
+def test_statistics_go_back_to_their_layer() -> None:
+    assert placed(STORED, CONV_NORM) == EXPECTED
+
+
+def test_names_of_another_graph_leave_it_to_order_and_promises() -> None:
+    foreign = [f"v{i}" for i in range(8)]
+    assert placed(foreign, CONV_NORM) == {
+        "a": (["v0", "v1"], []),
+        "n": (["v2", "v3"], ["v6", "v7"]),
+        "y": (["v4", "v5"], []),
+    }
+
+
+def test_names_that_a_wrapper_numbered_are_still_their_layers() -> None:
+    numbered = [name.replace("/", "_1/", 1) for name in STORED]
+    assert {k: len(a) + len(b) for k, (a, b) in placed(numbered, CONV_NORM).items()} == {"a": 2, "n": 4, "y": 2}
+
+
+def test_a_frozen_layers_weights_stand_with_the_rest() -> None:
+    graph = chain(dense("a", "x", trainable=False), dense("y", "a"))
+    assert placed(["y/kernel:0", "y/bias:0", "a/kernel:0", "a/bias:0"], graph) == {
+        "a": ([], ["a/kernel:0", "a/bias:0"]),
+        "y": (["y/kernel:0", "y/bias:0"], []),
+    }
+
+
+def test_a_nested_models_weights_are_one_run_in_either_part() -> None:
+    inner = functional(source(), dense("a", "x"), norm("y", "a"), name="inner")
+    graph = chain(nested(inner, ["x"]), dense("z", "inner"))
+    names = ["a/k", "a/b", "y/gamma", "y/beta", "z/k", "z/b", "y/mean", "y/var"]
+    assert placed(names, graph) == {
+        "inner": (["a/k", "a/b", "y/gamma", "y/beta"], ["y/mean", "y/var"]),
+        "z": (["z/k", "z/b"], []),
+    }
+
+
+def test_a_layer_whose_sizes_do_not_fit_is_not_given_the_weights() -> None:
+    """units=3 against tensors of 5: the names are honest, and yet nothing fits."""
+    with pytest.raises(Ambiguous, match="do not fit the layers of net"):
+        split(tensors("y/kernel:0", "y/bias:0", shape=(5,)), chain(dense("y", "x")))
+
+
+def test_weights_that_two_layers_may_own_are_refused() -> None:
+    """Two layers of somebody's own, which promise nothing, and names of neither."""
+    with pytest.raises(Ambiguous, match="more than one reading"):
+        split(tensors("p", "q", "r"), chain(layer("a", ["x"], kind="Mine"), layer("y", ["a"], kind="Mine")))
+
+
+def test_what_the_container_tells_is_taken() -> None:
+    told = [
+        Tensor("0", (3,), "<f4", "/1", owner=("y", "inner")),
+        Tensor("1", (3,), "<f4", "/2", owner=("y",), trained=False),
+    ]
+    shares = split(told, chain(dense("a", "x"), dense("y", "a")))
+    assert [t.owner for t in shares["y"].tensors] == [("inner",), ()]
+    assert (len(shares["y"].trained), len(shares["y"].rest), shares["a"]) == (1, 1, Share())
+    with pytest.raises(Ambiguous, match="layers that net has not"):
+        split(told, chain(dense("a", "x")))
+
+
+def test_an_architecture_alone_has_no_weights() -> None:
+    assert split((), CONV_NORM) == dict.fromkeys(["x", "a", "n", "y"], Share())
+
+
+def test_flat_is_what_is_trained_first() -> None:
+    weights = tensors(*STORED)
+    assert flat(split(weights, CONV_NORM).values()) == weights
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a/kernel:0", "a/bias:0", "b/kernel:0"], {"a": 2, "b": 1}),
+        (["scope/a/kernel:0", "scope/b/kernel:0"], {"a": 1, "b": 1}),  # a scope that all share
+        (["dense_1_W", "dense_1_b", "dense_2_W"], {"dense_1": 2, "dense_2": 1}),  # Keras 1
+        (["bn_1_gamma", "bn_1_running_mean"], {"bn_1": 2}),
+    ],
+)
+def test_owners_by_name(names: list[str], expected: dict[str, int]) -> None:
+    assert {owner: len(own) for owner, own in owners(tensors(*names)).items()} == expected

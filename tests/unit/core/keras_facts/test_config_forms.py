@@ -1,0 +1,60 @@
+"""A model's JSON as `.keras` has it and as .h5 has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import functional, layer, source
+from unnest.core.keras_facts.config_forms import as_h5, as_zipped
+from unnest.core.model import Stored
+from unnest.errors import Refused
+
+NET = functional(
+    {**source(), "config": {"name": "x", "batch_shape": [None, 4]}}, layer("y", ["x"], units=3, trainable=True)
+)
+
+
+def stored(**changes: Any) -> Stored:
+    return replace(Stored("model", architecture=NET, keras_version="3.5.0"), **changes)
+
+
+def test_entries_gain_their_module_and_lose_it_again() -> None:
+    zipped = as_zipped(stored()).architecture
+    assert zipped is not None
+    entries: Any = zipped["config"]
+    assert [(e["module"], e["registered_name"]) for e in entries["layers"]] == [("keras.layers", None)] * 2
+    assert (zipped["module"], zipped["class_name"]) == ("keras.src.models.functional", "Functional")
+    assert as_h5(stored(architecture=zipped)).architecture == NET
+
+
+def test_somebodys_own_class_is_registered_not_found_by_module() -> None:
+    own = functional(NET["config"]["layers"][0], layer("y", ["x"], kind="pkg>Mine", trainable=True))
+    zipped: Any = as_zipped(stored(architecture=own)).architecture
+    entry = zipped["config"]["layers"][1]
+    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (None, "Mine", "pkg>Mine")
+
+
+def test_an_operation_whose_module_h5_does_not_store_is_refused() -> None:
+    """`Add` may be the layer of that name or the operation: only layers can be trained or not."""
+    own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Add"))
+    with pytest.raises(Refused, match="'y' is an operation"):
+        as_zipped(stored(architecture=own))
+
+
+@pytest.mark.parametrize("version", ["1.2.2", None])
+def test_what_no_software_reads_from_a_zip_is_refused(version: str | None) -> None:
+    with pytest.raises(Refused, match=r"write \.h5"):
+        as_zipped(stored(keras_version=version))
+
+
+def test_compile_settings_are_called_differently() -> None:
+    adam = {"class_name": "Adam", "config": {"name": "Adam", "learning_rate": 0.5, "is_legacy_optimizer": False}}
+    training = {"loss": "mse", "metrics": None, "optimizer_config": adam}
+    zipped = as_zipped(stored(training=training)).training
+    assert zipped is not None
+    optimizer: Any = zipped["optimizer"]
+    assert (optimizer["module"], optimizer["class_name"], zipped["loss"]) == ("keras.optimizers", "Adam", "mse")
+    assert as_h5(stored(training=zipped)).training == training

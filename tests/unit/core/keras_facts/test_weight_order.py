@@ -1,0 +1,58 @@
+"""The order in which Keras's own layers make their weights, for files that store names alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, NORM, functional, layer, source
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, stem_of, stems_of
+
+GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
+
+
+def one(kind: str, **config: Any) -> Layer:
+    return read(functional(source(), layer("y", ["x"], kind=kind, **config))).layers["y"]
+
+
+def claims(*weights: str, inner: tuple[str, ...] = ()) -> list[Claim]:
+    return [Claim(Variable(f"y/{w}", None), inner, w, 0) for w in weights]
+
+
+@pytest.mark.parametrize(
+    ("made_by", "weights", "order"),
+    [
+        (one("Dense", **DENSE), ["bias", "kernel"], ["kernel", "bias"]),
+        (
+            one("BatchNormalization", **NORM),
+            ["moving_variance", "beta", "moving_mean", "gamma"],
+            ["gamma", "beta", "moving_mean", "moving_variance"],
+        ),
+        (one("GRU", **GRU), ["bias", "recurrent_kernel", "kernel"], ["kernel", "recurrent_kernel", "bias"]),
+        (
+            one("LSTM", W_regularizer=None, U_regularizer=None, b_regularizer=None),  # Keras 1: a weight per gate
+            ["W_o", "b_i", "U_i", "W_i"],
+            ["W_i", "U_i", "b_i", "W_o"],
+        ),
+    ],
+)
+def test_keras_own_layers(made_by: Layer, weights: list[str], order: list[str]) -> None:
+    ordered = as_made(made_by, claims(*weights))
+    assert ordered is not None
+    assert [claim.weight for claim in ordered] == order
+
+
+def test_a_class_of_somebodys_own_or_a_weight_that_no_config_speaks_of_is_not_ordered() -> None:
+    assert as_made(one("Mine", **DENSE), claims("kernel", "bias")) is None
+    assert as_made(one("Dense", **DENSE), claims("kernel", "mystery")) is None
+    assert as_made(one("Dense", **DENSE), claims("kernel", "kernel")) is None
+
+
+def test_stems() -> None:
+    assert stems_of({**DENSE, "use_bias": False}) == ["kernel"]
+    assert stems_of({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
+    assert stem_of("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
+    assert stem_of("gamma", ["kernel"]) is None

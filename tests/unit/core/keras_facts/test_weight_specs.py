@@ -1,0 +1,64 @@
+"""How many weights a config promises, whatever its class is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, NORM
+from unnest.core.keras_facts.weight_specs import Expected, expected, fits, has_initializers, must_have, units
+
+SEPARABLE: dict[str, Any] = {
+    **{f"{part}_initializer": {} for part in ("depthwise", "pointwise", "kernel", "bias")},
+    **{f"{part}_regularizer": None for part in ("depthwise", "pointwise", "kernel", "bias")},
+}
+LSTM = {f"{stem}_{key}": None for stem in ("kernel", "recurrent", "bias") for key in ("initializer", "regularizer")}
+
+
+@pytest.mark.parametrize(
+    ("config", "promise"),
+    [
+        (DENSE, Expected(2, 0)),
+        ({**DENSE, "use_bias": False}, Expected(1, 0)),
+        (NORM, Expected(2, 2)),
+        ({**NORM, "scale": False}, Expected(1, 2)),
+        ({**NORM, "scale": False, "center": False}, Expected(0, 2)),
+        (SEPARABLE, Expected(3, 0)),
+        (LSTM, Expected(3, 0)),
+        ({"name": "rnn", "cell": {"class_name": "LSTMCell", "config": LSTM}}, Expected(3, 0)),
+        ({"layer": {"class_name": "Dense", "config": DENSE}}, Expected(2, 0)),
+        ({"alpha_initializer": {}}, Expected(1, 0)),  # no rules at all: what it has is trained
+        ({"rate": 0.5}, None),
+        ("a Lambda's", None),
+    ],
+)
+def test_expected(config: Any, promise: Expected | None) -> None:
+    assert expected(config) == promise
+
+
+def test_an_initializers_own_config_promises_nothing() -> None:
+    inner: dict[str, Any] = {"class_name": "Mine", "config": {"scale_initializer": {}}}
+    assert expected({**DENSE, "kernel_initializer": inner}) == Expected(2, 0)
+
+
+@pytest.mark.parametrize(
+    ("config", "speaks", "needs"),
+    [
+        (DENSE, True, True),
+        ({"init": "glorot_uniform"}, True, True),  # Keras 1
+        ({"gamma_init": "one"}, True, True),
+        ({**NORM, "center": False}, True, True),
+        ({"initial": 3}, False, False),
+    ],
+)
+def test_what_speaks_of_initial_weights(config: dict[str, Any], speaks: bool, needs: bool) -> None:
+    assert has_initializers(config) is speaks
+    assert must_have(config) is needs
+
+
+def test_sizes_that_must_show_in_shapes() -> None:
+    assert list(units({"units": 3, "filters": True, "nb_filter": 0, "output_dim": "5"})) == [3]
+    assert fits({"units": 3}, [(4, 3), (12,)])
+    assert not fits({"units": 3}, [(4, 4)])
+    assert fits({"units": 3}, [])

@@ -1,0 +1,65 @@
+"""A graph without its wrapper, wherever the wrapper sits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import functional, layer, source
+from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, found, split
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.rewrite import extract
+
+
+@pytest.mark.parametrize(("model", "scope"), [(WHOLE, "whole"), (HEAD, "head"), (EMBEDDED, "embedded")])
+def test_scope(model: dict[str, Any], scope: str) -> None:
+    assert extract.scope(*found(model)) == scope
+
+
+def test_whole_is_the_template_with_what_stands_beside_a_top_level_config() -> None:
+    outer = {**WHOLE, "keras_version": "2.4.0"}
+    graph, _ = found(outer)
+    assert extract.standalone(outer, graph.layers["t"]) == {**TEMPLATE, "keras_version": "2.4.0"}
+
+
+def test_a_head_is_put_upon_the_templates_own_layers() -> None:
+    flattened = read(extract.flattened(*found(HEAD)))
+    assert flattened.name == "outer"
+    assert list(flattened.layers) == ["tx", "td", "h"]
+    assert flattened.call(CallId("h", 0)).reads == (Ref("td", 0, 0),)
+    assert (flattened.inputs, flattened.outputs) == ((Ref("tx", 0, 0),), (Ref("h", 0, 0),))
+
+
+def test_embedded_leaves_one_call_of_the_template_where_the_wrapper_was() -> None:
+    left = read(extract.in_place(*found(EMBEDDED)))
+    assert list(left.layers) == ["x", "before", "t", "h"]
+    assert left.layers["t"].stored["inbound_nodes"] == [[["before", 0, 0, {}]]]
+    assert left.layers["h"].stored["inbound_nodes"] == [[["t", 1, 0, {}]]]
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (HEAD, None),
+        (functional(source(), split("s", "x"), TOWERS, MERGE, layer("td", ["m"]), outputs=[("td", 0, 0)]),
+         "both models have a layer td"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_flattened_says_why(model: dict[str, Any], reason: str | None) -> None:
+    assert extract.cannot_flatten(*found(model)) == reason
+
+
+def test_a_nested_model_in_anothers_place_keeps_its_name_unless_it_is_taken() -> None:
+    graph, _ = found(EMBEDDED)
+    model, name = extract.instead_of_nested(graph, "t", {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "new"}})
+    assert name == "new"
+    assert read(model).layers["m"].calls[0].reads == (Ref("new", 0, 0), Ref("new", 1, 0))
+    taken = {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "h"}}
+    assert extract.instead_of_nested(graph, "t", taken)[1] == "t"
+
+
+def test_order_is_keras_own_only_where_that_explains_the_order_before() -> None:
+    swapped = functional(source(), layer("b", ["x"]), layer("a", ["x"]), layer("y", ["a", "b"]))
+    assert extract.in_keras_order(read(swapped), swapped) is swapped  # a, b would be Keras's order
