@@ -1,6 +1,6 @@
 """Parallel models for training, and checkpoints of the template. Needs the `tensorflow` extra.
 
-    from unnest.keras import multi_gpu_model, make_parallel, template_model, ModelCheckpoint
+    from unnest.keras import multi_gpu_model, make_parallel, template_model, ModelCheckpoint, balance
     from unnest.keras.legacy import ModelCheckpoint      # tf_keras's, whatever tf.keras is
 
 Importing this package registers the layers of parallel models with every Keras that is installed,
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if find_spec("tensorflow") is None:
     raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'")
 
+from unnest.keras.balancing import balance
 from unnest.keras.build import make_parallel, multi_gpu_model
 from unnest.keras.keras_api import installed, running
 from unnest.keras.parallel_model import parts
@@ -36,4 +37,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["ModelCheckpoint", "make_parallel", "multi_gpu_model", "template_model"]
+__all__ = ["ModelCheckpoint", "balance", "make_parallel", "multi_gpu_model", "template_model"]

@@ -72,15 +72,15 @@ def _build(
     if is_parallel(model):
         warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
         model = template_of(model)
-    _accept(kit, model)
+    accept(kit, model)
     targets = names.targets(gpus, least)
     exact = batch_split.whole(ratios or [1] * len(targets), len(targets))
     merge = HOST if cpu_merge else f"/{targets[0]}"
     return _assemble(kit, model, targets, exact, merge)
 
 
-def _accept(kit: Kit, model: Model) -> None:
-    """Refuse, with ValueError, what cannot run in towers."""
+def accept(kit: Kit, model: Model) -> None:
+    """Raise ValueError, in one line, for a template that cannot run in towers."""
     if kit.backend != "tensorflow":
         raise ValueError(TENSORFLOW_ONLY.format(backend=kit.backend))
     label = f"{type(model).__name__} {model.name!r}"

@@ -1,0 +1,45 @@
+"""What `unnest balance` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unnest.report.balance_table import render
+
+MEASURED: dict[str, Any] = {
+    "devices": ["GPU:0", "GPU:1"],
+    "alone": [
+        {"device": "GPU:0", "rows": 512, "seconds": 0.4, "low": 0.396, "high": 0.404},
+        {"device": "GPU:1", "rows": 512, "seconds": None, "low": None, "high": None},
+    ],
+    "equal": {"rows": [512, 512], "seconds": 0.5, "low": 0.5, "high": 0.5, "tower_seconds": [0.3, 0.5], "gain": 0},
+    "trials": [
+        {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2}
+    ],
+    "finished": True,
+    "pays": True,
+    "ratios": [3, 2],
+    "line": "multi_gpu_model(model, gpus=[0, 1], ratios=[3, 2])",
+}
+
+
+def test_the_table_and_the_line_to_paste() -> None:
+    assert render(MEASURED).splitlines() == [
+        "    rows               GPU:0               GPU:1   samples a second, alone",
+        "     512           1280 +-1%       out of memory",
+        "   equal  512 + 512: 2048 +-0% samples a second, towers 300.0, 500.0 ms",
+        "   moved  614 + 410: 2560 +-0% samples a second, towers 400.0, 390.0 ms",
+        "",
+        "multi_gpu_model(model, gpus=[0, 1], ratios=[3, 2])",
+    ]
+
+
+def test_endings() -> None:
+    assert "no ratios are needed" in render({**MEASURED, "ratios": None})
+    slow = render({**MEASURED, "pays": False, "line": None})
+    assert slow.endswith("Towers do not pay here: GPU:0 alone is faster, at 512 rows a batch.")
+    cut = render({**MEASURED, "finished": False, "pays": None, "equal": None, "trials": []})
+    assert cut.splitlines()[-2:] == [
+        "Interrupted: this is what was measured until then.",
+        "Nothing was measured together, so nothing is proposed.",
+    ]

@@ -1,0 +1,111 @@
+"""From measured times to shares of a batch: the arithmetic of `balance`, without a clock and without TensorFlow.
+
+A device's curve is its measured points (rows, seconds for one step with that many rows), ascending in rows. Between
+and beyond them it is taken for straight, which is what a fixed cost a step plus a cost a row gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+
+Point = tuple[float, float]
+"""(rows, seconds for a step with that many rows)."""
+
+HALVINGS = 200
+"""Steps of bisection: far below the rounding of a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One split of a batch, measured with all towers at work.
+
+    `rows[i]` and `tower_seconds[i]` are tower i's; `seconds` is the median of the whole step, `low` and `high` its
+    quartiles. `gain` is by what part it was faster than equal shares, measured in the same rounds: the lower
+    quartile over the rounds, so that noise alone seldom makes it positive.
+    """
+
+    rows: tuple[int, ...]
+    tower_seconds: tuple[float, ...]
+    seconds: float
+    low: float
+    high: float
+    gain: float = 0.0
+
+    @property
+    def samples_per_second(self) -> float:
+        """Throughput of the whole batch at the median."""
+        return sum(self.rows) / self.seconds
+
+    @property
+    def apart(self) -> float:
+        """By what part of the slowest tower's time the fastest is done before it; 0 is together."""
+        return 1 - min(self.tower_seconds) / max(self.tower_seconds)
+
+
+def seconds_at(curve: Sequence[Point], rows: float) -> float:
+    """The time of a step with `rows` rows on a device with this curve (at least one point)."""
+    if len(curve) == 1:
+        return curve[0][1] * rows / curve[0][0]
+    after = next((i for i, (at, _) in enumerate(curve) if at >= rows), len(curve) - 1)
+    (r0, t0), (r1, t1) = curve[max(after - 1, 0)], curve[max(after, 1)]
+    return t0 + (t1 - t0) * (rows - r0) / (r1 - r0)
+
+
+def first_shares(curves: Sequence[Sequence[Point]], batch: int) -> tuple[float, ...]:
+    """How many of `batch` rows each device takes for all to be done at once, were they alone.
+
+    Raises ValueError where a curve has no point.
+    """
+    if any(not curve for curve in curves):
+        raise ValueError("a device without a single measured size has no share")
+    low, high = 0.0, max(seconds_at(curve, batch) for curve in curves)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if sum(_rows_in(curve, middle, batch) for curve in curves) < batch:
+            low = middle
+        else:
+            high = middle
+    rows = [_rows_in(curve, high, batch) for curve in curves]
+    return tuple(batch * r / sum(rows) for r in rows)
+
+
+def _rows_in(curve: Sequence[Point], seconds: float, most: int) -> float:
+    """How many rows a device gets through in a time: the inverse of `seconds_at`, at most `most`."""
+    low, high = 0.0, float(most)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if seconds_at(curve, middle) < seconds:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def next_shares(trial: Trial) -> tuple[float, ...]:
+    """Shares at the speeds that the towers showed at work together: rows per second, each tower's own."""
+    speeds = [rows / seconds for rows, seconds in zip(trial.rows, trial.tower_seconds, strict=True)]
+    return tuple(sum(trial.rows) * speed / sum(speeds) for speed in speeds)
+
+
+def whole_rows(shares: Sequence[float], batch: int) -> tuple[int, ...]:
+    """Shares as whole rows, at least one each, that sum to `batch` (at least one row a device)."""
+    rows = [max(1, int(share)) for share in shares]
+    by_remainder = sorted(range(len(rows)), key=lambda i: rows[i] - shares[i])
+    for i in range(batch - sum(rows)):
+        rows[by_remainder[i % len(rows)]] += 1
+    while sum(rows) > batch:
+        rows[rows.index(max(rows))] -= 1
+    return tuple(rows)
+
+
+def presentable(rows: Sequence[int], tolerance: float = 0.01) -> tuple[int, ...]:
+    """The smallest whole numbers in the proportion of `rows`, each share within `tolerance` of its exact one."""
+    total = sum(rows)
+    for scale in range(len(rows), total + 1):
+        parts = [max(1, round(r * scale / total)) for r in rows]
+        if all(abs(Fraction(p, sum(parts)) * total - r) <= tolerance * r for p, r in zip(parts, rows, strict=True)):
+            return tuple(p // gcd(*parts) for p in parts)
+    return tuple(r // gcd(*rows) for r in rows)

@@ -1,0 +1,326 @@
+"""Measuring devices, alone and together, to propose the ratios of a parallel model.
+
+A tower is measured as it is trained: its rows are cut on the CPU and sent to the device, forward pass and gradient
+run there (`unnest.keras.execution`), and a number that depends on every gradient comes back. Devices take turns in
+short blocks, so that whatever else the machine does hits all of them alike; medians count.
+
+Alone, each device shows its speed at several sizes of batch. From these follows a first split; then all towers work
+at once, each noting when it starts and ends, and the split is moved until they end together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from statistics import quantiles
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from unnest.keras import batch_split
+from unnest.keras import devices as names
+from unnest.keras.balance_search import Trial, first_shares, next_shares, presentable, whole_rows
+from unnest.keras.build import accept
+from unnest.keras.execution import HOST, placed
+from unnest.keras.keras_api import Kit, Model, Tensor, kit_of
+
+ROUNDS = 7
+"""How often every device's turn comes; each turn's mean is one measurement."""
+
+TURN = 0.15
+"""Seconds that a turn takes at least, if one step is shorter."""
+
+REFINEMENTS = 6
+"""How often the split is moved at most."""
+
+TOGETHER = 0.02
+"""Towers that end within this part of the slowest one's time end together."""
+
+EQUAL = 0.02
+"""A split whose gain over equal shares is less than this is not worth its numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What one device did alone with `rows` rows: seconds a step, median and quartiles over the turns.
+
+    `seconds` is None where that many rows did not fit into its memory; then so are the quartiles.
+    """
+
+    device: str
+    rows: int
+    seconds: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def samples_per_second(self) -> float | None:
+        """Throughput at the median."""
+        return None if self.seconds is None else self.rows / self.seconds
+
+
+@dataclass
+class Balance:
+    """What was measured, and what follows from it.
+
+    `alone` holds every device at every size tried; `equal` is the split in equal shares, `trials` are the splits
+    tried after it, in order. All grow while `balance` measures; `finished` tells whether it came to its end.
+    """
+
+    devices: tuple[str, ...]
+    batch_size: int
+    alone: list[Speed] = field(default_factory=list)
+    equal: Trial | None = None
+    trials: list[Trial] = field(default_factory=list)
+    finished: bool = False
+
+    @property
+    def best_single(self) -> Speed | None:
+        """The device and size with the highest throughput alone."""
+        measured = [speed for speed in self.alone if speed.seconds is not None]
+        return max(measured, key=lambda speed: speed.samples_per_second or 0, default=None)
+
+    @property
+    def best(self) -> Trial | None:
+        """The split that gains most over equal shares; these, where none gains more than EQUAL."""
+        worth = [trial for trial in self.trials if trial.gain > EQUAL]
+        return max(worth, key=lambda trial: trial.gain, default=self.equal)
+
+    @property
+    def ratios(self) -> tuple[int, ...] | None:
+        """The ratios to pass on; None where equal shares are as good, or nothing was measured together."""
+        best = self.best
+        if best is None or best is self.equal:
+            return None
+        ratios = presentable(best.rows)
+        return None if len(set(ratios)) == 1 else ratios
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether towers are faster than the best single device; None where that was not measured."""
+        if self.best is None or self.best_single is None:
+            return None
+        return self.best.samples_per_second > (self.best_single.samples_per_second or 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON's types, what follows from the measurements included."""
+        return {
+            **asdict(self),
+            "ratios": list(self.ratios) if self.ratios else None,
+            "pays": self.pays,
+            "line": self.line,
+        }
+
+    @property
+    def line(self) -> str | None:
+        """The line of Python to paste; None where towers do not pay, or nothing was measured together."""
+        if self.best is None or not self.pays:
+            return None
+        kinds = {name.partition(":")[0] for name in self.devices}
+        numbered = kinds == {names.kind_of_numbers()}
+        gpus: list[Any] = [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
+        ratios = f", ratios={list(self.ratios)}" if self.ratios else ""
+        return f"multi_gpu_model(model, gpus={gpus}{ratios})"
+
+
+Progress = Callable[[Balance], None]
+"""Called after every measurement with what there is so far."""
+
+
+def balance(
+    build: Callable[[], Model],
+    batch_size: int,
+    gpus: int | Sequence[int | str] | None = None,
+    *,
+    sizes: Sequence[int] | None = None,
+    progress: Progress = lambda result: None,
+) -> Balance:
+    """Measure devices alone and together with a model, and propose the ratios to train it with.
+
+    Args:
+        build: returns the template, built, of Keras 3 (TensorFlow backend) or tf_keras; it need not be compiled,
+            and is not trained.
+        batch_size: rows of the whole batch in training.
+        gpus: as `multi_gpu_model` takes it: two devices or more.
+        sizes: batch sizes to try on each device alone; None: `batch_size` and its halves down to an eighth.
+        progress: called after every measurement.
+
+    Returns:
+        All that was measured; after Ctrl-C what there was until then (`finished` is False).
+
+    Raises:
+        ValueError: what `multi_gpu_model` raises for the model or the devices; a batch with fewer rows than devices.
+
+    """
+    model = build()
+    kit = kit_of(model)
+    accept(kit, model)
+    devices = names.targets(gpus)
+    if batch_size < len(devices):
+        raise ValueError(f"batch_size={batch_size}: {len(devices)} devices need at least a row each")
+    result = Balance(devices, batch_size)
+    tried = sorted(set(sizes or _sizes(batch_size)))
+    try:
+        _alone(result, kit, model, tried, progress)
+        _together(result, kit, model, progress)
+        result.finished = True
+    except KeyboardInterrupt:
+        pass
+    return result
+
+
+def _sizes(batch_size: int) -> Iterator[int]:
+    for parts in (8, 4, 2, 1):
+        yield max(1, batch_size // parts)
+
+
+def _alone(result: Balance, kit: Kit, model: Model, sizes: Sequence[int], progress: Progress) -> None:
+    """Every device at every size, devices in turn."""
+    full: set[str] = set()
+    for rows in sizes:
+        inputs = _batch(model, rows)
+        steps = {d: _step(kit, model, inputs, [d], [rows]) for d in result.devices if d not in full}
+        measured = _in_turns(steps)
+        for device in result.devices:
+            turns = measured.get(device)
+            if turns is None:
+                full.add(device)
+                result.alone.append(Speed(device, rows, None))
+            else:
+                low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
+                result.alone.append(Speed(device, rows, middle, low, high))
+            progress(result)
+
+
+def _together(result: Balance, kit: Kit, model: Model, progress: Progress) -> None:
+    """All devices at once: in equal shares, then moved until the towers end together."""
+    curves = [
+        [(float(s.rows), s.seconds) for s in result.alone if s.device == device and s.seconds is not None]
+        for device in result.devices
+    ]
+    count = len(result.devices)
+    equal = whole_rows([result.batch_size / count] * count, result.batch_size)
+    inputs = _batch(model, result.batch_size)
+    rows = whole_rows(first_shares(curves, result.batch_size), result.batch_size) if all(curves) else equal
+    for _ in range(REFINEMENTS):
+        splits = {"equal": equal, "next": rows}
+        measured = _in_turns({k: _step(kit, model, inputs, result.devices, split) for k, split in splits.items()})
+        base, turns = measured.get("equal"), measured.get("next")
+        if result.equal is None and base:
+            result.equal = _trial(equal, base, base)
+        if not turns:
+            return
+        trial = _trial(rows, turns, base or turns)
+        result.trials.append(trial)
+        progress(result)
+        following = whole_rows(next_shares(trial), result.batch_size)
+        if trial.apart <= TOGETHER or following in [t.rows for t in result.trials]:
+            return
+        rows = following
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The mean of one turn's steps: seconds of the whole, and of each tower."""
+
+    seconds: float
+    towers: tuple[float, ...]
+
+
+def _trial(rows: tuple[int, ...], turns: Sequence[_Turn], equal: Sequence[_Turn]) -> Trial:
+    """A split's medians, and its gain round by round over `equal`, measured in the same rounds."""
+    low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
+    towers = np.median([turn.towers for turn in turns], axis=0)
+    gain, *_ = quantiles([base.seconds / turn.seconds - 1 for base, turn in zip(equal, turns, strict=True)], n=4)
+    return Trial(rows, tuple(float(t) for t in towers), middle, low, high, gain)
+
+
+_Step = Callable[[], Tensor]
+"""One step; what it returns is a row for every tower: start and end in seconds, and a number computed in between."""
+
+
+def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
+    """ROUNDS turns of every step, one after the other in each round; what runs out of memory is left out."""
+    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(step)}
+    for _ in range(ROUNDS):
+        for name, measured in turns.items():
+            measured.append(_turn(steps[name]))
+    return turns
+
+
+def _fits(step: _Step) -> bool:
+    """Whether the devices' memory is enough for a step; traces it, and runs it once more to warm up."""
+    try:
+        step()
+        step()
+    except tf.errors.ResourceExhaustedError:
+        return False
+    return True
+
+
+def _turn(step: _Step) -> _Turn:
+    spans: list[Any] = []
+    begun = time.perf_counter()
+    while not spans or time.perf_counter() - begun < TURN:
+        spans.append(step().numpy())
+    seconds = (time.perf_counter() - begun) / len(spans)
+    mean = np.mean(spans, axis=0)
+    return _Turn(seconds, tuple(float(end - start) for start, end, _ in mean))
+
+
+def _batch(model: Model, rows: int) -> list[Tensor]:
+    """Random input for a model, in the order of its inputs; sizes that it leaves open are 32."""
+    rng = np.random.default_rng(0)
+    batch = []
+    for x in model.inputs:
+        dtype = tf.as_dtype(getattr(x.dtype, "name", x.dtype))
+        shape = (rows, *(d or 32 for d in tuple(x.shape)[1:]))
+        values = rng.random(shape) if dtype.is_floating else rng.integers(0, 2, shape)
+        with tf.device(HOST):
+            batch.append(tf.constant(values.astype(dtype.as_numpy_dtype)))
+    return batch
+
+
+def _step(kit: Kit, model: Model, inputs: Sequence[Tensor], devices: Sequence[str], rows: Sequence[int]) -> _Step:
+    """A training step without its update, compiled: each device takes its rows, in order."""
+    edges = batch_split.bounds(sum(rows), rows)
+
+    @tf.function  # type: ignore[untyped-decorator, unused-ignore]
+    def step() -> Tensor:
+        spans = [
+            _tower(kit, model, [x[a:b] for x in inputs], f"/{device}")
+            for device, (a, b) in zip(devices, pairwise(edges), strict=True)
+        ]
+        return tf.stack(spans)
+
+    compiled: _Step = step
+    return compiled
+
+
+def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
+    """Forward pass and gradient of one tower on its device: its row of a step's result."""
+    with tf.device(HOST):
+        part = [tf.identity(x) for x in part]
+        with tf.control_dependencies(part):
+            start = tf.timestamp()
+        with tf.control_dependencies([start]):
+            part = [tf.identity(x) for x in part]
+
+    def forward(tensors: list[Tensor | None]) -> list[Tensor]:
+        outputs = tf.nest.flatten(model(kit.pack_inputs(model, tensors), training=True))
+        return [tf.reduce_mean(tf.square(tf.cast(y, tf.float32))) for y in outputs]
+
+    with tf.GradientTape() as tape:
+        loss = tf.add_n(placed(forward, part, device))
+    gradients = [g for g in tape.gradient(loss, model.trainable_variables) if g is not None]
+    with tf.device(device):
+        touched = tf.add_n([loss, *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients)])
+    with tf.device(HOST):
+        arrived = tf.identity(touched)
+        with tf.control_dependencies([arrived]):
+            end = tf.timestamp()
+        # A result that nothing but the clock waits for would be optimized away, and all that leads to it.
+        return tf.stack([start, end, tf.cast(arrived, tf.float64)])

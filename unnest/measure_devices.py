@@ -1,0 +1,52 @@
+"""`unnest balance`: a function of the caller's, measured."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from unnest.errors import UsageError
+from unnest.report import balance_table
+
+
+def measure(target: str, batch_size: int, gpus: str | None, show: Callable[[str], None]) -> dict[str, Any]:
+    """What `unnest.keras.balance` measured with the model that MODULE:FN returns, as JSON's types.
+
+    `gpus` is a list with commas of numbers or names; None is all there are. `show` is given the table so far after
+    every measurement, and an empty text at the end. Raises UsageError, in one line, for whatever is the caller's to
+    mend: a module or function that is not there, devices that do not exist, a model that cannot be made parallel.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's greetings would run through the table
+    build = _function(target)
+    try:
+        from unnest.keras import balance
+    except ImportError as missing:
+        raise UsageError("usage", str(missing)) from None
+    wanted = None if gpus is None else [int(g) if g.isdigit() else g for g in gpus.split(",")]
+    try:
+        result = balance(
+            build, batch_size, wanted, progress=lambda so_far: show(balance_table.render(so_far.to_json()))
+        )
+    except (ValueError, TypeError) as mistake:
+        raise UsageError("usage", str(mistake)) from None
+    finally:
+        show("")
+    return result.to_json()
+
+
+def _function(target: str) -> Callable[[], Any]:
+    module_name, _, name = target.partition(":")
+    if not module_name or not name:
+        raise UsageError("usage", f"{target}: give MODULE:FN, as in train:build_model")
+    sys.path.insert(0, os.getcwd())
+    try:
+        function = getattr(importlib.import_module(module_name), name, None)
+    except ModuleNotFoundError as missing:
+        raise UsageError("usage", f"{target}: {missing}; run it where {module_name} can be imported") from None
+    if not callable(function):
+        raise UsageError("usage", f"{target}: {module_name} has no function {name}")
+    built: Callable[[], Any] = function
+    return built

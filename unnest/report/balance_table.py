@@ -1,0 +1,103 @@
+"""What `unnest balance` measured: as text for people, and as a plot.
+
+Both take `Balance.to_json()`: `alone` (device, rows, seconds and its quartiles), `equal` and `trials` (rows and
+seconds of each tower), `ratios`, `pays`, `line`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from unnest.errors import UsageError
+
+Measured = Mapping[str, Any]
+
+
+def render(result: Measured) -> str:
+    """The table of what was measured, and the line to paste."""
+    return "\n".join([*_alone(result), *_together(result), "", *_conclusion(result)])
+
+
+def _alone(result: Measured) -> Iterator[str]:
+    devices = result["devices"]
+    by_size: dict[int, dict[str, Measured]] = {}
+    for speed in result["alone"]:
+        by_size.setdefault(speed["rows"], {})[speed["device"]] = speed
+    yield f"{'rows':>8}" + "".join(f"{device:>20}" for device in devices) + "   samples a second, alone"
+    for rows, speeds in by_size.items():
+        yield f"{rows:>8}" + "".join(f"{_speed(speeds.get(device)):>20}" for device in devices)
+
+
+def _speed(speed: Measured | None) -> str:
+    """`1345 +-1%`: half the distance between the quartiles."""
+    if speed is None:
+        return "..."
+    if speed["seconds"] is None:
+        return "out of memory"
+    return f"{speed['rows'] / speed['seconds']:.0f} {_spread(speed)}"
+
+
+def _spread(measured: Measured) -> str:
+    return f"+-{(measured['high'] - measured['low']) / 2 / measured['seconds']:.0%}"
+
+
+def _together(result: Measured) -> Iterator[str]:
+    for label, trial in [("equal", result["equal"]), *(("moved", trial) for trial in result["trials"])]:
+        if trial is None:
+            continue
+        rows = sum(trial["rows"])
+        split = " + ".join(str(n) for n in trial["rows"])
+        ends = ", ".join(f"{1000 * s:.1f}" for s in trial["tower_seconds"])
+        yield f"{label:>8}  {split}: {rows / trial['seconds']:.0f} {_spread(trial)} samples a second, towers {ends} ms"
+
+
+def _conclusion(result: Measured) -> Iterator[str]:
+    if not result["finished"]:
+        yield "Interrupted: this is what was measured until then."
+    if result["pays"] is None:
+        yield "Nothing was measured together, so nothing is proposed."
+        return
+    if not result["pays"]:
+        best = max((s for s in result["alone"] if s["seconds"]), key=lambda s: s["rows"] / s["seconds"])
+        yield f"Towers do not pay here: {best['device']} alone is faster, at {best['rows']} rows a batch."
+        return
+    if result["ratios"] is None:
+        yield "The devices are equally fast: no ratios are needed."
+    yield result["line"]
+
+
+def plot(result: Measured, path: str) -> None:
+    """Throughput against batch size, a curve a device, as PNG or SVG by the suffix of `path`.
+
+    Raises UsageError where Matplotlib is not installed or does not write that suffix.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError("usage", "--plot needs Matplotlib: pip install 'unnest[plot]'") from None
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for device in result["devices"]:
+        points = [s for s in result["alone"] if s["device"] == device and s["seconds"]]
+        rows = [s["rows"] for s in points]
+        low, high = ([s["rows"] / s[key] for s in points] for key in ("high", "low"))
+        (line,) = axes.plot(rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device)
+        axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2)
+    for label, trial in _ends(result["equal"], result["trials"]):
+        axes.axhline(sum(trial["rows"]) / trial["seconds"], linestyle="--", linewidth=1, color="grey")
+        axes.annotate(label, (axes.get_xlim()[0], sum(trial["rows"]) / trial["seconds"]), fontsize=8, va="bottom")
+    axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
+    axes.legend(frameon=False)
+    try:
+        figure.savefig(path)
+    except ValueError as unknown:
+        raise UsageError("usage", f"--plot {path}: {unknown}") from None
+
+
+def _ends(equal: Measured | None, trials: Sequence[Measured]) -> Iterator[tuple[str, Measured]]:
+    if equal:
+        yield "together, equal shares", equal
+    if trials:
+        best = max(trials, key=lambda trial: trial["gain"])
+        yield f"together, {':'.join(str(n) for n in best['rows'])}", best
