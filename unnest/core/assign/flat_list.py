@@ -103,7 +103,6 @@ class _Claimant:
     name: str
     inner_names: frozenset[str]
     promised: Expected | None
-    frozen: bool
     units: frozenset[int]
     likely: bool
 
@@ -111,16 +110,13 @@ class _Claimant:
     def of(cls, layer: Layer) -> _Claimant:
         inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
         promised = _promised(layer.stored)
-        frozen = layer.settings.get("trainable") is False
         likely = is_model(layer.stored) or has_initializers(layer.config)
-        return cls(layer.name, inner, promised, frozen, frozenset(units(layer.settings)), likely)
+        return cls(layer.name, inner, promised, frozenset(units(layer.settings)), likely)
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
         if self.promised is None:
             return (0, 0)
-        if self.frozen:
-            return (0, self.promised.total)
         return (self.promised.trained, self.promised.statistics)
 
 

@@ -40,6 +40,16 @@ def test_a_shared_layer_stands_where_its_deepest_call_is() -> None:
     assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "s", "a"]
 
 
+def test_a_shallow_call_that_is_met_later_does_not_lift_a_shared_layer() -> None:
+    """`s` is called on x twice, once just before the output: it stays as deep as c, and is met first."""
+    model = functional(
+        source(), layer("s", ["x"], ["x"]), layer("c", ["x"]), layer("b", [("s", 0, 0), "c"]),
+        layer("y", [("s", 1, 0), "b"]),
+    )  # fmt: skip
+    graph = read(model)
+    assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "s", "c", "b", "y"]
+
+
 def test_an_input_that_nothing_reads_stands_last_among_the_outputs_depth_but_first_met() -> None:
     graph = read(functional(source(), source("idle"), layer("y", ["x"]), inputs=[("x", 0, 0), ("idle", 0, 0)]))
     assert keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs) == ["x", "idle", "y"]

@@ -72,6 +72,11 @@ def test_a_frozen_layers_weights_stand_with_the_rest() -> None:
     }
 
 
+def test_a_frozen_layers_weights_stand_with_the_rest_whatever_they_are_called() -> None:
+    graph = chain(dense("a", "x", trainable=False), dense("y", "a"))
+    assert placed(["v0", "v1", "v2", "v3"], graph) == {"a": ([], ["v2", "v3"]), "y": (["v0", "v1"], [])}
+
+
 def test_a_nested_models_weights_are_one_run_in_either_part() -> None:
     inner = functional(source(), dense("a", "x"), norm("y", "a"), name="inner")
     graph = chain(nested(inner, ["x"]), dense("z", "inner"))

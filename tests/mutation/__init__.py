@@ -1,0 +1,1 @@
+"""Rules and guards broken on purpose: each must turn a test red that names it."""

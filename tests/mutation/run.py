@@ -1,0 +1,71 @@
+"""Break every rule of rules.py, one at a time, in a copy of the tree, and see which tests turn red.
+
+    python -m tests.mutation.run [WORD...]        only rules with one of these words in them
+    python -m tests.mutation.run --table          the result as a table for the docs
+
+Exit 0: every broken rule turned one of its tests red. Takes a few seconds a rule.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.mutation.rules import RULES, Broken
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("unnest", "tests", "pyproject.toml", "README.md", "docs")
+LINKED = ("fixtures",)
+
+
+def copy_of_the_tree(folder: Path) -> None:
+    """The tree in `folder`; what is only read there is a link."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+
+
+def red(folder: Path, broken: Broken) -> str | None:
+    """The first test that turns red with the rule broken; None where all stay green."""
+    path = folder / "unnest" / broken.file
+    code = path.read_text("utf8")
+    path.write_text(code.replace(broken.old, broken.new), "utf8")
+    try:
+        command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *broken.tests.split()]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    finally:
+        path.write_text(code, "utf8")
+    failed = [line.split()[1] for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return failed[0].partition(" - ")[0] if failed else None
+
+
+def main(words: list[str]) -> int:
+    """Run, and print a line a rule."""
+    as_table = "--table" in words
+    words = [word for word in words if not word.startswith("-")]
+    chosen = [b for b in RULES if not words or any(word in b.rule for word in words)]
+    survived = 0
+    if as_table:
+        print("| broken on purpose | in | turned red |\n|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="unnest-mutation-") as name:
+        folder = Path(name)
+        copy_of_the_tree(folder)
+        for broken in chosen:
+            test = red(folder, broken)
+            survived += test is None
+            shown = test or "NOTHING"
+            print(f"| {broken.rule} | `{broken.file}` | `{shown}` |" if as_table else f"{broken.rule}: {shown}")
+    print(f"\n{len(chosen) - survived} of {len(chosen)} turned a test red", file=sys.stderr)
+    return int(survived > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
