@@ -315,10 +315,10 @@ def inputs_of(spec):
     return [rng.randn(*((8,) + s)).astype('float32') for s in (spec.facts.get('shapes') or SHAPES[spec.template])]
 
 
-def answers(ask, xs):
-    """{batch: outputs} for every batch of 1 to 8 rows that the model takes; with why the others fail."""
+def answers(ask, xs, batch=None):
+    """{batch: outputs} for every batch of 1 to 8 rows that the model takes (of a fixed batch: that one); with why the others fail."""
     got, refused = {}, {}
-    for n in range(1, 9):
+    for n in [batch] if batch else range(1, 9):
         try:
             got[n] = [np.asarray(v) for v in ask([x[:n] for x in xs])]
         except Exception as error:          # noqa: BLE001
@@ -356,12 +356,9 @@ def write(spec, xs, parallel, base, refused, **more):
         held.append(n)
     assert held, 'takes no batch: %s' % refused
     if clean and base:
-        for n in held:
-            if n < 4:
-                continue
-            for mine in parallel[n][:1]:
-                for whole in base[n]:
-                    assert mine.shape != whole.shape or np.abs(mine - whole).max() > 1e-3, 'a look-alike that answers as the template does, batch %d' % n
+        which = spec.facts.get('differs', 0)
+        same = [n for n in held for whole in base.get(n, []) if gap([parallel[n][which]], [whole]) < 1e-3]
+        assert len(set(same)) < len(held), 'a look-alike that answers as the template does at every batch'
     np.savez_compressed(os.path.join(spec.folder, 'io.npz'), **arrays)
     facts = {
         'stack': spec.stack, 'container': READ_BY.get(spec.container, spec.container), 'spelling': spec.facts['spelling'], 'template': spec.form,
@@ -472,14 +469,16 @@ def keras_case(spec):
             mine = dict(zip(names, values)) if isinstance(which.input, dict) else only(values)
             return [v.numpy() for v in flat(which(mine if isinstance(mine, dict) else only([tf.constant(v) for v in values]), training=False))]
         return call
-    parallel, refused = answers(ask(model), xs)
+    parallel, refused = answers(ask(model), xs, batch)
     base = answers(ask(twin), xs)[0] if twin else {}
     fresh(spec)
     more = {}
     if spec.container == 'h5':
         path = os.path.join(spec.folder, top(spec) + '.h5')
         model.save(path)
-        if spec.expected != 'clean':
+        if three or STACK == 'tf210':
+            keep_weights(spec, dict((getattr(w, 'path', w.name), np.asarray(w)) for w in twin.weights) if twin else {})
+        elif spec.expected != 'clean':
             twin.save(os.path.join(spec.folder, 'base.h5'))
         try:
             loaded = keras.models.load_model(path, compile=False) if not three else keras.models.load_model(path, compile=False, safe_mode=False)

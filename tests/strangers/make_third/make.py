@@ -34,7 +34,7 @@ def main():
     chosen = {}
     for number, spec in sorted(kit.CASES.items()):
         folder = '%03d-%s' % (number, spec.name)
-        named = any(w == str(number) or (not w.isdigit() and w in folder) for w in wanted)
+        named = any(w == str(number) or (not w.isdigit() and w in folder and (spec.kept or everything)) for w in wanted)
         if named or not wanted and (everything or spec.kept):
             chosen.setdefault(spec.stack, []).append(number)
     cannot = os.path.join(OUT, 'cannot.json')
@@ -67,6 +67,10 @@ def main():
                 print('%s ended with %s\n%s' % (stack, running.returncode, '\n'.join(last)), flush=True)
     for folder in [k for k in errors if k not in ['%03d-%s' % (n, s.name) for n, s in kit.CASES.items()]]:
         del errors[folder]
+    if not wanted and not everything:
+        for folder in os.listdir(OUT):
+            if folder[:3].isdigit() and not kit.CASES[int(folder[:3])].kept:
+                shutil.rmtree(os.path.join(OUT, folder))
     with open(cannot, 'w') as f:
         json.dump(errors, f, indent=1, sort_keys=True)
         f.write('\n')
