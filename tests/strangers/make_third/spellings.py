@@ -6,7 +6,7 @@ CONTAINERS = [('h5', 'tf23', None), ('h5', 'tf210', None), ('h5', KERAS3, None),
               ('bare1', 'k231', 'inline'), ('bare1', 'k231', 'function'), ('bare2', None, 'inline'), ('bare2', None, 'function')]
 SHORT = {'h5': 'h5', 'sm': 'sm', 'bare1': 'bare', 'bare2': 'bare'}
 BOTH = ('split',)      # kept inline and as a function
-METADATA = ('split', 'merge-of-merges', 'strided', 'masked', 'ratio-3-2', 'averaged-loss')     # large: the others are made with --all
+METADATA = ('split', 'strided', 'masked', 'ratio-3-2', 'averaged-loss')     # large: the others are made with --all
 SPELLINGS = []
 
 
