@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -33,13 +33,15 @@ class Found:
     error: Problem | None = None
 
 
-def inspect_all(paths: Sequence[str], architecture: JsonObject | None = None) -> Iterator[Report]:
+def inspect_all(
+    paths: Sequence[str], architecture: JsonObject | None = None, slice_layers: Collection[str] = ()
+) -> Iterator[Report]:
     """A report per model, in the order of the paths."""
 
     def work(found: Found) -> Report:
         if found.error is not None:
             return Report(path=found.path, verdict="unreadable", error=found.error)
-        return inspect(found.path, architecture=architecture)
+        return inspect(found.path, architecture=architecture, slice_layers=slice_layers)
 
     return _each(paths, FixOptions(), work)
 
@@ -125,7 +127,7 @@ def _fix_one(path: str, options: FixOptions, meters: Meters) -> Result:
     return fix(
         path, options.output, in_place=options.in_place, backup=options.backup, force=options.force,
         dry_run=options.dry_run, to=options.to, architecture=options.architecture,
-        keep_nested=options.keep_nested, meter=meters(path),
+        keep_nested=options.keep_nested, slice_layers=options.slice_layers, meter=meters(path),
     )  # fmt: skip
 
 

@@ -52,6 +52,14 @@ Architecture = Annotated[
         metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."
     ),
 ]
+SliceLayers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slice-layer",
+        metavar="CLASS",
+        help="You vouch that layers of this class cut the batch in order, where the file does not tell; repeatable.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
 
@@ -61,6 +69,7 @@ def inspect(
     paths: Paths,
     as_json: AsJson = False,
     architecture: Architecture = None,
+    slice_layer: SliceLayers = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
@@ -71,7 +80,7 @@ def inspect(
     from unnest.batch import inspect_all
     from unnest.options import given_architecture
 
-    reports = inspect_all(paths, given_architecture(architecture))
+    reports = inspect_all(paths, given_architecture(architecture), slice_layer or ())
     shown = _show(reports, as_json=as_json, quiet=quiet, verbose=verbose)
     if any(r.error for r in shown):
         return TROUBLE
@@ -103,6 +112,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
             "--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."
         ),
     ] = False,
+    slice_layer: SliceLayers = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -125,6 +135,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         cast("Target | None", to),
         given_architecture(architecture),
         keep_nested,
+        frozenset(slice_layer or ()),
     )
     results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)

@@ -41,6 +41,16 @@ class Code(Enum):
         "{what} keeps its layers in code: the file has no graph to look at",
         "a wrapper inside it cannot be seen",
     )
+    NAMES_ALONE = (
+        "warning",
+        "only names say that this is a parallel model: {merge} may also end a triplet or a window model",
+        "pass --architecture MODEL.json, which tells; without it --in-place is refused",
+    )
+    BOUND_LATE = (
+        "warning",
+        "every slice stores the bounds of the last part: {names}; lambdas made in a loop are saved so",
+        "compare predictions with the original's, if you can still run it",
+    )
     OTHER_ENDS = (
         "warning",
         "{name} lists inputs or outputs in another order than {template}, or not all; the result has {template}'s",

@@ -27,6 +27,7 @@ class FixOptions:
     to: Target | None = None
     architecture: JsonObject | None = None
     keep_nested: bool = False
+    slice_layers: frozenset[str] = frozenset()
 
 
 def check_usage(path: str, options: FixOptions) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from unnest import outputs
-from unnest.core.model import JsonObject, Plan
+from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, atomic_dir
@@ -30,17 +30,25 @@ Meter: TypeAlias = Callable[[int, int], None]
 R = TypeVar("R", bound=Report)
 
 
-def inspect(path: str | os.PathLike[str], *, architecture: Architecture = None) -> Report:
+def inspect(
+    path: str | os.PathLike[str], *, architecture: Architecture = None, slice_layers: Iterable[str] = ()
+) -> Report:
     """Tell what is in this file, and whether it is a parallel model.
 
     `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
-    was saved or of its template.
+    was saved or of its template. `slice_layers` are the classes of which the caller vouches that
+    they cut the batch in order.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
-    known = given_architecture(architecture)
+    known, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
         with open_container(report.path).open(report.path) as source:
-            return _seen(report, source, _plan(source, known, keep_nested=False))
+            made = _plan(source, known, choices)
+            report = replace(_seen(report, source, made), near_misses=made.near_misses, fix_would=_foreseen(made))
+            mistaken = made.refusal if made.refusal is not None and made.refusal.code == MISMATCH else None
+            return (
+                replace(report, error=Problem(MISMATCH, f"{source.path}: {mistaken.message}")) if mistaken else report
+            )
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return _troubled(report, e)
 
@@ -56,6 +64,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     to: Target | None = None,
     architecture: Architecture = None,
     keep_nested: bool = False,
+    slice_layers: Iterable[str] = (),
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -64,22 +73,22 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     """
     options = FixOptions(
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
-        given_architecture(architecture), keep_nested,
+        given_architecture(architecture), keep_nested, frozenset(slice_layers),
     )  # fmt: skip
     result = Result(path=os.fspath(path), verdict="unreadable", action="failed")
     check_usage(result.path, options)
     try:
         with open_container(result.path).open(result.path) as source:
-            made = _plan(source, options.architecture, keep_nested=keep_nested)
+            made = _plan(source, options.architecture, Choices(keep_nested, options.slice_layers))
             result = _seen(result, source, made)
             return _carried_out(result, source, made, options, meter)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
 
 
-def _plan(source: Source, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+def _plan(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
     try:
-        return source.plan(architecture, keep_nested=keep_nested)
+        return source.plan(architecture, choices=choices)
     except NotAGraph as e:
         raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
     except RecursionError as e:
@@ -102,6 +111,26 @@ def _seen(report: R, source: Source, made: Plan) -> R:
     )
 
 
+#: The code of what is the caller's mistake, and no fault of the file.
+MISMATCH = "architecture-mismatch"
+
+
+def _foreseen(made: Plan) -> str | None:
+    """What fix would do to a parallel model, in one sentence; None where it is clean."""
+    if made.verdict == "clean":
+        return None
+    if made.refusal is not None:
+        return f"unnest fix will refuse this: {made.refusal.message}"
+    outermost = made.wrappers[0]
+    if outermost.scope == "head":
+        return (
+            f"unnest fix keeps what follows the merge, with the layers of {outermost.template} in the wrapper's place"
+        )
+    if outermost.scope == "embedded":
+        return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"
+    return "unnest fix writes the template model alone"
+
+
 def _troubled(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
     if not isinstance(error, UnnestError):
@@ -114,10 +143,19 @@ def _troubled(report: R, error: Exception) -> R:
     return replace(report, container=name, error=Problem(error.code, error.message))
 
 
-def _carried_out(result: Result, source: Source, made: Plan, options: FixOptions, meter: Meter | None) -> Result:
-    """Leave, copy, convert, or write the template: what the plan and the options ask for."""
+def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:
+    """Raises Refused for what the plan refuses, and for names as the only reason to replace a file."""
     if made.refusal is not None:
         raise Refused(made.refusal.code, f"{source.path}: {made.refusal.message}")
+    by_names = made.result is not None and source.stored.contents == "weights" and not options.architecture
+    if options.in_place and by_names:
+        why = "only names say that this is a parallel model; --in-place wants --architecture MODEL.json, or use -o"
+        raise Refused("needs-architecture", f"{source.path}: {why}")
+
+
+def _carried_out(result: Result, source: Source, made: Plan, options: FixOptions, meter: Meter | None) -> Result:
+    """Leave, copy, convert, or write the template: what the plan and the options ask for."""
+    _check_refusal(source, made, options)
     wanted = options.to or outputs.named_by(source.path if options.in_place else options.output or "")
     goal = aim(source, made.result or source.stored, wanted)
     converts = (goal.container, goal.model.contents) != (source.container, source.stored.contents)

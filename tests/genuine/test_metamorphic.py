@@ -75,8 +75,8 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("seed", ["one", "two"])
-def test_arguments_and_code_do_not_matter(name: str, seed: str) -> None:
-    """They are evidence only."""
+def test_code_does_not_matter(name: str, seed: str) -> None:
+    """It is evidence only, beside what the slices are told."""
     before, wanted = read(name), planned(name)
     changed = plan(replace(before, architecture=shuffled_slices(before.architecture, seed, slices_of(name))))
     assert (changed.verdict, changed.result) == (wanted.verdict, wanted.result)

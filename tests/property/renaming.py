@@ -147,22 +147,23 @@ def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: se
 
 
 def shuffled_slices(value: Any, seed: str, names: set[str]) -> Any:  # noqa: ANN401 - JSON is any
-    """JSON with the arguments and the code of the layers called `names` made meaningless."""
+    """JSON with the code of the Lambdas called `names` made meaningless; what they are told stays."""
     if isinstance(value, Mapping):
-        if value.get("class_name") == "Lambda" and isinstance(value.get("config"), Mapping):
-            config = value["config"]
-            if config.get("name") in names:
-                digest = hashlib.sha256(f"{seed}{config['name']}".encode()).hexdigest()
-                number = int(digest[:2], 16)
-                other = {
-                    "function": [digest, None, None],
-                    "arguments": {f"a{digest[i]}{i}": number + i for i in range(number % 3)},
-                }
-                return {**value, "config": {**config, **other}}
+        config = value.get("config")
+        if value.get("class_name") == "Lambda" and isinstance(config, Mapping) and config.get("name") in names:
+            digest = hashlib.sha256(f"{seed}{config['name']}".encode()).hexdigest()
+            return {**value, "config": {**config, "function": _with_code(config.get("function"), digest)}}
         return {k: shuffled_slices(v, seed, names) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [shuffled_slices(v, seed, names) for v in value]
     return value
+
+
+def _with_code(function: Any, code: str) -> Any:  # noqa: ANN401 - JSON is any
+    if isinstance(function, Mapping):
+        inner = function.get("config")
+        return {**function, "config": {**inner, "code": code} if isinstance(inner, Mapping) else inner}
+    return [code, *function[1:]] if isinstance(function, list | tuple) else function
 
 
 def lambdas(value: Any) -> set[str]:  # noqa: ANN401 - JSON is any

@@ -28,8 +28,8 @@ def test_renamed_consistently_the_same_comes_out(case: Case, seed: str) -> None:
 
 @SETTINGS
 @given(cases(recipes()), SEEDS)
-def test_arguments_and_code_of_slices_do_not_matter(case: Case, seed: str) -> None:
-    """They are evidence only."""
+def test_code_of_slices_does_not_matter(case: Case, seed: str) -> None:
+    """It is evidence only, beside what the slices are told."""
     before, wanted = both(case)
     slices = lambdas(before.architecture) - lambdas(wanted.architecture)
     made = plan(replace(before, architecture=shuffled_slices(before.architecture, seed, slices)))

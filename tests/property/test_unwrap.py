@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.property.models import Writer
 from tests.property.strategies import ARBITRARY, SETTINGS, TELLTALE, Recipe, recipes
 from tests.property.wrapping import Case, both, cases
-from unnest.core.model import Plan, Stored, Tensor
+from unnest.core.model import Choices, Plan, Stored, Tensor
 from unnest.core.plan import plan
 
 
@@ -41,7 +41,7 @@ def right_or_refused(models: tuple[Stored, Stored]) -> None:
     assert made.verdict == "parallel"
     if made.refusal is not None:
         assert made.result is None
-        kept = plan(before, keep_nested=True)
+        kept = plan(before, choices=Choices(keep_nested=True))
         assert kept.refusal is None
         accounted(before, kept)
         return

@@ -64,7 +64,8 @@ class Stored:
     `architecture` is `{"class_name": ..., "config": ...}` with whatever else the writer
     put beside the two; `training` is Keras's training_config (or compile_config);
     `groups` are in file order and hold one entry per layer, weightless ones included;
-    `optimizer` is the flat optimizer state in file order, None where there is none.
+    `optimizer` is the flat optimizer state in file order, None where there is none. `is_ours`: weights alone that
+    unnest wrote, and says so in the file.
     """
 
     contents: Contents
@@ -74,6 +75,7 @@ class Stored:
     optimizer: tuple[Tensor, ...] | None = None
     keras_version: str | None = None
     backend: str | None = None
+    is_ours: bool = False
 
     @property
     def is_keras_3(self) -> bool:
@@ -106,6 +108,14 @@ class Wrapper:
 
 
 @dataclass(frozen=True, slots=True)
+class NearMiss:
+    """The layer that comes nearest to being a merge, and one sentence that says why there is no wrapper around it."""
+
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """The innermost template model, as a report shows it; None is what the file does not tell."""
 
@@ -125,6 +135,18 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """What the caller decides where the file does not.
+
+    `keep_nested`: a template whose weights cannot be placed stays a nested model. `slice_layers`: classes of which the
+    caller vouches that they cut the batch in order.
+    """
+
+    keep_nested: bool = False
+    slice_layers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What `fix` will do to one model; a dry run prints it.
 
@@ -140,3 +162,4 @@ class Plan:
     result: Stored | None = None
     refusal: Refusal | None = None
     dropped: tuple[Tensor, ...] = field(default=())
+    near_misses: tuple[NearMiss, ...] = ()

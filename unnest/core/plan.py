@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from unnest.core.architecture import NotAGraph, compile_config, is_input, is_model, model_name, read, tidy
-from unnest.core.assign.flat_list import Ambiguous, Share, owners, split
+from unnest.core.assign.flat_list import Ambiguous, Share, split
 from unnest.core.model import (
+    Choices,
     Group,
     JsonObject,
     Plan,
@@ -19,27 +20,30 @@ from unnest.core.model import (
 )
 from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
-from unnest.findings import Code, Finding
+from unnest.findings import Code
+
+NO_CHOICES = Choices()
 
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, whatever order its weights are in"
 
 
-def plan(stored: Stored, *, architecture: JsonObject | None = None, keep_nested: bool = False) -> Plan:
+def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:
     """What shall become of a stored model.
 
-    `architecture` is for weights alone: the parallel model's JSON or its template's. With
-    `keep_nested` a template whose weights cannot be placed stays a nested model.
+    `architecture` is for weights alone: the parallel model's JSON or its template's.
 
     A graph that does not add up raises NotAGraph.
     """
     if stored.architecture is not None:
-        return _of_graph(stored, keep_nested)
+        return _of_graph(stored, choices)
     if architecture is not None:
-        return _of_weights_with(stored, architecture, keep_nested)
+        return _of_weights_with(stored, architecture, choices)
+    if stored.is_ours:
+        return Plan("clean")
     return _of_bare_weights(stored)
 
 
-def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
+def _of_graph(stored: Stored, choices: Choices) -> Plan:
     assert stored.architecture is not None
     optimizer = compile_config.optimizer_class(stored.training)
     model = _checked(stored.architecture)
@@ -47,13 +51,13 @@ def _of_graph(stored: Stored, keep_nested: bool) -> Plan:
         return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
     known = _known_by(model, stored)
     start = unwrap.Level(model, {known.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups})
-    done = unwrap.everything(start, keep_nested=keep_nested)
+    done = unwrap.everything(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
     if not done.wrappers:
-        return Plan("clean", optimizer=optimizer)
+        return Plan("clean", optimizer=optimizer, near_misses=done.near_misses)
     if done.refusal:
         return Plan(
             "parallel", done.wrappers, done.template, optimizer, done.findings,
-            refusal=Refusal("weights-ambiguous", f"{done.refusal}; {KEEP_NESTED}"),
+            refusal=Refusal("weights-ambiguous", f"{done.refusal}; {KEEP_NESTED}"), near_misses=done.near_misses,
         )  # fmt: skip
     return _carried(stored, start, done, optimizer)
 
@@ -92,9 +96,12 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
         return Plan(
             "parallel", done.wrappers, done.template, optimizer, tuple(findings),
-            refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"),
+            refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"), near_misses=done.near_misses,
         )  # fmt: skip
-    return Plan("parallel", done.wrappers, done.template, optimizer, tuple(findings), result, dropped=dropped)
+    return Plan(
+        "parallel", done.wrappers, done.template, optimizer, tuple(findings), result, dropped=dropped,
+        near_misses=done.near_misses,
+    )  # fmt: skip
 
 
 def _group_names(model: JsonObject) -> list[str]:
@@ -126,14 +133,14 @@ def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
     return tuple(t for t in everything if t.ref not in kept)
 
 
-def _of_weights_with(stored: Stored, architecture: JsonObject, keep_nested: bool) -> Plan:
+def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
     """Weights whose architecture was kept apart: the parallel model's, or the template's."""
     if not is_model(architecture):
         return _mismatch("the architecture given is not a graph of layers")
     graph = read(architecture)
     weighted = [g for g in stored.groups if g.tensors]
     if {g.name for g in stored.groups} <= set(graph.layers):
-        return _of_graph(replace(stored, architecture=architecture), keep_nested)
+        return _of_graph(replace(stored, architecture=architecture), choices)
     if len(weighted) != 1:
         return _mismatch("the layers of the architecture given are not those of the weights")
     try:
@@ -142,7 +149,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, keep_nested: bool
         return _mismatch(f"{doubt}")
     inner = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
     of_template = replace(stored, architecture=architecture, groups=inner)
-    rest = _of_graph(of_template, keep_nested)
+    rest = _of_graph(of_template, choices)
     outer = _bare_wrapper(stored, model_name(architecture))
     result = rest.result or replace(of_template, architecture=None)
     wrappers = (outer, *(replace(w, depth=w.depth + 1) for w in rest.wrappers))
@@ -174,10 +181,9 @@ def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
 def _of_bare_weights(stored: Stored) -> Plan:
     seen = weight_names.find(stored.groups)
     if seen is None:
-        weighted = [g for g in stored.groups if g.tensors]
-        lone = len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
-        findings: tuple[Finding, ...] = (Code.NEEDS_ARCHITECTURE(),) if lone else ()
-        return Plan("clean", findings=findings)
+        doubtful = weight_names.is_doubtful(stored.groups)
+        return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if doubtful else ())
+    warnings = (Code.NAMES_ALONE(merge=", ".join(seen.merge)),) if seen.merges_by_class else ()
     wrapper = Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
     size = sum(t.size for t in seen.tensors)
     template = Template(None, seen.inputs, len(seen.merge), None, size)
@@ -185,9 +191,9 @@ def _of_bare_weights(stored: Stored) -> Plan:
         groups = weight_names.groups_of(seen)
     except Ambiguous as doubt:
         refusal = Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
-        return Plan("parallel", (wrapper,), template, refusal=refusal)
+        return Plan("parallel", (wrapper,), template, findings=warnings, refusal=refusal)
     return Plan(
-        "parallel", (wrapper,), template, findings=(Code.WEIGHTLESS_LEFT_OUT(),),
+        "parallel", (wrapper,), template, findings=(*warnings, Code.WEIGHTLESS_LEFT_OUT()),
         result=replace(stored, groups=groups),
     )  # fmt: skip
 

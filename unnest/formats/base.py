@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
-from unnest.core.model import JsonObject, Plan, Stored, Tensor
+from unnest.core.model import Choices, JsonObject, Plan, Stored, Tensor
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
@@ -32,6 +32,10 @@ Progress: TypeAlias = Callable[[int], None]
 
 #: Bytes moved at a time where tensors pass through memory at all.
 BLOCK = 1 << 20
+
+
+#: The root attribute that weights alone bear where unnest wrote them; Keras ignores it.
+MARK, MARKED = "unnest", "weights of a single-device model"
 
 
 S = TypeVar("S", bound="Source")
@@ -63,10 +67,10 @@ class Source(ABC):
         """Files that the layers keep beside their weights (vocabularies), by their path in the source."""
         return ()
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
         known = architecture if self.stored.architecture is None else None
-        return plan(self.stored, architecture=known, keep_nested=keep_nested)
+        return plan(self.stored, architecture=known, choices=choices)
 
     def parts(self) -> tuple[str, ...]:
         """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""

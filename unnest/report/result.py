@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from unnest.core.model import Template, Wrapper
+from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
@@ -51,6 +51,10 @@ class Report:
     template: Template | None = None
     optimizer: str | None = None
     findings: tuple[Finding, ...] = ()
+    #: Why the nearest candidates are no wrappers.
+    near_misses: tuple[NearMiss, ...] = ()
+    #: What fix would do to a parallel model.
+    fix_would: str | None = None
     error: Problem | None = None
 
 

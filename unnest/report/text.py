@@ -48,10 +48,13 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
     for finding in report.findings:
         yield f"{finding.severity}: {finding.message} [{finding.code}]"
         yield f"  {finding.hint}"
+    if verbose:
+        for miss in report.near_misses:
+            yield f"no wrapper at {miss.layer}: {miss.reason}"
     if isinstance(report, Result):
         yield from _outcome(report, verbose=verbose)
-    elif report.verdict == "parallel":
-        yield "unnest fix writes the template model alone"
+    elif report.fix_would is not None:
+        yield report.fix_would
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:

@@ -7,6 +7,9 @@ are listed here; other classes have theirs in code.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from unnest.core.model import Json
 
 #: Every layer that Keras exports (`dir(keras.layers)` of both) without such as hold other layers, below.
 PLAIN = frozenset({
@@ -60,3 +63,32 @@ def today(class_name: str) -> str:
         return "Functional"
     bare = re.sub(r"V[12]$", "", class_name)
     return bare if bare in OWN else class_name
+
+
+#: Layers that Keras 1, Keras 2 or tf.keras had and Keras no longer exports, and what operations become in a file.
+LEGACY = frozenset({
+    "AtrousConvolution1D", "AtrousConvolution2D", "BatchNormalizationV1", "BatchNormalizationV2", "ClassMethod",
+    "ConvLSTM2DCell", "ConvLSTMCell", "ConvRecurrent2D", "ConvRNN2D", "Convolution1D", "Convolution2D",
+    "Convolution2DTranspose", "Convolution3D", "CuDNNGRU", "CuDNNLSTM", "Deconvolution2D", "Deconvolution3D",
+    "DenseFeatures", "Highway", "InstanceMethod", "InstanceProperty", "LocallyConnected3D", "MaxoutDense", "Merge",
+    "ParametricSoftplus", "Recurrent", "SReLU", "SeparableConvolution1D", "SeparableConvolution2D", "SequenceFeatures",
+    "SlicingOpLambda", "SyncBatchNormalization", "TFOpLambda", "TensorFlowOpLayer", "TimeDistributedDense", "Wrapper",
+})  # fmt: skip
+
+
+def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
+    """Whether a layer's class is one of Keras's own, so that its name says what it does.
+
+    Keras 3 stores the class's module, and both Keras 2 and 3 put a package before the name of whatever is registered by
+    somebody else (`package>Name`); elsewhere the name is all there is.
+    """
+    module = entry.get("module")
+    if isinstance(module, str) and module.partition(".")[0] not in KERAS_MODULES:
+        return False
+    if isinstance(entry.get("registered_name"), str) and ">" in str(entry["registered_name"]):
+        return False
+    return class_name in LEGACY or today(class_name) in OWN
+
+
+#: The packages that store Keras's own classes.
+KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})

@@ -32,11 +32,12 @@ HEADS = (5, 6, 4)
 
 @dataclass(frozen=True)
 class Code:
-    """What a stored function shows of itself: the names it uses and the numbers in its text."""
+    """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters."""
 
     names: frozenset[str]
     numbers: tuple[int, ...]
     captures: bool
+    parameters: tuple[str, ...] = ()
 
 
 def code(function: Json) -> Code | None:
@@ -91,6 +92,7 @@ class _Walk:
         self._names: set[str] = set()
         self._numbers: list[int] = []
         self._captures = False
+        self._parameters: tuple[str, ...] = ()
 
     def code(self, closure: bool) -> Code:
         """The facts of the one function that the bytes hold."""
@@ -99,7 +101,7 @@ class _Walk:
         self._object(0)
         if self._at != len(self._data):
             raise _Unreadable
-        return Code(frozenset(self._names), tuple(self._numbers), self._captures or closure)
+        return Code(frozenset(self._names), tuple(self._numbers), self._captures or closure, self._parameters)
 
     def _take(self, count: int) -> bytes:
         if count < 0 or self._at + count > len(self._data):
@@ -171,8 +173,7 @@ class _Walk:
         return self._take(count).decode("latin-1")
 
     def _function(self, depth: int) -> Value:
-        for _ in range(self._head):
-            self._int()
+        count, *_ = [self._int() for _ in range(self._head)]
         self._object(depth + 1)  # the byte code
         constants = self._object(depth + 1)
         names = self._object(depth + 1)
@@ -183,6 +184,8 @@ class _Walk:
         local = self._object(depth + 1)
         if not isinstance(local, tuple):
             raise _Unreadable
+        # Inner functions are constants, so that the outermost's own come last.
+        self._parameters = tuple(name for name in local[: max(count, 0)] if isinstance(name, str))
         after = self._object(depth + 1)
         since_311 = isinstance(after, str)  # a byte of kind per local, where free variables stood before
         if isinstance(after, str):

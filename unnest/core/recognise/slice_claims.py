@@ -1,410 +1,432 @@
-"""What single layers say about cutting and joining the batch: the tables behind `towers`.
+"""What slice layers whose code is not run claim to cut: read off the numbers that the file stores for them.
 
-Every answer has a "does not say". Only what can be read in plain JSON, or as facts of stored
-code, counts; nothing is run.
+A *lane* is what cuts one tensor for one input of the template: a slice per tower, in the towers' order, or one layer
+with an output per tower. A number counts by its role only: an argument of the function, a parameter's default that no
+argument replaces, a cell of the closure, a key of a class's config, an argument of the call. Three forms tell which
+rows a slice takes:
+
+    an index from 0 or 1, with the number of parts          {i: 0, parts: 2}           {i: 1, parts: 2}
+    a start and a share, with the shares' total             {start: 0, share: 3, of: 5} {start: 3, share: 2, of: 5}
+    a start and a stop                                      {lo: 0.0, hi: 0.5}          {lo: 0.5, hi: 1.0}
+
+What is told must come to all rows in order. Numbers that say otherwise make the slices no slices of a wrapper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
-from typing import TypeAlias
+from itertools import pairwise, product
+from math import isclose
+from typing import NamedTuple, TypeAlias
 
-from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Call, Layer, Ref
-from unnest.core.model import Json, JsonObject
-from unnest.core.recognise import lambda_code
-from unnest.core.recognise.operations import find, operation
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.model import Json
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.layer_facts import Number, Place
 
-Number: TypeAlias = int | float
-Shape: TypeAlias = tuple[int | None, ...]
-Place: TypeAlias = tuple[str | int, ...]
-Slice: TypeAlias = tuple[Layer, Call, Ref]
-"""A slice layer, its call, and the tensor of it that a tower reads."""
-
-JOINING = ("concat",)
-"""What the name of an operation that lines tensors up has in it, on every stack."""
-
-STACKING_ROWS = ("vstack", "row_stack")
-"""What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
-
-COMBINING = ("mean", "add", "sum", "average", "max", "min", "multiply", "subtract", "dot")
-"""What the names of operations that merge towers otherwise have in them."""
-
-MOVING = (
-    "reverse", "flip", "rot90", "roll", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
-)  # fmt: skip
-"""What the names of operations that move or blur pixels, not rows, have in them."""
-
-CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
-"""What the names of operations that cut rows have in them."""
-
-MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
-"""What the names have in them with which a function learns how many rows there are."""
-
-KEEPING = (
-    "noise", "dropout", "pooling", "padding", "cropping", "sampling", "flatten", "permute", "random", "rescaling",
-    "resizing", "masking", "normalization", "activation", "crop",
-)  # fmt: skip
-"""What the class names of Keras's own layers have in them that take no rows away."""
-
-PASSING = ("identity", "cast", "stop_gradient")
-"""Operations that hand a tensor on as it is, apart from its type."""
-
-MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
-"""Names in a lambda that lead to functions and are none."""
+Numbers: TypeAlias = Mapping[Place, Number]
+"""What one slice is told."""
 
 
-def _says(name: str, words: Iterable[str]) -> bool:
-    return any(word in name.lower() for word in words)
+class Slice(NamedTuple):
+    """A slice layer, its call, and which of its outputs a tower reads."""
+
+    layer: Layer
+    call: Call
+    output: int
 
 
-def _uses(names: Iterable[str], words: Sequence[str]) -> bool:
-    """Whether one of these words is a part, between underscores, of a name that code uses."""
-    return any(part in words for name in names for part in name.lower().split("_"))
+class Told(Enum):
+    """How much the numbers of a lane tell."""
+
+    ROWS = "the towers read all rows in order"
+    DEALT = "every tower reads each k-th row"
+    LATE = "the rows of the last part, in every slice: cells of a closure, bound late"
+    PARTLY = "nothing that contradicts it"
+    OPAQUE = "nothing at all"
+    OTHERWISE = "something else than all rows in order"
 
 
-def shows_how(layer: Layer) -> bool:
-    """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
-    code = lambda_code.code(layer.settings.get("function"))
-    return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
+@dataclass(frozen=True)
+class Claim:
+    """What a lane claims.
+
+    `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the
+    batch, where they are told.
+    """
+
+    told: Told
+    sentence: str | None = None
+    edges: tuple[float, ...] = ()
+
+
+BASE_KEYS = frozenset({
+    "name", "trainable", "dtype", "batch_input_shape", "batch_shape", "output_shape", "function", "arguments", "mask",
+    "node_def", "shared_object_id", "build_config", "output_shape_type", "output_shape_module", "function_type",
+    "module",
+})  # fmt: skip
+"""What every layer's config may hold, whatever the layer does; a function's numbers are read by their roles."""
+
+AXES = frozenset({"axis", "dim", "axes"})
+"""What an argument is called that says along which axis something is cut."""
+
+ROUND = (1, 10, 100, 1000)
+"""Totals that bounds are shares of without saying so: the whole, tenths, percent."""
+
+
+def claim(lane: Sequence[Slice], rows: int | None = None) -> Claim:
+    """What the slices of one tensor, in the towers' order, claim to cut; `rows` is its batch where that is fixed."""
+    for layer, _, _ in lane:
+        if reason := layer_facts.keeps_rows(layer):
+            return Claim(Told.OTHERWISE, reason)
+    if len({layer.name for layer, _, _ in lane}) == 1 and len(lane) > 1 and len({id(call) for _, call, _ in lane}) == 1:
+        return _split(lane)
+    numbers = [_numbers_of(layer, call) for layer, call, _ in lane]
+    axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
+    if axis is not None:
+        return Claim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
+    numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
+    return _judged(lane, numbers, _Lane(len(lane), rows, _constants(lane), _bounds_are_rows(lane)))
 
 
 def is_part_one_of_one(layer: Layer) -> bool:
     """Whether the only numbers in a layer's config are an index 0 and a count of 1."""
-    numbers = [number for _, number in _numbers(layer.settings)]
-    return sorted(numbers) == [0, 1] and all(isinstance(number, int) for number in numbers)
+    told = [number for _, number in layer_facts.numbers(layer.settings)]
+    return sorted(told) == [0, 1] and all(isinstance(number, int) for number in told)
 
 
 def says_nothing(layer: Layer) -> bool:
     """Whether a config holds nothing but what every layer's may."""
-    return not set(layer.settings) - set(BASE_KEYS)
+    return not set(layer.settings) - (BASE_KEYS - {"arguments"})
 
 
-def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
-    """Whether a layer lines its inputs up along axis 0."""
-    config = layer.settings
-    mode = config.get("mode")
-    if isinstance(mode, str):  # Keras 1's Merge can do other things too
-        return mode == "concat" and config.get("concat_axis") == 0
-    if "concat_axis" in config:
-        return _code_joins(mode, [])
-    known = operation(layer, call)
-    if known is not None:
-        if not _says(known.name, (*JOINING, *STACKING_ROWS)):
-            return False
-        axes = [0] if _says(known.name, STACKING_ROWS) else list(known.find("axis"))
-        return all(axis == 0 for axis in axes) if axes else None
-    if "function" in config:
-        return _code_joins(config["function"], list(find(config.get("arguments"), "axis")))
-    axis = _axis(config)
-    return None if axis is None else axis == 0
-
-
-def _axis(config: JsonObject) -> int | None:
-    axis = config.get("axis", config.get("concat_axis"))
-    if isinstance(axis, Sequence) and not isinstance(axis, str) and len(axis) == 1:
-        axis = axis[0]
-    return axis if isinstance(axis, int) and not isinstance(axis, bool) else None
-
-
-def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
-    """Stored code tells by the names that it uses, and by the numbers in it."""
-    code = lambda_code.code(function)
-    if code and not any(_says(name, JOINING) for name in code.names):
-        return None
-    if code and not axes and not code.captures:
-        axes = list(code.numbers)
-    return all(axis == 0 for axis in axes) if axes else None
-
-
-def combines(layer: Layer) -> bool:
-    """Whether a layer says that it adds its inputs up, averages or stacks them."""
-    function = layer.settings.get("function", layer.settings.get("mode"))
-    code = lambda_code.code(function)
-    if code is None:
-        return function is None and _says(layer.class_name, COMBINING)
-    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
-    return stacks or any(_says(name, COMBINING) for name in code.names)
-
-
-def passes_on(layer: Layer, call: Call) -> bool:
-    """Whether a layer hands its one input on as it is: it is there for its name or device only."""
-    if len(call.reads) != 1:
-        return False
-    known = operation(layer, call)
-    if known is not None:
-        return _says(known.name, PASSING)
-    if layer.settings.get("activation") == "linear" and not any(k.endswith("_initializer") for k in layer.settings):
-        return "units" not in layer.settings and "filters" not in layer.settings
-    code = lambda_code.code(layer.settings.get("function"))
-    if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
-        return False
-    return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
-
-
-class Step(Enum):
-    """What one step from a source to the towers does with axis 0."""
-
-    CUTS = "cuts it in consecutive parts"
-    STRIDES = "deals it out row by row"
-    INDEXES = "takes it apart: every tower gets one entry, and the axis is gone"
-    CANNOT = "cuts another axis, or nothing at all"
-    UNKNOWN = "does not say"
-
-
-def step(slices: Sequence[Slice], rows: int | None = None) -> Step:
-    """What a slice layer per tower, or one layer with an output per tower, does with the batch.
-
-    `rows` is the size of the batch where it is fixed.
-    """
-    layers = [layer for layer, _, _ in slices]
-    if any(map(_cannot_cut, layers)) or _all_the_same(slices) or _leaves_parts_out(layers):
-        return Step.CANNOT
-    if len({layer.name for layer, _, _ in slices}) == 1 and len(slices) > 1:
-        return _split(*slices[0][:2], [ref.tensor for _, _, ref in slices])
-    if all(_needs_no_size(layer) for layer, _, _ in slices):
-        return _bounds_given(layers, rows)
-    answers = {_cut(layer, call) for layer, call, _ in slices}
-    for answer in (Step.CANNOT, Step.UNKNOWN):
-        if answer in answers:
-            return answer
-    return answers.pop() if len(answers) == 1 else Step.CANNOT
-
-
-def _split(layer: Layer, call: Call, parts: Sequence[int]) -> Step:
+def _split(lane: Sequence[Slice]) -> Claim:
     """One layer gives every tower its part."""
-    known = operation(layer, call)
-    axes = list(known.find("axis")) if known else list(find(layer.settings, "axis"))
-    if any(axis not in (0, None) for axis in axes):
-        return Step.CANNOT
-    if known and "unstack" in known.name:
-        return Step.INDEXES
-    in_order = list(parts) == list(range(len(parts)))
-    counted = any(n == len(parts) for _, n in _own_numbers(layer))
-    return Step.CUTS if in_order and (axes or counted) else Step.UNKNOWN
+    layer, call, _ = lane[0]
+    parts, count = [output for _, _, output in lane], len(lane)
+    if parts != list(range(count)):
+        return Claim(Told.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}")
+    numbers = _numbers_of(layer, call)
+    if any(value != 0 for place, value in numbers.items() if place[-1] in AXES):
+        return Claim(Told.OTHERWISE, f"{layer.name} cuts another axis than the batch")
+    told = [value for place, value in numbers.items() if place[-1] not in AXES]
+    if count in told or len(told) < len(numbers):
+        return Claim(Told.ROWS)
+    if told and not layer_facts.is_function(layer):
+        return Claim(Told.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
+    return Claim(Told.PARTLY) if layer_facts.is_function(layer) else Claim(Told.OPAQUE, _says_nothing(lane))
 
 
-def _cut(layer: Layer, call: Call) -> Step:
-    """One layer gives one tower its part."""
-    known = operation(layer, call)
-    if known is None:
-        return Step.UNKNOWN
-    for spec in (*known.find("slice_spec"), *known.find("__slice__")):
-        first = spec[0] if isinstance(spec, list) and spec else spec
-        if isinstance(first, int):
-            return Step.INDEXES
-        if isinstance(first, Mapping):
-            open_ended = first.get("start") is None and first.get("stop") is None
-            return Step.CANNOT if open_ended and first.get("step") in (None, 1) else Step.CUTS
-        return Step.UNKNOWN
-    return Step.CANNOT if _says(known.name, MOVING) else Step.UNKNOWN
+class _Lane(NamedTuple):
+    """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
+
+    `literal`: the code calls nothing, so that bounds are numbers of rows.
+    """
+
+    slices: int
+    rows: int | None
+    constants: frozenset[Number]
+    literal: bool
 
 
-def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
-    """Whether a layer reshapes (rows, ...) to (parts, rows / parts, ...), which INDEXES then takes apart."""
-    known = operation(layer, call)
-    if known is None or "reshape" not in known.name:
-        return False
-    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
-    return any(len(shape) > 1 and shape[0] == parts and shape[1] == -1 for shape in shapes)
+def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    return frozenset(number for code in codes if code is not None for number in code.numbers)
 
 
-def _cannot_cut(layer: Layer) -> bool:
-    """Whether a layer is known to keep all rows, or a Lambda's readable code has no means to cut them (a flip)."""
-    code = lambda_code.code(layer.settings.get("function"))
-    if code is None:
-        return "function" not in layer.settings and _says(layer.class_name, KEEPING)
-    if _uses(code.names, CUTTING):
-        return False
-    if _uses(code.names, MOVING):
-        return True
-    if code.captures or _uses(code.names, MEASURING):
-        return False
-    return not code.names and not _given(layer) and all(number <= 0 for number in code.numbers)
+def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
+    """Whether readable code calls nothing: it then does not know how many rows there are."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    return all(code is not None and not code.names for code in codes)
 
 
-def _needs_no_size(layer: Layer) -> bool:
-    """Whether readable code with arguments calls nothing: it then does not know how many rows there are."""
+def _numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
+    """The numbers that a slice is told, by their roles."""
+    settings = layer.settings
+    told: dict[Place, Number] = {}
+    if layer_facts.is_function(layer):
+        told |= dict(_defaults_and_cells(layer))
+        told |= dict(layer_facts.numbers(settings.get("arguments"), ("arguments",)))
+    else:
+        told |= dict(layer_facts.numbers({k: v for k, v in settings.items() if k not in BASE_KEYS}))
+    return told | dict(_call_arguments(call, layer))
+
+
+def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
+    """Those of a stored function; a default counts unless an argument of the layer replaces it."""
     function = layer.settings.get("function")
-    code = lambda_code.code(function)
-    return code is not None and not code.names and bool(_given(layer))
+    defaults, closure = _stored_with(function)
+    is_object = isinstance(function, Mapping)
+    given, code = layer.settings.get("arguments"), layer_facts.stored_code(layer)
+    names = set(given) if isinstance(given, Mapping) else set()
+    if isinstance(defaults, Sequence) and not isinstance(defaults, str):
+        parameters = code.parameters[-len(defaults) :] if code is not None and defaults else ()
+        if len(parameters) == len(defaults):
+            replaced = [parameter in names for parameter in parameters]
+        else:
+            replaced = [bool(names)] * len(defaults)
+        for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
+            if not is_replaced:
+                yield from layer_facts.numbers(value, ("function", "defaults" if is_object else 1, index))
+    yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
 
 
-def _given(layer: Layer) -> list[tuple[Place, Number]]:
-    return [found for key in ("function", "arguments") for found in _numbers(layer.settings.get(key), (key,))]
+CELLS: tuple[Place, ...] = (("function", "closure"), ("function", 2))
+"""Where the cells of a closure are, among the places of a slice's numbers."""
 
 
-def _bounds_given(layers: Sequence[Layer], rows: int | None) -> Step:
-    """Without the number of rows, only bounds that are given can cut parts; an index can but deal rows out."""
-    numbers = [dict(_given(layer)) for layer in layers]
-    keys, varying, constant = _sorted_out(numbers)
-    totals = constant if rows is None else {**constant, ("rows",): rows}
-    if _shared_out(numbers, varying, keys, totals) or _bounded(numbers):
-        return Step.UNKNOWN
-    return Step.STRIDES if _counted(numbers, varying, constant) else Step.CANNOT
+def _stored_with(function: Json) -> tuple[Json, Json]:
+    """A stored function's defaults and closure: `[code, defaults, closure]`, in Keras 3 an object of these."""
+    if isinstance(function, Mapping):
+        config = function.get("config")
+        return (config.get("defaults"), config.get("closure")) if isinstance(config, Mapping) else (None, None)
+    if isinstance(function, Sequence) and not isinstance(function, str):
+        _, defaults, closure = (*function, None, None, None)[:3]
+        return defaults, closure
+    return None, None
 
 
-def _leaves_parts_out(layers: Sequence[Layer]) -> bool:
-    """Whether code that asks for the batch's size takes the first of more parts than there are towers."""
-    codes = [lambda_code.code(layer.settings.get("function")) for layer in layers]
-    if not all(code is not None and _uses(code.names, MEASURING) for code in codes):
-        return False
-    _, varying, constant = _sorted_out([dict(_given(layer)) for layer in layers])
-    numbers = [dict(_given(layer)) for layer in layers]
-    return (
-        len(layers) > 1
-        and len(varying) == 1
-        and [n[varying[0]] for n in numbers] == [*range(len(layers))]
-        and len(constant) == 1
-        and all(isinstance(value, int) and value > len(layers) for value in constant.values())
-    )
+def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Place, Number]]:
+    """The numbers that a call is given beside its tensors."""
+    stored = call.stored
+    if isinstance(stored, Mapping):
+        arguments: Json = {"args": stored.get("args"), **_mapping(stored.get("kwargs"))}
+    elif isinstance(stored, Sequence) and not isinstance(stored, str):
+        nodes = [node for node in stored if isinstance(node, Sequence) and not isinstance(node, str)]
+        arguments = [node[2] if node and node[0] == CONSTANT else [*node[3:]] for node in nodes]
+    else:
+        return
+    layers = {ref.layer for ref in call.reads} | {layer.name}
+    yield from layer_facts.numbers(tensor_refs.without_tensors(arguments, layers), ("call",))
 
 
-def _all_the_same(slices: Sequence[Slice]) -> bool:
-    """Whether several slices say, with an index and a count, that they are one and the same part."""
-    told = [(_own_numbers(layer), list(_numbers(call.stored)), ref.tensor) for layer, call, ref in slices]
-    return len(told) > 1 and len(told[0][0]) > 1 and all(t == told[0] for t in told)
+CONSTANT = "_CONSTANT_VALUE"
+"""What stands in a tensor's place where a call is given a constant."""
 
 
-BASE_KEYS = ("name", "trainable", "dtype", "batch_input_shape", "output_shape", "function", "node_def")
-"""What every layer's config may hold, whatever the layer does."""
-
-
-def _own_numbers(layer: Layer) -> list[tuple[Place, Number]]:
-    return list(_numbers({k: v for k, v in layer.settings.items() if k not in BASE_KEYS}))
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What slice arguments say: the slices are parts 1 to k of the batch, in order (`consecutive`), or in another."""
+class _Reading:
+    """One form that a lane's numbers have: the places that it explains, and whether it tells all."""
 
-    consecutive: bool
-    shuffled: bool
-    sentences: tuple[str, ...]
-
-
-def facts(lanes: Sequence[Sequence[Layer]]) -> Facts:
-    """What the numbers in the slices' configs say of each input's slices, tower by tower."""
-    numbers = [[dict(_numbers(layer.settings)) for layer in lane] for lane in lanes]
-    told = [_told(lane) for lane in numbers]
-    sentences = dict.fromkeys(sentence for sentence in told if sentence)
-    shuffled = any(_shuffled(lane) for lane, sentence in zip(numbers, told, strict=True) if not sentence)
-    return Facts(any(told), shuffled, tuple(sentences))
+    places: frozenset[Place]
+    sentence: str
+    edges: tuple[float, ...]
+    is_complete: bool
+    is_index: bool = False
 
 
-def _told(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
-    keys, varying, constant = _sorted_out(numbers)
-    return _counted(numbers, varying, constant) or _shared_out(numbers, varying, keys, constant) or _bounded(numbers)
+def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: _Lane) -> Claim:
+    every = {place for n in numbers for place in n}
+    constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
+    varying = every - constant.keys() if known.slices > 1 else every
+    if not varying and known.slices > 1:
+        return _all_equal(lane, constant, known)
+    readings = [*_counted(numbers, constant, known), *_shared_out(numbers, constant, known), *_bounded(numbers, known)]
+    complete = [r for r in readings if r.is_complete]
+    if complete:
+        return _told(complete, numbers, varying, known)
+    if readings:
+        others = every - readings[0].places
+        if others:
+            return Claim(Told.OTHERWISE, f"{readings[0].sentence}, but {_of(min(others, key=str), numbers)}")
+        is_lone_counter = not layer_facts.is_function(lane[0].layer) and len(readings[0].places) == 1
+        return Claim(Told.OPAQUE, _says_nothing(lane)) if is_lone_counter else Claim(Told.PARTLY)
+    return _unread(lane, numbers, varying, constant)
 
 
-def _sorted_out(
-    numbers: Sequence[Mapping[Place, Number]],
-) -> tuple[list[Place], list[Place], dict[Place, Number]]:
-    """The places that all slices have, those among them that vary, and the values of those that do not."""
-    keys = [key for key in numbers[0] if all(key in n for n in numbers)]
-    constant = {key: numbers[0][key] for key in keys if len({n[key] for n in numbers}) == 1}
-    return keys, [key for key in keys if len(numbers) == 1 or key not in constant], constant
+def _told(complete: Sequence[_Reading], numbers: Sequence[Numbers], varying: set[Place], known: _Lane) -> Claim:
+    """Numbers in a form that tells all rows; none may be left that varies in another way."""
+    first = complete[0]
+    unexplained = varying.difference(*(reading.places for reading in complete))
+    if known.slices > 1 and unexplained:
+        return Claim(Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers)}, which is no order of parts")
+    if not all(_alike(first.edges, other.edges) for other in complete):
+        return Claim(Told.OTHERWISE, "the numbers tell two different cuts")
+    if known.literal and first.is_index:  # without the number of rows an index can but deal them out
+        return Claim(Told.DEALT, first.sentence)
+    return Claim(Told.ROWS, first.sentence, first.edges)
 
 
-def _shuffled(numbers: Sequence[Mapping[Place, Number]]) -> bool:
-    """An index that takes every part once, but in another order than they are merged in."""
-    _, varying, constant = _sorted_out(numbers)
-    count = len(numbers)
-    return count in constant.values() and any(
-        sorted(n[key] for n in numbers) in ([*range(count)], [*range(1, count + 1)]) for key in varying
+def _unread(lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Place], constant: Numbers) -> Claim:
+    """Numbers in none of the forms that tell rows."""
+    is_function = layer_facts.is_function(lane[0].layer)
+    if varying and (is_function or len(lane) in constant.values()):
+        return Claim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers)}, which is no order of parts")
+    is_opaque = not is_function or _tells_nothing(lane[0].layer)
+    return Claim(Told.OPAQUE, _says_nothing(lane)) if is_opaque else Claim(Told.PARTLY)
+
+
+def _all_equal(lane: Sequence[Slice], constant: Numbers, known: _Lane) -> Claim:
+    """Slices that store the same numbers: cells that were bound late, code that differs, or one slice many times."""
+    is_function = layer_facts.is_function(lane[0].layer)
+    same = is_function and _is_same_code(lane) and not _differs(lane)
+    cells = [value for place, value in constant.items() if place[:2] in CELLS]
+    if same and cells and _is_last_part(constant, known):
+        return Claim(Told.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late")
+    is_told = len(constant) > 1 and known.slices in constant.values()
+    if (same and constant and cells != [known.slices]) or (not is_function and is_told):
+        told = ", ".join(f"{_last(place)} {value:g}" for place, value in constant.items())
+        return Claim(Told.OTHERWISE, f"every slice is told the same: {told}")
+    if not is_function or all(_tells_nothing(layer) for layer, _, _ in lane):
+        return Claim(Told.OPAQUE, _says_nothing(lane))
+    return Claim(Told.PARTLY)
+
+
+def _is_same_code(lane: Sequence[Slice]) -> bool:
+    return len({repr(_code_of(layer.settings.get("function"))) for layer, _, _ in lane}) == 1
+
+
+def _code_of(function: Json) -> Json:
+    """What of a stored function is its code, or its name."""
+    if isinstance(function, Mapping):
+        config = function.get("config")
+        return config.get("code") if isinstance(config, Mapping) else config
+    return function[0] if isinstance(function, Sequence) and not isinstance(function, str) and function else function
+
+
+def _differs(lane: Sequence[Slice]) -> bool:
+    """Whether arguments that are no numbers (`{half: "first"}`, `{second: true}`) tell the slices apart."""
+    arguments = [layer.settings.get("arguments") for layer, _, _ in lane]
+    return any(other != arguments[0] for other in arguments)
+
+
+def _tells_nothing(layer: Layer) -> bool:
+    """Whether a function is stored by name alone, or only calls another one of somebody's own."""
+    if layer.settings.get("arguments"):
+        return False
+    code = layer_facts.stored_code(layer)
+    if code is None:
+        return isinstance(_code_of(layer.settings.get("function")), str) and _is_by_name(layer.settings["function"])
+    return not code.captures and not code.numbers and bool(code.names) and not layer_facts.shows_how(layer)
+
+
+def _is_by_name(function: Json) -> bool:
+    return isinstance(function, str) or (isinstance(function, Mapping) and isinstance(function.get("config"), str))
+
+
+def _is_last_part(constant: Numbers, known: _Lane) -> bool:
+    """Whether numbers that all slices share are those of the last part, in one of the three forms."""
+    values, count = [*constant.values()], known.slices
+    totals = {*values, *known.constants, *([] if known.rows is None else [known.rows]), *ROUND}
+    by_index = any(v in (count - 1, count) for v in values) and (len(values) == 1 or count in values)
+    if by_index and (len(values) == 1 or (count - 1 in values) or values.count(count) > 1):
+        return True
+    for start in values:
+        for other in values:
+            by_stop = 0 < start < other and (isclose((other - start) * count, other) or other in (totals - {*values}))
+            by_share = other > 0 and (start + other) in totals and start > 0
+            if by_stop or by_share:
+                return True
+    return False
+
+
+def _counted(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Iterator[_Reading]:
+    """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
+    count = known.slices
+    edges = tuple(i / count for i in range(count))
+    for place, first in numbers[0].items():
+        if first not in (0, 1) or [n.get(place) for n in numbers] != [first + i for i in range(count)]:
+            continue
+        parts = next((p for p, value in constant.items() if value == count and p != place), None)
+        counts = f"slice arguments: {_last(place)} counts from {first}"
+        if parts is not None:
+            told = f"{counts}, {_last(parts)} is {constant[parts]}"
+            yield _Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
+        elif count > 1:
+            yield _Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
+
+
+def _shared_out(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Iterator[_Reading]:
+    """Shares of a total, each with its start: `{share, total, start}`."""
+    keys = [p for p in numbers[0] if all(p in n for n in numbers)]
+    for start in keys:
+        for share in keys:
+            if share == start or numbers[0][start] != 0 or (known.slices > 1 and start in constant):
+                continue
+            ends = [n[start] + n[share] for n in numbers]
+            lined_up = all(isclose(end, n[start]) for end, n in zip(ends, numbers[1:], strict=False))
+            if not lined_up or any(n[share] <= 0 for n in numbers):
+                continue
+            total = next((p for p, v in constant.items() if isclose(v, ends[-1]) and p not in (start, share)), None)
+            is_told = total is not None or _is_total(ends[-1], known)
+            places = frozenset({start, share}) | (frozenset() if total is None else {total})
+            sentence = f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
+            yield _Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
+
+
+def _is_total(end: Number, known: _Lane) -> bool:
+    """Whether a number is the whole: the batch, or what the code divides by; fractions are shares of 1."""
+    return (
+        (known.rows is not None and end == known.rows)
+        or (isinstance(end, float) and isclose(end, 1))
+        or (end > 1 and end in known.constants)
     )
 
 
-def _counted(
-    numbers: Sequence[Mapping[Place, Number]], varying: Sequence[Place], constant: Mapping[Place, Number]
-) -> str | None:
-    """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
-    for key in varying:
-        first = numbers[0][key]
-        if first in (0, 1) and [n[key] for n in numbers] == [first + i for i in range(len(numbers))]:
-            for parts, value in constant.items():
-                if value == len(numbers) and parts != key:
-                    return f"slice arguments: {_last(key)} counts from {first}, {_last(parts)} is {value}"
-    return None
-
-
-def _shared_out(
-    numbers: Sequence[Mapping[Place, Number]],
-    varying: Sequence[Place],
-    keys: Sequence[Place],
-    totals: Mapping[Place, Number],
-) -> str | None:
-    """Shares of a total, each with its start: `{share, total, start}`."""
-    for start in varying:
-        for share in keys:
-            if share == start or numbers[0][start] != 0:
-                continue
-            ends = [n[start] + n[share] for n in numbers]
-            lined_up = all(end == n[start] for end, n in zip(ends, numbers[1:], strict=False))
-            total = any(value == ends[-1] for key, value in totals.items() if key not in (start, share))
-            if lined_up and total:
-                return f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
-    return None
-
-
-def _bounded(numbers: Sequence[Mapping[Place, Number]]) -> str | None:
+def _bounded(numbers: Sequence[Numbers], known: _Lane) -> Iterator[_Reading]:
     """Two bounds for every slice: `{start, stop}`; the first start and the last stop may be left open."""
-    starts = [k for k in numbers[-1] if all(k in n for n in numbers[1:]) and numbers[0].get(k, 0) == 0]
-    stops = [k for k in numbers[0] if all(k in n for n in numbers[:-1])]
-    for start in starts if len(numbers) > 1 else ():
-        for stop in stops:
-            if all(a.get(start, 0) < a[stop] == b[start] for a, b in pairwise(numbers)):
-                return f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
-    return None
+    if known.slices == 1:
+        return
+    starts = [p for p in numbers[-1] if all(p in n for n in numbers[1:]) and numbers[0].get(p, 0) == 0]
+    stops = [p for p in numbers[0] if all(p in n for n in numbers[:-1])]
+    for start, stop in product(starts, stops):
+        lined_up = all(n.get(start, 0) < n[stop] and isclose(n[stop], m[start]) for n, m in pairwise(numbers))
+        if start == stop or not lined_up:
+            continue
+        sentence = f"slice arguments: every {_last(start)} is the {_last(stop)} before it"
+        reading, end = _Reading(frozenset({start, stop}), sentence, (), is_complete=True), numbers[-1].get(stop)
+        if end is None:
+            yield reading
+        elif end > numbers[-1][start]:
+            yield _with_end(reading, numbers, start, end, known)
+
+
+def _with_end(reading: _Reading, numbers: Sequence[Numbers], start: Place, end: Number, known: _Lane) -> _Reading:
+    """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
+    others = numbers[0].keys() - reading.places
+    total = next((p for p in others if all(n.get(p) == end for n in numbers)), None)
+    starts = [n.get(start, 0) for n in numbers]
+    is_even = all(isclose(a, end * i / known.slices) for i, a in enumerate(starts))
+    places = reading.places if total is None else reading.places | {total}
+    is_whole = total is not None or _is_total(end, known)
+    if isinstance(end, int):
+        is_whole = is_whole or (known.rows is None and (is_even or known.literal or end in ROUND))
+    return replace(reading, places=places, edges=tuple(a / end for a in starts), is_complete=is_whole)
+
+
+def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
+    return not one or not other or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
+
+
+def agree(claims: Sequence[Claim]) -> bool:
+    """Whether the lanes of several inputs are cut alike, as far as they tell."""
+    return all(_alike(one.edges, other.edges) for one, other in pairwise([c for c in claims if c.edges]))
+
+
+def _of(place: Place, numbers: Sequence[Numbers]) -> str:
+    values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
+    return f"{_last(place)} is {values} from slice to slice" if len(numbers) > 1 else f"{_last(place)} is {values}"
+
+
+def _says_nothing(lane: Sequence[Slice]) -> str:
+    """Why a class of somebody's own is no evidence, and what the caller can do."""
+    layer = lane[0].layer
+    return (
+        f"nothing stored tells whether {layer.class_name} cuts the batch or changes what is in it; "
+        f"if it cuts, say so with --slice-layer {layer.class_name}"
+    )
+
+
+def _listed(values: Sequence[Number]) -> str:
+    return ", ".join(f"{v:g}" for v in values)
 
 
 def _last(place: Place) -> str:
     return str(next((p for p in reversed(place) if isinstance(p, str)), place[-1]))
-
-
-def _numbers(value: Json, place: Place = ()) -> Iterator[tuple[Place, Number]]:
-    """Every number in a config with its place, in order."""
-    if isinstance(value, bool):
-        return
-    if isinstance(value, (int, float)):
-        yield place, value
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _numbers(part, (*place, key))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for index, part in enumerate(value):
-            yield from _numbers(part, (*place, index))
-
-
-def stored_shape(layer: Layer) -> Shape | None:
-    """An input layer's shape, batch axis first; None where the layer does not store one."""
-    for key in ("batch_input_shape", "batch_shape"):
-        shape = layer.settings.get(key)
-        if isinstance(shape, Sequence) and not isinstance(shape, str):
-            return tuple(d if isinstance(d, int) else None for d in shape)
-    return None
-
-
-def template_shapes(model: JsonObject) -> list[Shape | None] | None:
-    """The shapes that a model's inputs take, in order; None where it does not store them."""
-    graph = read(model)
-    while not graph.inputs:
-        first = next(iter(graph.layers.values()), None)
-        if first is None:
-            return None
-        if not is_model(first.stored):
-            return [stored_shape(first)]
-        graph = read(first.stored)
-    return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]
-
-
-def same_rows(source: Shape | None, template: Shape | None) -> bool:
-    """Whether a row of the source is a row for the template, as far as both are known."""
-    if source is None or template is None:
-        return True
-    return len(source) == len(template) and all(
-        a is None or b is None or a == b for a, b in zip(source[1:], template[1:], strict=True)
-    )

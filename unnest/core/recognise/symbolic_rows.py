@@ -22,7 +22,7 @@ import numpy as np
 from unnest.core.architecture import is_model, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.model import Json
-from unnest.core.recognise import slice_claims
+from unnest.core.recognise import layer_facts
 from unnest.core.recognise.kernels import ELEMENT, ByContents, Unreadable, carry_out, is_known
 from unnest.core.recognise.op_calls import Said, said
 
@@ -166,7 +166,7 @@ def _said(graph: Graph, at: CallId) -> Said:
     if is_model(layer.stored):
         return NOTHING
     what = said(layer, call)
-    if what is None and "function" not in layer.settings and slice_claims.passes_on(layer, call):
+    if what is None and "function" not in layer.settings and layer_facts.passes_on(layer, call):
         return Said("identity", [_stored_ref(graph, call.reads[0])], {})
     return what or NOTHING
 

@@ -7,6 +7,7 @@ architecture that order is the structure, and names may decide between readings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,11 @@ class Bare:
     head: tuple[Group, ...]
     evidence: tuple[str, ...]
 
+    @property
+    def merges_by_class(self) -> bool:
+        """Whether the merges bear the name that Keras gives any layer that lines tensors up, along whatever axis."""
+        return any(_stem(name) in ("concatenate", "merge") for name in self.merge)
+
 
 SLICE_WORDS = ("lambda", "slice", "split", "getitem")
 OP_LAYER = "tf."
@@ -35,6 +41,9 @@ ALL_EVIDENCE = 3
 """Names of slices, names of merges, and a template with several layers' weights."""
 
 MERGE_WORDS = ("concat", "merge")
+
+COMBINING_NAMES = frozenset({"dot", "add", "average", "maximum", "minimum", "multiply", "subtract", "lambda"})
+"""What Keras calls the layers, numbers aside, that compare or combine outputs as often as a Lambda joins them."""
 
 
 def find(groups: Sequence[Group]) -> Bare | None:
@@ -47,6 +56,8 @@ def find(groups: Sequence[Group]) -> Bare | None:
     slices = _slices([group.name for group in before])
     if slices is None or not after[:head]:
         return None
+    if any(_stem(group.name) in COMBINING_NAMES for group in after[:head]):
+        return None  # pairs, triplets and bags end so
     inputs, towers = slices
     cut = before[inputs].name
     merge, evidence = _evidence(template, cut, [group.name for group in after[:head]])
@@ -67,8 +78,15 @@ def find(groups: Sequence[Group]) -> Bare | None:
 
 
 def _stem(name: str) -> str:
+    """A name without the number at its end; numbers in its middle (`In0_Dev1`) count as one and the same."""
     stem, _, number = name.rpartition("_")
-    return stem if stem and number.isdigit() else name
+    return re.sub(r"\d+", "0", stem if stem and number.isdigit() else name)
+
+
+def is_doubtful(groups: Sequence[Group]) -> bool:
+    """Whether weights that show no wrapper may be a parallel model's all the same: one layer holds those of several."""
+    weighted = [group for group in groups if group.tensors]
+    return len(weighted) == 1 and len(owners(weighted[0].tensors)) > 1
 
 
 def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:

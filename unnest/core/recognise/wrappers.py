@@ -12,26 +12,28 @@ What it is not
     different models), a merge on another axis or an average (the towers' results are combined,
     not lined up), slices of channels or of time (the template's input then has another shape
     than its source, or the slice says so itself), a template whose outputs are used before
-    they are joined.
+    they are joined, slices whose numbers do not come to the batch, layers that nothing stored
+    calls slices. The reason is a `NearMiss`.
 
 What is evidence only
-    Names of layers and classes, slice arguments, stored code. They can raise "likely" to
-    "proven"; the verdict stands on the structure. Only where the structure leaves a choice (a
-    single tower, a merge that does not say what it does) are they asked for more.
+    Names of layers, and of classes that are not Keras's own. What the slices are told
+    (`slice_claims`) must add up; what it leaves open makes a wrapper "likely" instead of "proven".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.weight_specs import has_initializers
-from unnest.core.model import Confidence
-from unnest.core.recognise import slice_claims
+from unnest.core.model import Confidence, NearMiss
+from unnest.core.recognise import layer_facts, slice_claims, slice_steps
 from unnest.core.recognise.operations import operation
+from unnest.core.recognise.slice_claims import Claim, Slice, Told
+from unnest.core.recognise.slice_steps import Step
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ class Merge:
 
     @property
     def tensor(self) -> Ref:
-        """What the merge gives."""
+        """The joined tensor."""
         return Ref(self.calls[0].layer, self.calls[0].rank, 0)
 
 
 @dataclass(frozen=True)
 class Found:
-    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input."""
+    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
+
+    `bound_late` are the slice layers, where all of them store the bounds of the last part.
+    """
 
     template: str
     towers: tuple[CallId, ...]
@@ -64,45 +69,85 @@ class Found:
     merges: tuple[Merge, ...]
     confidence: Confidence
     evidence: tuple[str, ...]
+    bound_late: tuple[str, ...] = ()
 
 
-def find(graph: Graph) -> list[Found]:
-    """The wrappers of one graph (not of the models nested in it), in the order of their templates."""
+class NotAWrapper(Exception):
+    """What a candidate lacks; the message is one sentence."""
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The wrappers of one graph, in the order of their templates, and why the nearest candidates are none."""
+
+    wrappers: tuple[Found, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+def find(graph: Graph, vouched: Collection[str] = ()) -> list[Found]:
+    """The wrappers of one graph (not of the models nested in it); `vouched` are classes said to cut the batch."""
+    return [*recognise(graph, vouched).wrappers]
+
+
+def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
+    """The wrappers of one graph (not of the models nested in it), and the near misses."""
     if graph.sequential:  # a chain has no room for towers
-        return []
+        return Recognised()
     candidates: dict[tuple[CallId, ...], list[Merge]] = {}
-    for towers, merge in _merges(graph):
-        candidates.setdefault(towers, []).append(merge)
-    found = []
+    missed: dict[tuple[CallId, ...], NearMiss] = {}
+    for towers, candidate in _merges(graph):
+        if isinstance(candidate, NearMiss):
+            missed.setdefault(towers, candidate)
+        else:
+            candidates.setdefault(towers, []).append(candidate)
+    found: list[Found] = []
     taken: set[CallId] = set()
     for towers, merges in candidates.items():
-        wrapper = _judge(graph, towers, merges)
-        if wrapper and not taken.intersection(towers):
+        try:
+            wrapper = _judge(graph, towers, merges, vouched)
+        except NotAWrapper as reason:
+            if len(towers) > 1:
+                missed[towers] = NearMiss(merges[0].layer, str(reason))
+            continue
+        if not taken.intersection(towers):
             taken.update(towers)
             found.append(wrapper)
-    return found
+    near = (miss for towers, miss in missed.items() if not taken.intersection(towers))
+    return Recognised(tuple(found), tuple(dict.fromkeys(near)))
 
 
-def _merges(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge]]:
-    """Every join of several calls of one model, with those calls in the order they are joined in."""
+def _merges(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
+    """Every join of calls of models, with those calls in the order they are joined in."""
     for at, call in graph.calls():
-        if not call.reads or not _can_merge(graph.layers[at.layer]):
-            continue
-        if _is_part_of_a_larger_merge(graph, at):
+        if not call.reads or not _can_merge(graph.layers[at.layer]) or _is_part_of_a_larger_merge(graph, at):
             continue
         leaves, calls = _join(graph, at)
-        first = leaves[0]
+        if not all(is_model(graph.layers[ref.layer].stored) for ref in leaves):
+            continue
         towers = tuple(ref.call for ref in leaves)
-        if (
-            is_model(graph.layers[first.layer].stored)
-            and all(r.layer == first.layer and r.tensor == first.tensor for r in leaves)
-            and len(set(towers)) == len(towers)
-        ):
-            on_batch = _on_batch_axis(graph, calls)
-            if on_batch is False and len(towers) == 1 and slice_claims.passes_on(graph.layers[at.layer], call):
-                on_batch = None  # to join one tower is to pass it on
-            if on_batch is not False:
-                yield towers, Merge(first.tensor, tuple(calls), on_batch)
+        reason = _joins_no_towers(at, leaves)
+        on_batch = _on_batch_axis(graph, calls)
+        if on_batch is False and len(towers) == 1 and layer_facts.passes_on(graph.layers[at.layer], call):
+            on_batch = None  # to join one tower is to pass it on
+        if reason is None and on_batch is False:
+            kind = graph.layers[at.layer].class_name
+            reason = f"{at.layer} ({kind}) does not line the outputs of {leaves[0].layer} up along the batch"
+        if reason is None:
+            yield towers, Merge(leaves[0].tensor, tuple(calls), on_batch)
+        elif len(towers) > 1:
+            yield towers, NearMiss(at.layer, reason)
+
+
+def _joins_no_towers(at: CallId, leaves: Sequence[Ref]) -> str | None:
+    """Why a layer that reads outputs of models alone joins no towers."""
+    models = [*dict.fromkeys(ref.layer for ref in leaves)]
+    if len(models) > 1:
+        return f"{at.layer} joins the outputs of different models: {_listed(models)}"
+    if len({ref.tensor for ref in leaves}) > 1:
+        return f"{at.layer} joins different outputs of {models[0]}"
+    if len({ref.call for ref in leaves}) < len(leaves):
+        return f"{at.layer} joins one call of {models[0]} more than once"
+    return None
 
 
 def _can_merge(layer: Layer) -> bool:
@@ -122,7 +167,7 @@ def _is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 
 def _joins_batch(graph: Graph, at: CallId) -> bool:
     layer = graph.layers[at.layer]
-    return _can_merge(layer) and slice_claims.joins_on_batch_axis(layer, graph.call(at)) is True
+    return _can_merge(layer) and layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True
 
 
 def _join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -144,44 +189,45 @@ def _join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
 
 def _passes_on(graph: Graph, at: CallId) -> bool:
     """A layer that is there for its name or device only, in the way of one reader."""
-    return slice_claims.passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
+    return layer_facts.passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
 
 
 def _on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
     joining = [c for c in calls if c is calls[0] or not _passes_on(graph, c)]
-    told = [slice_claims.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in joining]
+    told = [layer_facts.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in joining]
     return False if False in told else None if None in told else True
 
 
-def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge]) -> Found | None:
-    """The wrapper around these towers, if it is one."""
+def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vouched: Collection[str]) -> Found:
+    """The wrapper around these towers. Raises NotAWrapper."""
     merges = sorted(merges, key=lambda m: m.output)
-    outputs = [m.output for m in merges]
+    outputs, template = [m.output for m in merges], towers[0].layer
     joining = {c for m in merges for c in m.calls}
-    if len(set(outputs)) < len(outputs) or not _only_read_by(graph, towers, joining) or not _alike(graph, towers):
-        return None
-    template = read(graph.layers[towers[0].layer].stored)
-    cut = _slices(graph, towers)
-    if cut is None or outputs[-1] >= len(template.outputs) or len(cut.sources) != template.arity:
-        return None
+    if len(set(outputs)) < len(outputs):
+        raise NotAWrapper(f"one output of {template} is joined more than once")
+    if not _only_read_by(graph, towers, joining):
+        raise NotAWrapper(f"the outputs of {template} are read by others than {merges[0].layer} too")
+    if not _alike(graph, towers):
+        raise NotAWrapper(f"the calls of {template} differ in more than their tensors")
+    model = read(graph.layers[template].stored)
+    cut = _slices(graph, towers, vouched)
+    if outputs[-1] >= len(model.outputs) or len(cut.sources) != model.arity:
+        raise NotAWrapper(f"{template} is called with another number of tensors than it has")
     if _leaves_a_tower_out(graph, towers, cut):
-        return None
-    facts = slice_claims.facts([[graph.layers[c.layer] for c in lane] for lane in cut.lanes])
-    if facts.shuffled or (cut.dealt_out and any(m.on_batch_axis for m in merges)):
-        return None
-    lined_up = all(m.on_batch_axis for m in merges)
-    if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges, facts):
-        return None
-    shown = all(slice_claims.shows_how(graph.layers[c.layer]) for lane in cut.lanes for c in lane)
-    proven = lined_up and (cut.consecutive or cut.computed is not None or (facts.consecutive and shown))
+        raise NotAWrapper(f"{template} is called on one more slice, which {merges[0].layer} does not join")
+    if cut.dealt_out and any(m.on_batch_axis for m in merges):
+        raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
+    if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges):
+        raise NotAWrapper(f"neither {merges[0].layer} nor the slices say that the batch is put together again")
     return Found(
-        towers[0].layer,
+        template,
         towers,
         cut.sources,
         cut.calls,
         tuple(merges),
-        "proven" if proven else "likely",
-        tuple(_evidence(graph, towers, cut, merges, facts)),
+        "proven" if all(m.on_batch_axis for m in merges) and cut.is_proven else "likely",
+        tuple(_evidence(graph, towers, cut, merges)),
+        tuple(dict.fromkeys(c.layer for lane in cut.lanes for c in lane)) if cut.is_bound_late else (),
     )
 
 
@@ -191,18 +237,17 @@ def _alike(graph: Graph, towers: Sequence[CallId]) -> bool:
     return all(other == first for other in others)
 
 
-def _speaks_for_itself(
-    graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge], facts: slice_claims.Facts
-) -> bool:
+def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge]) -> bool:
     """Whether the slices are enough of a witness where no merge says what it does."""
-    if all(slice_claims.combines(graph.layers[m.layer]) for m in merges):
+    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
         return False
+    told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in cut.claims)
     if len(towers) > 1:
-        return facts.consecutive or cut.consecutive or cut.computed is not None
+        return told or cut.consecutive or cut.computed is not None
     names = [graph.layers[m.layer] for m in merges]
     cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
     return (cut.consecutive and cut.computed is not None) or (
-        facts.consecutive
+        told
         and all(slice_claims.is_part_one_of_one(layer) for layer in cutting)
         and all(slice_claims.says_nothing(layer) for layer in names)
     )
@@ -219,17 +264,19 @@ def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], cut: _Cut) -> bo
     )
 
 
-def _only_read_by(graph: Graph, towers: Iterable[CallId], readers: set[CallId]) -> bool:
+def _only_read_by(graph: Graph, calls: Iterable[CallId], readers: set[CallId]) -> bool:
     given_out = {ref.call for ref in graph.outputs}
-    return all(at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in towers)
+    return all(at not in given_out and all(user in readers for user, _ in graph.readers.get(at, ())) for at in calls)
 
 
 @dataclass(frozen=True)
 class _Cut:
     """How the sources reach the towers: `lanes` are the slice calls per input and tower.
 
-    `dealt_out`: every tower takes each k-th row, so that only a merge that deals them back restores their order.
-    `computed` says how it was computed that the towers read all rows in order, where it was.
+    `claims` are what the slices that are no operations are told. `consecutive`: operations say by themselves, in every
+    lane, that they cut consecutive parts. `dealt_out`: every tower takes each k-th row, so that only a merge that deals
+    them back restores their order. `shown`: the code of the slices can be read and cuts rows. `computed` says how it
+    was computed that the towers read all rows in order, where it was.
     """
 
     sources: tuple[Ref, ...]
@@ -237,44 +284,68 @@ class _Cut:
     calls: frozenset[CallId]
     consecutive: bool
     dealt_out: bool
+    claims: tuple[Claim, ...]
+    shown: bool
     computed: str | None = None
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is told, or computed, of every input that the towers read all its rows in order."""
+        if self.claims:
+            return self.shown and all(claim.told is Told.ROWS for claim in self.claims)
+        return self.consecutive or self.computed is not None
 
-def _slices(graph: Graph, towers: Sequence[CallId]) -> _Cut | None:
-    """The slices in front of the towers, if every input is one source cut into as many slices."""
+    @property
+    def is_bound_late(self) -> bool:
+        """Whether all slices store the bounds of the last part."""
+        return any(claim.told is Told.LATE for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known beside the graph: the shape of the template's input, the classes that the caller vouches for."""
+
+    shape: layer_facts.Shape | None
+    vouched: frozenset[str]
+
+
+def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) -> _Cut:
+    """The slices in front of the towers. Raises NotAWrapper where an input is no source that is cut for every tower."""
     inputs = [graph.call(tower).reads for tower in towers]
+    template = graph.layers[towers[0].layer]
     if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
-        return None
+        raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
     columns = list(zip(*inputs, strict=True))
-    traced = [cut for cut in (_trace(graph, column) for column in columns) if cut is not None]
-    if len(traced) < len(columns) or not any(cut.lanes[0] for cut in traced):
-        return None
+    shapes = layer_facts.template_shapes(template.stored) or []
+    shapes = [*shapes, *[None] * (len(columns) - len(shapes))][: len(columns)]
+    traced = [_trace(graph, c, _Known(s, frozenset(vouched))) for c, s in zip(columns, shapes, strict=True)]
+    cuts = [cut for cut in traced if cut.lanes[0]]
+    if not cuts:
+        raise NotAWrapper(f"every call of {template.name} reads the whole of {columns[0][0].layer}")
     sources = tuple(cut.sources[0] for cut in traced)
-    inner = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
-    shapes = slice_claims.template_shapes(graph.layers[towers[0].layer].stored) or [None] * len(sources)
-    if inner is None or not _only_for_towers(graph, traced, towers) or not _same_rows(graph, sources, shapes):
-        return None
+    between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
+    _check_readers(graph, cuts, towers)
+    for source, shape in zip(sources, shapes, strict=True):
+        if not layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape):
+            raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
+    claims = [claim for cut in cuts for claim in cut.claims]
+    if not slice_claims.agree(claims):
+        raise NotAWrapper(f"the inputs of {template.name} are cut in different places")
     whole = _Cut(
         sources,
-        tuple(lane for cut in traced for lane in cut.lanes if lane),
-        inner,
-        all(cut.consecutive for cut in traced if cut.lanes[0]),
-        any(cut.dealt_out for cut in traced),
+        tuple(lane for cut in cuts for lane in cut.lanes),
+        between,
+        all(cut.consecutive for cut in cuts),
+        any(cut.dealt_out for cut in cuts),
+        tuple(claims),
+        all(cut.shown for cut in cuts),
     )
-    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in inner):
+    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in between):
         return whole
     return _computed(graph, whole, _inputs(graph, columns, traced, shapes))
 
 
-def _same_rows(graph: Graph, sources: Sequence[Ref], shapes: Sequence[slice_claims.Shape | None]) -> bool:
-    """Whether the template takes rows of the sources' shapes, as far as those are stored."""
-    return all(
-        slice_claims.same_rows(slice_claims.stored_shape(graph.layers[source.layer]), shape)
-        for source, shape in zip(sources, shapes, strict=False)
-    )
-
-
-_Given: TypeAlias = tuple[Ref, tuple[Ref, ...], slice_claims.Shape | None, slice_claims.Shape | None]
+_Given: TypeAlias = tuple[Ref, tuple[Ref, ...], layer_facts.Shape | None, layer_facts.Shape | None]
 """A template input: its source, what the towers read of it, the source's shape and the template's."""
 
 
@@ -282,21 +353,21 @@ def _inputs(
     graph: Graph,
     columns: Sequence[tuple[Ref, ...]],
     cuts: Sequence[_Cut],
-    shapes: Sequence[slice_claims.Shape | None],
+    shapes: Sequence[layer_facts.Shape | None],
 ) -> Iterator[_Given]:
     for column, cut, expected in zip(columns, cuts, shapes, strict=False):
         (source,) = cut.sources
-        shape = None if graph.call(source.call).reads else slice_claims.stored_shape(graph.layers[source.layer])
+        shape = None if graph.call(source.call).reads else layer_facts.stored_shape(graph.layers[source.layer])
         yield source, column if cut.lanes[0] else (), shape, expected
 
 
-def _computed(graph: Graph, cut: _Cut, inputs: Iterable[_Given]) -> _Cut | None:
-    """The cut by operations with what they compute; None where that is not the rows of the sources."""
+def _computed(graph: Graph, cut: _Cut, inputs: Iterable[_Given]) -> _Cut:
+    """The cut by operations with what they compute. Raises NotAWrapper where that is not the rows of the sources."""
     from unnest.core.recognise import symbolic_rows
 
     taken = symbolic_rows.taken(graph, [symbolic_rows.Input(*given) for given in inputs])
     if taken.rows is symbolic_rows.Rows.NOT:
-        return None
+        raise NotAWrapper(f"computed: the towers do not read all rows of {cut.sources[0].layer} in order")
     dealt = taken.rows is symbolic_rows.Rows.DEALT
     return replace(
         cut,
@@ -310,52 +381,110 @@ MAX_STEPS = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
 
 
-def _trace(graph: Graph, column: Sequence[Ref]) -> _Cut | None:
-    """Walk back from one input of all towers, in step, until all come from one tensor."""
+def _trace(graph: Graph, column: Sequence[Ref], known: _Known) -> _Cut:
+    """Walk back from one input of all towers, in step, until all come from one tensor. Raises NotAWrapper."""
     lanes: list[tuple[CallId, ...]] = []
-    steps: list[slice_claims.Step] = []
+    steps: list[Step] = []
+    claims: list[Claim] = []
+    shown = True
+    if 1 < len(set(column)) < len(column):
+        raise NotAWrapper("two towers read the same tensor")
     at = list(column)
     while len(set(at)) > 1 or (len(at) == 1 and not steps):
-        calls = tuple(ref.call for ref in at)
-        if len(lanes) == MAX_STEPS or not all(_can_slice(graph, c) for c in calls):
-            return None
-        lanes.append(calls)
-        if not all(slice_claims.passes_on(graph.layers[c.layer], graph.call(c)) for c in calls):
-            slices = [(graph.layers[c.layer], graph.call(c), r) for c, r in zip(calls, at, strict=True)]
-            step = slice_claims.step(slices, _fixed_rows(graph, calls[0]))
-            if step is slice_claims.Step.CANNOT:
-                return None
-            steps.append(step)
-        at = [graph.call(c).reads[0] for c in calls]
-    source, passed = _before_the_slices(graph, at[0], len(column), indexed=slice_claims.Step.INDEXES in steps)
-    if source is None:
-        return None
-    calls_between = frozenset(c for lane in lanes for c in lane) | passed
-    told = {slice_claims.Step.CUTS, slice_claims.Step.INDEXES}
+        _check_slices(graph, at)
+        if len(lanes) == MAX_STEPS:
+            raise NotAWrapper(f"more than {MAX_STEPS} layers lie between the towers and what they read")
+        lanes.append(tuple(ref.call for ref in at))
+        slices = [_slice(graph, ref) for ref in at]
+        if any(operation(s.layer, s.call) for s in slices) and not all(
+            layer_facts.passes_on(s.layer, s.call) for s in slices
+        ):
+            steps.append(slice_steps.step(slices))
+            if steps[-1] is Step.CANNOT:
+                raise NotAWrapper(f"{at[0].layer} cuts another axis than the batch, or nothing at all")
+        elif not all(layer_facts.passes_on(s.layer, s.call) for s in slices):
+            steps.append(Step.UNKNOWN)
+            for group in _of_one_parent(graph, at):
+                claims.append(_claim(graph, group, known))
+                is_split = len({ref.call for ref in group}) == 1 < len(group)
+                shown &= is_split or all(layer_facts.shows_how(graph.layers[ref.layer]) for ref in group)
+        at = [graph.call(ref.call).reads[0] for ref in at]
+    source, passed = _before_the_slices(graph, at[0], len(column), indexed=Step.INDEXES in steps)
     return _Cut(
         (source,),
         tuple(lanes) or ((),),
-        calls_between,
-        consecutive=bool(told.intersection(steps)),
-        dealt_out=slice_claims.Step.STRIDES in steps,
+        frozenset(c for lane in lanes for c in lane) | passed,
+        consecutive=not {Step.CUTS, Step.INDEXES}.isdisjoint(steps),
+        dealt_out=any(claim.told is Told.DEALT for claim in claims),
+        claims=tuple(claims),
+        shown=shown,
     )
 
 
-def _fixed_rows(graph: Graph, at: CallId) -> int | None:
-    """The batch size of what a slice reads, where it is fixed."""
-    shape = slice_claims.stored_shape(graph.layers[graph.call(at).reads[0].layer])
-    return shape[0] if shape else None
+def _slice(graph: Graph, ref: Ref) -> Slice:
+    return Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor)
 
 
-def _before_the_slices(graph: Graph, source: Ref, parts: int, *, indexed: bool) -> tuple[Ref | None, frozenset[CallId]]:
-    """The source behind layers that only pass it on, or that stack its parts for an index to take apart."""
+def _check_slices(graph: Graph, at: Sequence[Ref]) -> None:
+    """Raises NotAWrapper for what cannot be a slice."""
+    for ref in at:
+        if is_model(graph.layers[ref.layer].stored) or not graph.call(ref.call).reads:
+            raise NotAWrapper(f"the towers read different tensors: {_listed([*dict.fromkeys(r.layer for r in at)])}")
+        if not _can_slice(graph, ref.call):
+            raise NotAWrapper(f"{ref.layer}, which has weights, stands between the towers and what they read")
+
+
+def _of_one_parent(graph: Graph, at: Sequence[Ref]) -> list[list[Ref]]:
+    """Slices in groups that cut one tensor each; a slice that several towers read counts once. Raises NotAWrapper."""
+    groups: dict[Ref, list[Ref]] = {}
+    previous = None
+    for ref in at:
+        parent = graph.call(ref.call).reads[0]
+        while graph.call(parent.call).reads and _passes_on(graph, parent.call):
+            parent = graph.call(parent.call).reads[0]
+        group = groups.setdefault(parent, [])
+        if group and parent != previous:
+            raise NotAWrapper(f"the parts of {parent.layer} are not joined one after the other")
+        if not group or group[-1] != ref:
+            group.append(ref)
+        previous = parent
+    return [*groups.values()]
+
+
+def _claim(graph: Graph, group: Sequence[Ref], known: _Known) -> Claim:
+    """What the slices of one tensor claim. Raises NotAWrapper where that is not its rows in order."""
+    slices = [_slice(graph, ref) for ref in group]
+    source = graph.layers[slices[0].call.reads[0].layer]
+    shape = layer_facts.stored_shape(source)
+    rows = shape[0] if shape else None
+    claim = slice_claims.claim(slices, rows)
+    if claim.told is Told.OTHERWISE:
+        raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
+    if claim.told is not Told.OPAQUE:
+        return claim
+    classes = {s.layer.class_name for s in slices}
+    if classes <= known.vouched:
+        return Claim(Told.PARTLY, f"the caller vouches that {_listed(sorted(classes))} cuts the batch in order")
+    share = known.shape[0] if known.shape else None
+    if not rows or not share or share * len(group) != rows or rows == share:
+        raise NotAWrapper(claim.sentence or f"{group[0].layer} says nothing")
+    return Claim(Told.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
+
+
+def _before_the_slices(graph: Graph, source: Ref, parts: int, *, indexed: bool) -> tuple[Ref, frozenset[CallId]]:
+    """The source behind layers that only pass it on, or that stack its parts for an index to take apart.
+
+    Raises NotAWrapper for an index of what is no stack of parts.
+    """
     passed: set[CallId] = set()
     while True:
         call, layer = graph.call(source.call), graph.layers[source.layer]
-        if indexed and slice_claims.stacks_parts(layer, call, parts):
+        if indexed and layer_facts.stacks_parts(layer, call, parts):
             indexed = False
-        elif is_model(layer.stored) or not slice_claims.passes_on(layer, call):
-            return (None if indexed else source), frozenset(passed)
+        elif is_model(layer.stored) or not layer_facts.passes_on(layer, call):
+            if indexed:
+                raise NotAWrapper(f"every tower reads one entry of {source.layer}, not a part of its rows")
+            return source, frozenset(passed)
         passed.add(source.call)
         source = call.reads[0]
 
@@ -365,41 +494,45 @@ def _can_slice(graph: Graph, at: CallId) -> bool:
     return bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)
 
 
-def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[CallId] | None:
-    """The slices and whatever they compute their bounds from; None if that is more than the sources."""
-    seen = set(calls)
+def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[CallId]:
+    """The slices and whatever they compute their bounds from. Raises NotAWrapper if that is more than the sources."""
+    between = set(calls)
     todo = list(calls)
     while todo:
         for ref in graph.call(todo.pop()).reads:
-            if ref in sources or ref.call in seen:
+            if ref in sources or ref.call in between:
                 continue
             if not _can_slice(graph, ref.call):
-                return None
-            seen.add(ref.call)
+                raise NotAWrapper(f"the slices read {ref.layer} too")
+            between.add(ref.call)
             todo.append(ref.call)
-    return frozenset(seen)
+    return frozenset(between)
 
 
-def _only_for_towers(graph: Graph, cuts: Iterable[_Cut], towers: Iterable[CallId]) -> bool:
-    """Nobody but the towers reads what the slices cut out."""
-    lanes = {c for cut in cuts for lane in cut.lanes for c in lane}
-    return _only_read_by(graph, lanes, set(towers) | lanes)
+def _check_readers(graph: Graph, cuts: Iterable[_Cut], towers: Iterable[CallId]) -> None:
+    """Raises NotAWrapper where somebody else than the towers reads what the slices cut out."""
+    slices = {c for cut in cuts for lane in cut.lanes for c in lane}
+    readers = set(towers) | slices
+    for at in sorted(slices):
+        if not _only_read_by(graph, [at], readers):
+            raise NotAWrapper(f"{at.layer}, which a tower reads, is read by others too")
 
 
 SHOWN = 4
-"""Slices that a line of evidence names."""
+"""Names that a line of evidence lists."""
 
 
-def _evidence(
-    graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge], facts: slice_claims.Facts
-) -> Iterator[str]:
-    template = towers[0].layer
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
+
+
+def _evidence(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge]) -> Iterator[str]:
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
-    yield f"{number} of the one model {template}"
+    yield f"{number} of the one model {towers[0].layer}"
     for source, lane in zip(cut.sources, cut.lanes, strict=False):
         names = ", ".join(dict.fromkeys(c.layer for c in lane[:SHOWN])) + (", ..." if lane[SHOWN:] else "")
         yield f"every tower reads a slice of {source.layer}, cut by {names}"
-    yield from facts.sentences
+    yield from dict.fromkeys(claim.sentence for claim in cut.claims if claim.sentence)
     if cut.computed:
         yield cut.computed
     for merge in merges:

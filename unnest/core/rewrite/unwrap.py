@@ -9,10 +9,10 @@ from unnest.core.architecture import children, compile_config, is_model, read, r
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import Ambiguous, Share, flat, split
 from unnest.core.keras_facts.weight_specs import expected
-from unnest.core.model import JsonObject, Scope, Template, Tensor, Wrapper
+from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
 from unnest.core.recognise import wrappers as towers
 from unnest.core.rewrite import extract
-from unnest.findings import Code, Finding
+from unnest.findings import Code, Finding, listed
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,12 @@ class Done:
     moved: bool
     removed: frozenset[str]
     refusal: str | None
+    near_misses: tuple[NearMiss, ...] = ()
 
 
-def everything(start: Level, *, keep_nested: bool) -> Done:
-    """All wrappers out of a top-level model."""
-    work = _Unwrapping(keep_nested, len(read(start.model).outputs))
+def everything(start: Level, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()) -> Done:
+    """All wrappers out of a top-level model; layers of `slice_layers` are said to cut the batch in order."""
+    work = _Unwrapping(keep_nested, slice_layers, len(read(start.model).outputs))
     level, refusal = start, None
     try:
         level = work.top(start)
@@ -76,20 +77,23 @@ def everything(start: Level, *, keep_nested: bool) -> Done:
         work.moved,
         frozenset(work.removed),
         refusal,
+        tuple(dict.fromkeys(work.near_misses)),
     )
 
 
 class _Unwrapping:
     """One walk over a model and the models nested in it."""
 
-    def __init__(self, keep_nested: bool, outputs: int) -> None:
+    def __init__(self, keep_nested: bool, slice_layers: frozenset[str], outputs: int) -> None:
         self._keep_nested = keep_nested
+        self._slice_layers = slice_layers
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
         self._whole: tuple[Graph, towers.Found] | None = None
         self.wrappers: list[Wrapper] = []
         self.findings: list[Finding] = []
+        self.near_misses: list[NearMiss] = []
         self.innermost: Template | None = None
         self.moved = False
         self.removed: set[str] = set()
@@ -110,8 +114,8 @@ class _Unwrapping:
     def _clean(self, level: Level, depth: int, *, inside: bool) -> Level:
         """Every wrapper out of this model's own graph, then out of the models nested in it."""
         templates: dict[str, int] = {}
-        while wrappers := towers.find(graph := read(level.model)):
-            found = wrappers[0]
+        while (seen := towers.recognise(graph := read(level.model), self._slice_layers)).wrappers:
+            found = seen.wrappers[0]
             how = extract.scope(graph, found)
             if how == "whole" and not extract.same_ends(graph, found):
                 if inside:
@@ -124,6 +128,7 @@ class _Unwrapping:
                 templates[found.template] = depth + 1
             else:
                 depth += 1
+        self.near_misses += seen.near_misses
         for name, layer in graph.layers.items():
             level = self._clean_layer(level, layer, templates.get(name, depth))
         return level
@@ -136,6 +141,8 @@ class _Unwrapping:
 
     def _note(self, graph: Graph, found: towers.Found, how: Scope, depth: int, level: Level, *, inside: bool) -> None:
         merges = tuple(merge.layer for merge in found.merges)
+        if found.bound_late:
+            self.findings.append(Code.BOUND_LATE(names=listed(found.bound_late)))
         self.wrappers.append(
             Wrapper(
                 name=graph.name,

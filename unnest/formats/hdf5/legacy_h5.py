@@ -24,7 +24,7 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import BLOCK, Container, Progress, Source, same_model
+from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source, same_model
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
@@ -37,7 +37,7 @@ MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
 TOP_LEVEL = "top_level_model_weights"
 
 #: Attributes that a stored model knows; all others are carried as they are.
-KNOWN = re.compile(r"keras_version|backend|model_config|training_config|(layer|weight)_names\d*")
+KNOWN = re.compile(r"unnest|keras_version|backend|model_config|training_config|(layer|weight)_names\d*")
 
 
 class H5Source(Source):
@@ -98,6 +98,7 @@ class _Reader:
             optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
             keras_version=self._version("keras_version", top, layers),
             backend=self._version("backend", top, layers),
+            is_ours=architecture is None and MARK in top,
         )
         return stored, self._left_behind()
 
@@ -239,6 +240,8 @@ class _Writer:
             self._versions(root, self.top)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
+        else:
+            at.write_text(root, MARK, MARKED, at.STR_TEXT)
         self._layers(root)
         if full and self.model.optimizer is not None:
             group = self.file.create_group(OPTIMIZER)

@@ -17,7 +17,7 @@ from typing import IO, Any, ClassVar
 import h5py
 
 from unnest.core.architecture import is_model
-from unnest.core.model import JsonObject, Plan, Stored
+from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import plan
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
@@ -148,12 +148,12 @@ class KerasSource(PathKeyedSource):
         self._spool.flush()
         return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
         """The file's own architecture; one that is given is for weights alone."""
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):
-            return plan(self.stored, keep_nested=keep_nested)
-        return self.planned(self.stored, keep_nested=keep_nested)
+            return plan(self.stored, choices=choices)
+        return self.planned(self.stored, choices=choices)
 
     @property
     def assets(self) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ import h5py
 from h5py import h5o, h5p
 
 from unnest.core.architecture import is_model
-from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.model import Choices, Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, listed
-from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
@@ -34,12 +34,12 @@ class PathKeyedSource(Source):
         #: How the output's sub-trees come out of this file's; the plan says.
         self.moves: list[Move] | None = None
 
-    def planned(self, stored: Stored, *, keep_nested: bool) -> Plan:
+    def planned(self, stored: Stored, *, choices: Choices) -> Plan:
         """The plan for a full model, and the moves that carry it out."""
         assert stored.architecture is not None
         groups = self.tree.weights(stored.architecture)
         self.stored = replace(stored, groups=groups, optimizer=self.tree.optimizer())
-        made = self._naming(plan(self.stored, keep_nested=keep_nested))
+        made = self._naming(plan(self.stored, choices=choices))
         if made.result is not None and made.result.architecture is not None:
             shares = {g.name: g.tensors for g in made.result.groups}
             root = self.root_of(made.result.architecture)
@@ -100,9 +100,10 @@ class WeightsSource(PathKeyedSource):
         every = tuple(self.tree.tensor(p) for p in self.tree.under(LAYERS))
         if not every:
             raise Unreadable("not-keras", f"{self.path}: is an HDF5 file, but holds no layers with weights")
-        return Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer())
+        is_ours = MARK in self.door.attributes("")
+        return Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer(), is_ours=is_ours)
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """With the saved model's architecture, its template's, or none."""
         if architecture is None:
             return self._bare()
@@ -110,7 +111,7 @@ class WeightsSource(PathKeyedSource):
             why = "the architecture given is not a graph of layers; pass the model's own"
             return Plan("clean", refusal=Refusal("architecture-mismatch", why))
         try:
-            made = self.planned(Stored("model", architecture), keep_nested=keep_nested)
+            made = self.planned(Stored("model", architecture), choices=choices)
         except Refused:
             # Perhaps it is the template's.
             bare = self._bare()
@@ -172,6 +173,8 @@ class WeightsSource(PathKeyedSource):
 
     def _bare(self) -> Plan:
         """Paths alone: a lone model among layers without weights, slices and a merge by their classes' names."""
+        if self.stored.is_ours:
+            return Plan("clean")
         wrappers: list[Wrapper] = []
         prefix, inputs, merges = "", 0, list[str]()
         while True:
@@ -196,7 +199,8 @@ class WeightsSource(PathKeyedSource):
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
         template_seen = Template(None, None, len(merges), None, sum(t.size for t in tensors))
         result = replace(self.stored, groups=(Group("", tensors),))
-        return self._naming(Plan("parallel", tuple(wrappers), template_seen, result=result))
+        warning = Code.NAMES_ALONE(merge=", ".join(wrappers[-1].merge))
+        return self._naming(Plan("parallel", tuple(wrappers), template_seen, findings=(warning,), result=result))
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
@@ -221,10 +225,11 @@ class WeightsContainer(Container):
         try:
             if isinstance(source, PathKeyedSource):
                 with h5py.File(path, "w", libver="earliest") as file:
+                    at.write_text(file, MARK, MARKED, at.STR_TEXT)
                     fill(file, model, source, progress)
             else:
                 with open(path, "w+b", buffering=0) as spool:
-                    fill_anew(spool, model, source, progress)
+                    fill_anew(spool, model, source, progress, marked=True)
         except OSError as e:
             raise write_failed(path, e) from e
         except (RuntimeError, ValueError, KeyError) as e:
@@ -313,10 +318,12 @@ def compare(door: Door, model: Stored, source: Source, path: str, progress: Prog
         door.close()
 
 
-def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
+def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
     """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
     layout, transfer = lay_out(model), Transfer(source, progress)
     with h5py.File(file, "w", libver="earliest") as made:
+        if marked:
+            at.write_text(made, MARK, MARKED, at.STR_TEXT)
         for path in sorted(layout.groups):
             group = made.require_group(path)
             name = layout.groups[path]

@@ -15,7 +15,7 @@ from typing import ClassVar
 from unnest.core.architecture import is_model, read
 from unnest.core.assign.variable_names import Names
 from unnest.core.keras_facts.weight_order import Variable
-from unnest.core.model import Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.model import Choices, Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Refused
 from unnest.findings import Code, listed
@@ -53,9 +53,9 @@ class CheckpointSource(Source):
         super().__init__(path, Stored("weights", groups=(Group("", every),)))
         self._every = every
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """As `_plan`; what a file of weights has no place for is dropped."""
-        made = self._plan(architecture, keep_nested=keep_nested)
+        made = self._plan(architecture, choices=choices)
         left = [v.name for v in self._names.left] if self._names else []
         if left:
             made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed(left))))
@@ -69,12 +69,12 @@ class CheckpointSource(Source):
         """Every tensor of the bundle."""
         return self._every
 
-    def _completed(self, architecture: JsonObject, made: Plan, *, keep_nested: bool) -> Stored | None:
+    def _completed(self, architecture: JsonObject, made: Plan, *, choices: Choices) -> Stored | None:
         """The model that the weights make with the architecture given, the optimizer's state in Keras's order."""
         bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
         if {g.name for g in self.stored.groups} <= set(read(architecture).layers):
             whole = replace(self.stored, contents="model", architecture=bare)
-            planned = plan(whole, keep_nested=keep_nested)
+            planned = plan(whole, choices=choices)
             whole = planned.result or whole
         elif made.result is not None:
             whole = replace(made.result, contents="model", architecture=bare)
@@ -87,7 +87,7 @@ class CheckpointSource(Source):
             state = self._names.state(whole.groups)
         return replace(whole, optimizer=state)
 
-    def _plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:
+    def _plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
         if architecture is None:
             architecture = self._stored_architecture()
@@ -95,10 +95,10 @@ class CheckpointSource(Source):
             try:
                 self.stored = self._with(architecture)
             except Refused as doubt:
-                return self._without_weights(architecture, doubt, keep_nested=keep_nested)
-            made = plan(self.stored, architecture=architecture, keep_nested=keep_nested)
+                return self._without_weights(architecture, doubt, choices=choices)
+            made = plan(self.stored, architecture=architecture, choices=choices)
             if not made.refusal:
-                self.complete = self._completed(architecture, made, keep_nested=keep_nested)
+                self.complete = self._completed(architecture, made, choices=choices)
             seen = self._by_graph() if made.verdict == "clean" and not made.refusal else None
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
             return made if seen is None else replace(seen, refusal=None, result=self.stored)
@@ -107,11 +107,11 @@ class CheckpointSource(Source):
             return Plan("clean", refusal=Refusal("architecture-mismatch", why))
         return self._bare()
 
-    def _without_weights(self, architecture: JsonObject, doubt: Refused, *, keep_nested: bool) -> Plan:
+    def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:
         """What the architecture tells where its weights cannot be placed; what is clean may stay as it is."""
         if doubt.code == "architecture-mismatch":
             raise doubt
-        made = plan(Stored("architecture", architecture), keep_nested=keep_nested)
+        made = plan(Stored("architecture", architecture), choices=choices)
         if made.verdict == "clean":
             made = self._by_graph() or made
         self.doubt = doubt

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import IO, Any, ClassVar
 
 from unnest.core.architecture import is_model
-from unnest.core.model import Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.model import Choices, Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_all, write_failed
@@ -151,12 +151,12 @@ class SavedModelSource(Source):
             )
         return protos.dump(prune_graph.reduce(model, meta))
 
-    def plan(self, architecture: JsonObject | None, *, keep_nested: bool) -> Plan:  # noqa: ARG002
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         if self.stored.architecture is not None:
-            made = plan(self.stored, keep_nested=keep_nested)
+            made = plan(self.stored, choices=choices)
             if made.verdict == "parallel":
                 return replace(self._proven(made), findings=(*made.findings, *lost))
         _, meta = self.serving()

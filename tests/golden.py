@@ -1,0 +1,90 @@
+"""What is said of every fixture and corpus case, one line a file: `golden.json` beside this module holds it.
+
+    python -m tests.golden [FILE]      write it anew (default: golden.json); read the difference before it is kept
+
+A line holds the verdict, the refusal's code where there is one, and of each wrapper its name, template, towers, scope,
+merges, depth, confidence and evidence. Weights have a second line for each JSON that was kept beside them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import unnest
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = Path(__file__).with_name("golden.json")
+CORPORA = ("fixtures", "tests/strangers")
+SCRIPTS = ("make", "make_checkpoints", "make_savedmodel", "make_second", "make_zip", "scripts")
+#: JSONs that belong to the weights beside them.
+ARCHITECTURES = ("model.json", "template.json", "base_model.json")
+SUFFIXES = (".h5", ".keras")
+
+Line: TypeAlias = "list[object]"
+
+
+def lines() -> Iterator[tuple[str, Line]]:
+    """Every model of the corpora with what is said of it."""
+    for case in sorted({p.parent for corpus in CORPORA for p in (ROOT / corpus).rglob("case.json")}):
+        if not any(part in SCRIPTS for part in case.relative_to(ROOT).parts):
+            yield from _of_case(case)
+
+
+def _of_case(case: Path) -> Iterator[tuple[str, Line]]:
+    with tempfile.TemporaryDirectory(prefix="unnest-golden-") as scratch:
+        folder = _unpacked(case, Path(scratch))
+        given = [folder / name for name in ARCHITECTURES if (folder / name).exists()]
+        for path in sorted({*_models(folder)}):
+            name = f"{case.relative_to(ROOT).as_posix()}/{path.relative_to(folder).as_posix()}"
+            seen = unnest.inspect(path)
+            yield name, _line(path)
+            if seen.contents == "weights":
+                for architecture in given:
+                    yield f"{name} + {architecture.name}", _line(path, architecture)
+
+
+def _unpacked(case: Path, scratch: Path) -> Path:
+    """The folder of a case; a copy where files of it are kept compressed."""
+    if not any(case.rglob("*.gz")):
+        return case
+    copy = scratch / case.name
+    shutil.copytree(case, copy)
+    for packed in copy.rglob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+    return copy
+
+
+def _models(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.name == "saved_model.pb":
+            yield path.parent
+        elif path.suffix == ".index" and path.parent.name != "variables":
+            yield path.with_suffix("")
+        elif path.suffix in SUFFIXES or path.name in ARCHITECTURES:
+            yield path
+
+
+def _line(path: Path, architecture: Path | None = None) -> Line:
+    made = unnest.fix(path, architecture=architecture, dry_run=True)
+    wrappers = [
+        [w.name, w.template, w.towers, w.scope, [*w.merge], w.depth, w.confidence, [*w.evidence]] for w in made.wrappers
+    ]
+    return [made.verdict, made.error.code if made.error else None, *wrappers]
+
+
+def written(table: Mapping[str, Line]) -> str:
+    """One line a file, so that a difference shows which."""
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(line)}" for name, line in sorted(table.items()))
+    return "{\n" + rows + "\n}\n"
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if sys.argv[1:] else GOLDEN
+    target.write_text(written(dict(lines())))

@@ -1,0 +1,228 @@
+"""What a single layer says of cutting, joining and passing on rows.
+
+Every answer has a "does not say". The class's name counts for Keras's own classes only (`is_keras_class`): what anybody
+else calls a class says nothing. Of stored code count the names of the functions that it calls and the numbers in it;
+nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.model import Json, JsonObject
+from unnest.core.recognise import lambda_code
+from unnest.core.recognise.operations import find, operation
+
+Number: TypeAlias = int | float
+Place: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a value in JSON."""
+
+Shape: TypeAlias = tuple[int | None, ...]
+"""Batch axis first; None for a size that is not fixed."""
+
+JOINING = ("concat",)
+"""What the name of an operation that lines tensors up has in it, on every stack."""
+
+STACKING_ROWS = ("vstack", "row_stack")
+"""What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
+
+COMBINING = frozenset({
+    "mean", "add", "sum", "average", "max", "maximum", "min", "minimum", "multiply", "mul", "subtract", "dot", "matmul",
+    "prod", "n",
+})  # fmt: skip
+"""The words that the names of operations that merge towers otherwise are made of (`reduce_mean`, `add_n`)."""
+
+COMBINING_CLASSES = frozenset({"Add", "Average", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"})
+"""Keras's own layers that merge towers otherwise."""
+
+MOVING = (
+    "reverse", "flip", "rot90", "roll", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
+)  # fmt: skip
+"""What the names of operations that move or blur pixels, not rows, have in them."""
+
+CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
+"""What the names of operations that cut rows have in them."""
+
+MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
+"""What the names have in them with which a function learns how many rows there are."""
+
+PASSING = ("identity", "cast", "stop_gradient")
+"""Operations that hand a tensor on as it is, apart from its type."""
+
+MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
+"""Names in a lambda that lead to functions and are none."""
+
+
+def _says(name: str, words: Iterable[str]) -> bool:
+    return any(word in name.lower() for word in words)
+
+
+def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
+    """Whether one of these words is a part, between underscores, of a name that code uses."""
+    wanted = frozenset(words)
+    return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
+
+
+def stored_code(layer: Layer) -> lambda_code.Code | None:
+    """The facts of a Lambda's code; None where there is none to read."""
+    return lambda_code.code(layer.settings.get("function"))
+
+
+def is_function(layer: Layer) -> bool:
+    """Whether a layer runs a function that somebody wrote (Keras's Lambda)."""
+    return "function" in layer.settings or "arguments" in layer.settings or layer.class_name == "Lambda"
+
+
+def measures(layer: Layer) -> bool:
+    """Whether stored code learns how many rows there are."""
+    code = stored_code(layer)
+    return code is not None and _uses(code.names, MEASURING)
+
+
+def shows_how(layer: Layer) -> bool:
+    """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
+    code = stored_code(layer)
+    return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
+
+
+def keeps_rows(layer: Layer) -> str | None:
+    """Why a layer cannot cut the batch: one of Keras's own that is no slice, or code without the means (a flip)."""
+    code = stored_code(layer)
+    if code is None:
+        keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
+        return f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
+    if _uses(code.names, CUTTING):
+        return None
+    if _uses(code.names, MOVING):
+        return f"the code of {layer.name} moves what is in the rows and cuts none"
+    if code.captures or _uses(code.names, MEASURING):
+        return None
+    idle = not code.names and not _has_numbers(layer) and all(number <= 0 for number in code.numbers)
+    return f"the code of {layer.name} has no means to cut rows" if idle else None
+
+
+def _has_numbers(layer: Layer) -> bool:
+    return any(True for key in ("function", "arguments") for _ in numbers(layer.settings.get(key)))
+
+
+def numbers(value: Json, place: Place = ()) -> Iterator[tuple[Place, Number]]:
+    """Every number in JSON with its place, in order; truth values are none."""
+    pending: list[tuple[Place, Json]] = [(place, value)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, (int, float)) and not isinstance(part, bool):
+            yield where, part
+        elif isinstance(part, Mapping):
+            pending += [((*where, key), inner) for key, inner in reversed([*part.items()])]
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += [((*where, index), inner) for index, inner in reversed([*enumerate(part)])]
+
+
+def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
+    """Whether a layer lines its inputs up along axis 0; None where it does not say."""
+    config = layer.settings
+    mode = config.get("mode")
+    if isinstance(mode, str):  # Keras 1's Merge can do other things too
+        return mode == "concat" and config.get("concat_axis") == 0
+    if "concat_axis" in config:
+        return _code_joins(mode, [])
+    known = operation(layer, call)
+    if known is not None:
+        if not _says(known.name, (*JOINING, *STACKING_ROWS)):
+            return False
+        axes = [0] if _says(known.name, STACKING_ROWS) else list(known.find("axis"))
+        return all(axis == 0 for axis in axes) if axes else None
+    if is_function(layer):
+        return _code_joins(config["function"], list(find(config.get("arguments"), "axis")))
+    axis = _axis(config)
+    return None if axis is None else axis == 0
+
+
+def _axis(config: JsonObject) -> int | None:
+    axis = config.get("axis", config.get("concat_axis"))
+    if isinstance(axis, Sequence) and not isinstance(axis, str) and len(axis) == 1:
+        axis = axis[0]
+    return axis if isinstance(axis, int) and not isinstance(axis, bool) else None
+
+
+def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
+    """Stored code tells by the names that it uses, and by the numbers in it."""
+    code = lambda_code.code(function)
+    if code and not any(_says(name, JOINING) for name in code.names):
+        return None
+    if code and not axes and not code.captures:
+        axes = list(code.numbers)
+    return all(axis == 0 for axis in axes) if axes else None
+
+
+def combines(layer: Layer) -> bool:
+    """Whether a layer says that it adds its inputs up, averages or stacks them."""
+    code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
+    if code is None:
+        return layer.class_name in COMBINING_CLASSES and is_keras_class(layer.class_name, layer.stored)
+    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
+    return stacks or _uses(code.names, COMBINING)
+
+
+def passes_on(layer: Layer, call: Call) -> bool:
+    """Whether a layer hands its one input on as it is: it is there for its name or device only."""
+    if len(call.reads) != 1:
+        return False
+    known = operation(layer, call)
+    if known is not None:
+        return _says(known.name, PASSING)
+    if layer.settings.get("activation") == "linear" and not any(k.endswith("_initializer") for k in layer.settings):
+        return "units" not in layer.settings and "filters" not in layer.settings
+    code = stored_code(layer)
+    if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
+        return False
+    return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
+
+
+def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
+    """Whether a layer reshapes (rows, ...) to (parts, rows / parts, ...), which an index then takes apart."""
+    known = operation(layer, call)
+    if known is None or "reshape" not in known.name:
+        return False
+    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
+    return any(len(shape) > 1 and shape[0] == parts and shape[1] == -1 for shape in shapes)
+
+
+def moves(name: str) -> bool:
+    """Whether an operation of this name moves what is in the rows."""
+    return _says(name, MOVING)
+
+
+def stored_shape(layer: Layer) -> Shape | None:
+    """An input layer's shape; None where the layer does not store one."""
+    for key in ("batch_input_shape", "batch_shape"):
+        shape = layer.settings.get(key)
+        if isinstance(shape, Sequence) and not isinstance(shape, str):
+            return tuple(d if isinstance(d, int) else None for d in shape)
+    return None
+
+
+def template_shapes(model: JsonObject) -> list[Shape | None] | None:
+    """The shapes that a model's inputs take, in order; None where it does not store them."""
+    graph = read(model)
+    while not graph.inputs:
+        first = next(iter(graph.layers.values()), None)
+        if first is None:
+            return None
+        if not is_model(first.stored):
+            return [stored_shape(first)]
+        graph = read(first.stored)
+    return [stored_shape(graph.layers[ref.layer]) for ref in graph.inputs]
+
+
+def same_rows(source: Shape | None, template: Shape | None) -> bool:
+    """Whether a row of the source is a row for the template, as far as both are known."""
+    if source is None or template is None:
+        return True
+    return len(source) == len(template) and all(
+        a is None or b is None or a == b for a, b in zip(source[1:], template[1:], strict=True)
+    )
