@@ -1,25 +1,64 @@
-"""`unnest` and `python -m unnest`: load the rest with Ctrl-C already in hand."""
+"""`unnest` and `python -m unnest`: load the rest with the signals already in hand."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
+from types import FrameType
 
-INTERRUPTED = 130
+#: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+INTERRUPTED = 128 + signal.SIGINT
+
+#: The signals that came, the first one first. They end the run even where a library swallows the exception.
+received: list[int] = []
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    _open_streams()
     try:
+        _answer(_interrupt)
         from unnest.cli import run
 
         code = run()
-        # Done: what is left is Python's own leaving, which Ctrl-C would only make ugly.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if received:
+            raise KeyboardInterrupt  # noqa: TRY301 - as if it had come through
+        # Done: what is left is Python's own leaving, which a signal would only make ugly.
+        _answer(signal.SIG_IGN)
     except KeyboardInterrupt:
-        sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
-        code = INTERRUPTED
+        _answer(signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
+            sys.stderr.flush()
+        code = 128 + received[0] if received else INTERRUPTED
     sys.exit(code)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
+    received.append(number)
+    raise KeyboardInterrupt
+
+
+def _answer(how: object) -> None:
+    """Set what the signals do; those that are ignored from outside (nohup) stay so."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, how)  # type: ignore[arg-type]
+
+
+def _open_streams() -> None:
+    """A closed stdout or stderr leaves its number to the next file that is opened, which may be a model."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with contextlib.suppress(OSError):
+                null = os.open(os.devnull, os.O_RDWR)
+                if null != number:
+                    os.dup2(null, number)
+                    os.close(null)
+                setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 if __name__ == "__main__":

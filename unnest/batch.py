@@ -11,9 +11,11 @@ from typing import TypeVar
 from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
+from unnest.files.interrupts import Held
+from unnest.files.replaceable import Inputs
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
-from unnest.repair import Meter, fix, inspect
+from unnest.repair import Meter, fix_with, inspect
 from unnest.report.result import Problem, Report, Result
 
 #: Makes the meter of one file, given its path.
@@ -50,6 +52,8 @@ def fix_all(paths: Sequence[str], options: FixOptions, meters: Meters = lambda _
     """A result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(_is_walked(p) for p in paths)
     _check(paths, options, several=several)
+    given = Inputs.of(p for p in paths if not _is_walked(p))
+    options = replace(options, inputs=(*options.inputs, given))
     taken: set[str] = set()
 
     def work(found: Found) -> Result:
@@ -124,11 +128,11 @@ def _place_in(folder: str, found: Found, options: FixOptions) -> str:
 
 
 def _fix_one(path: str, options: FixOptions, meters: Meters) -> Result:
-    return fix(
-        path, options.output, in_place=options.in_place, backup=options.backup, force=options.force,
-        dry_run=options.dry_run, to=options.to, architecture=options.architecture,
-        keep_nested=options.keep_nested, slice_layers=options.slice_layers, meter=meters(path),
-    )  # fmt: skip
+    """What contradicts itself for one file of many is that file's refusal."""
+    try:
+        return fix_with(path, options, meters(path))
+    except UsageError as e:
+        return Result(path=path, verdict="unreadable", action="refused", error=Problem(e.code, e.message))
 
 
 @contextlib.contextmanager
@@ -139,15 +143,17 @@ def _folders_of(output: str, *, wanted: bool) -> Iterator[None]:
     while wanted and folder and not os.path.isdir(folder):
         made.append(folder)
         folder = os.path.dirname(folder)
-    try:
-        for each in reversed(made):
-            with contextlib.suppress(OSError):  # fix itself says that the folder is missing
-                os.mkdir(each)
-        yield
-    finally:
-        for each in made:
-            with contextlib.suppress(OSError):
-                os.rmdir(each)
+    with Held() as held:
+        try:
+            for each in reversed(made):
+                with contextlib.suppress(OSError):  # fix itself says that the folder is missing
+                    os.mkdir(each)
+            with held.released():
+                yield
+        finally:
+            for each in made:
+                with contextlib.suppress(OSError):
+                    os.rmdir(each)
 
 
 def _is_walked(path: str) -> bool:

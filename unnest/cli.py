@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar, cast
 
 import typer
 
-from unnest.__main__ import INTERRUPTED
+from unnest.__main__ import INTERRUPTED, received
 from unnest.errors import UsageError
 from unnest.report.escape import plain
 
@@ -25,7 +25,7 @@ EXITS = {
     DONE: "inspect: every file is clean. fix: every file is clean now",
     FOUND: "inspect: at least one parallel model. fix --dry-run: something would change",
     TROUBLE: "a file could not be read or fixed, or the command line is wrong",
-    INTERRUPTED: "interrupted; nothing half-written is left",
+    INTERRUPTED: "interrupted (other signals: 128 and their number); nothing half-written is left",
 }
 
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
@@ -35,7 +35,8 @@ R = TypeVar("R", bound="Report")
 app = typer.Typer(
     name="unnest",
     help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
-    epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; 130 interrupted.",
+    epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; 130 interrupted "
+    "(128 + number of the signal).",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -122,7 +123,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
     Example: unnest fix model.h5 writes model.unnested.h5
     """
     from unnest.batch import fix_all
-    from unnest.options import FixOptions, given_architecture
+    from unnest.options import FixOptions, architecture_inputs, given_architecture
 
     if to is not None and to not in TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
@@ -136,6 +137,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         given_architecture(architecture),
         keep_nested,
         frozenset(slice_layer or ()),
+        architecture_inputs(architecture),
     )
     results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
@@ -217,16 +219,28 @@ def run() -> int:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = app(standalone_mode=False)
+        _flush(sys.stdout)  # what the parser printed
     except UsageError as e:
         _complain(e.message)
         return TROUBLE
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except BrokenPipeError:  # whoever closed the pipe has read enough of the help
+        _silence(sys.stdout)
+        return DONE
+    except StdoutError as e:
+        _silence(sys.stdout)
+        _complain(f"the report cannot be written to stdout ({e}); what was done is done")
+        return TROUBLE
+    except OSError as e:  # the parser's help; whatever has to do with a file is in its report
+        _silence(sys.stdout)
+        _complain(f"cannot write to stdout ({e.strerror})")
+        return TROUBLE
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
         if hasattr(e, "show"):  # the parser's own, whichever library it comes from
-            e.show()
+            _showing(e.show)
         else:
-            _complain(f"unnest stumbled ({type(e).__name__}: {e}); please report it")
+            _complain(f"internal error ({type(e).__name__}: {e}); please report it")
         return TROUBLE
     if code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -234,18 +248,29 @@ def run() -> int:
 
 
 def _show(entries: Iterable[R], *, as_json: bool, quiet: bool, verbose: bool) -> list[R]:
-    """Render entry by entry, so that a long batch shows what it has; JSON is one document at the end."""
+    """Render entry by entry, so that a long batch shows what it has; JSON is one document at the end.
+
+    Raises StdoutError when all entries are worked through, where their report could not be written.
+    """
     from unnest.report import json, text
 
     shown: list[R] = []
+    lost: StdoutError | None = None
     for entry in entries:
+        if received:  # and swallowed by a library
+            raise KeyboardInterrupt
         shown.append(entry)
         if as_json:
             continue
         if entry.error is not None:
             _complain(entry.error.message)
-        if not quiet and (entry.error is None or entry.wrappers):
-            _say(text.render(entry, verbose=verbose, color=_colors(sys.stdout)))
+        if not quiet and lost is None and (entry.error is None or entry.wrappers):
+            try:
+                _say(text.render(entry, verbose=verbose, color=_colors(sys.stdout)))
+            except StdoutError as e:
+                lost = e
+    if lost is not None:
+        raise lost
     if as_json:
         _say(json.render(shown))
     elif len(shown) > 1 and not quiet:
@@ -253,21 +278,44 @@ def _show(entries: Iterable[R], *, as_json: bool, quiet: bool, verbose: bool) ->
     return shown
 
 
+class StdoutError(Exception):
+    """The report cannot be written; the message says why."""
+
+
 def _say(line: str) -> None:
-    """Something for stdout. Whoever closed the pipe has read enough, and that is no error."""
+    """Something for stdout. Whoever closed the pipe has read enough, and that is no error. Raises StdoutError."""
     try:
         print(line, flush=True)
     except BrokenPipeError:
-        # Python flushes once more on its way out, and must find somewhere to flush to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
+    except OSError as e:
+        raise StdoutError(e.strerror) from e
 
 
 def _tell(line: str) -> None:
     """Something for stderr; nobody listening is no reason to stop."""
+    _showing(lambda: print(line, file=sys.stderr, flush=True))
+
+
+def _showing(show: Callable[[], object]) -> None:
     try:
-        print(line, file=sys.stderr, flush=True)
+        show()
+    except OSError:
+        _silence(sys.stderr)
+
+
+def _flush(stream: TextIO) -> None:
+    try:
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        raise
+    except OSError as e:
+        raise StdoutError(e.strerror) from e
+
+
+def _silence(stream: TextIO) -> None:
+    """Python flushes once more on its way out, and must find somewhere to flush to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _complain(message: str) -> None:
@@ -295,8 +343,7 @@ def _meter(path: str) -> Callable[[int, int], None] | None:
         if total > LONG and percent != last:
             last = percent
             end = "\r" + " " * (len(name) + 6) + "\r" if percent == WHOLE else ""
-            sys.stderr.write(f"\r{name} {percent:3}%{end}")
-            sys.stderr.flush()
+            _showing(lambda: print(f"\r{name} {percent:3}%{end}", end="", file=sys.stderr, flush=True))
 
     name = plain(path)
     return step

@@ -77,6 +77,11 @@ class Code(Enum):
         "left out, because the output cannot hold it: {what}",
         "fix without --to keeps everything",
     )
+    LEFTOVER = (
+        "info",
+        "beside the output lies what a killed run left, and cannot be removed from here: {what}",
+        "delete it when no other run is writing this output",
+    )
 
     @property
     def severity(self) -> Severity:

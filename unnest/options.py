@@ -10,6 +10,7 @@ from typing import TypeAlias
 from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
+from unnest.files.replaceable import Inputs
 from unnest.formats.base import Target
 
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
@@ -28,6 +29,8 @@ class FixOptions:
     architecture: JsonObject | None = None
     keep_nested: bool = False
     slice_layers: frozenset[str] = frozenset()
+    #: What else is read in this run: never written, whatever is forced.
+    inputs: tuple[Inputs, ...] = ()
 
 
 def check_usage(path: str, options: FixOptions) -> None:
@@ -36,6 +39,8 @@ def check_usage(path: str, options: FixOptions) -> None:
         raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
     if options.in_place and os.path.isdir(path):
         raise UsageError("usage", f"{path}: --in-place is for single files, and this is a folder; use -o")
+    if options.in_place and not os.path.exists(path) and os.path.isfile(path + ".index"):
+        raise UsageError("usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o")
     if not outputs.is_suffix(options.backup):
         raise UsageError("usage", f"--backup {options.backup!r}: a suffix is something like .bak, without a slash")
     place = path if options.in_place else options.output
@@ -55,6 +60,11 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
         return read_architecture(os.fspath(architecture))
     except Unreadable as e:
         raise UsageError("usage", f"--architecture: {e.message}") from e
+
+
+def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:
+    """The file that --architecture names, if it is one."""
+    return (Inputs.of([os.fspath(architecture)]),) if isinstance(architecture, (str, os.PathLike)) else ()
 
 
 def _same_place(a: str, b: str) -> bool:

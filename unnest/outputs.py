@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from unnest.files.atomic import TEMPORARY
+from unnest.files.workspace import TEMPORARY
 from unnest.formats.base import Target
 
 BACKUP = ".bak"
@@ -26,6 +26,12 @@ _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNO
 def named_by(path: str) -> Target | None:
     """The container that a path's suffix names, if any."""
     return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
+
+
+def asked_for(place: str, source: str, *, is_hdf5: bool) -> Target | None:
+    """The container that an output's suffix asks for; HDF5 called `.keras` (Keras 2.2 wrote it) stays what it is."""
+    named = named_by(place)
+    return None if named == "keras" and is_hdf5 and named_by(source) == "keras" else named
 
 
 def agrees(path: str, to: Target) -> bool:
@@ -65,4 +71,4 @@ def is_suffix(text: str) -> bool:
 
 def is_ours(name: str, backup: str = BACKUP) -> bool:
     """Outputs, backups and what a killed run left: a walk passes them by."""
-    return bool(_OWN_OUTPUT.search(name)) or name.endswith((backup, BACKUP, TEMPORARY))
+    return bool(_OWN_OUTPUT.search(name) or TEMPORARY.search(name)) or name.endswith((backup, BACKUP))

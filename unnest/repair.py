@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
-from unnest import outputs
+from unnest import destination, outputs
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, atomic_dir
+from unnest.files import atomic, system, workspace
+from unnest.files.spool import spool_in
+from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.convert import Aim, aim
 from unnest.formats.detect import container, container_of, open_container
-from unnest.options import Architecture, FixOptions, check_usage, given_architecture
+from unnest.options import Architecture, FixOptions, architecture_inputs, check_usage, given_architecture
 from unnest.report.load_hint import load_line, loads_in
 from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
 
@@ -73,17 +76,32 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     """
     options = FixOptions(
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
-        given_architecture(architecture), keep_nested, frozenset(slice_layers),
+        given_architecture(architecture), keep_nested, frozenset(slice_layers), architecture_inputs(architecture),
     )  # fmt: skip
-    result = Result(path=os.fspath(path), verdict="unreadable", action="failed")
-    check_usage(result.path, options)
+    return fix_with(os.fspath(path), options, meter)
+
+
+def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:
+    """`fix`, with its options as one value."""
+    result = Result(path=path, verdict="unreadable", action="failed")
+    check_usage(path, options)
+    if options.in_place and not options.dry_run:
+        workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
+    read = atomic.Fingerprint.of(path)
     try:
-        with open_container(result.path).open(result.path) as source:
-            made = _plan(source, options.architecture, Choices(keep_nested, options.slice_layers))
+        with spool_in(os.path.dirname(options.output or path)), open_container(path).open(path) as source:
+            made = _plan(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
             result = _seen(result, source, made)
-            return _carried_out(result, source, made, options, meter)
+            return _carried_out(result, source, made, options, meter, read)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
+        error = atomic.changed(path) if _has_moved_on(path, read, e) else e
+        return replace(_troubled(result, error), action="refused" if isinstance(error, Refused) else "failed")
+
+
+def _has_moved_on(path: str, read: atomic.Fingerprint | None, error: Exception) -> bool:
+    """Whether a copy differs because somebody wrote the input meanwhile: no disk is to blame for that."""
+    blames = isinstance(error, Failed) and error.code == "read-back"
+    return blames and read is not None and stat.S_ISREG(read.status.st_mode) and not read.is_of(path)
 
 
 def _plan(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
@@ -135,7 +153,7 @@ def _troubled(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
     if not isinstance(error, UnnestError):
         told = " ".join(str(error).split())[:200]
-        error = Failed("internal", f"{report.path}: unnest stumbled ({type(error).__name__}: {told}); please report it")
+        error = Failed("internal", f"{report.path}: internal error ({type(error).__name__}: {told}); please report it")
     name = report.container
     if name is None:
         with contextlib.suppress(UnnestError, OSError):
@@ -153,10 +171,19 @@ def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:
         raise Refused("needs-architecture", f"{source.path}: {why}")
 
 
-def _carried_out(result: Result, source: Source, made: Plan, options: FixOptions, meter: Meter | None) -> Result:
+def _carried_out(
+    result: Result,
+    source: Source,
+    made: Plan,
+    options: FixOptions,
+    meter: Meter | None,
+    read: atomic.Fingerprint | None,
+) -> Result:
     """Leave, copy, convert, or write the template: what the plan and the options ask for."""
     _check_refusal(source, made, options)
-    wanted = options.to or outputs.named_by(source.path if options.in_place else options.output or "")
+    wanted = options.to or outputs.asked_for(
+        source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
+    )
     goal = aim(source, made.result or source.stored, wanted)
     converts = (goal.container, goal.model.contents) != (source.container, source.stored.contents)
     if made.result is not None:
@@ -174,23 +201,24 @@ def _carried_out(result: Result, source: Source, made: Plan, options: FixOptions
         place, backup = result.path, os.path.realpath(result.path) + options.backup
         result = replace(result, backup=backup)
     result = _told(result, goal, made, place)
-    job = _copying(source) if done == "unchanged" else _writing(source, goal, meter or (lambda _done, _all: None))
+    job = _copying(source) if done == "unchanged" else _writing(source, goal, options, meter or _unwatched)
+    if not options.in_place:
+        destination.check_place(source, goal, place, options)
     if options.dry_run:
         return replace(result, action=_foretold(result, goal, job, options, would))
     if options.in_place:
-        atomic.replace(os.path.realpath(place), backup, job.fill, job.check)
-    elif goal.container == "checkpoint":
-        _copy_parts(source, place, force=options.force)
-        job.checks.append("bytes")
-    else:
-        publish = atomic_dir.publish if container(goal.container).folder else atomic.publish
-        if publish(place, job.fill, job.check, force=options.force) == "same":
-            done = "unchanged"
-    return replace(result, action=done, checks=tuple(job.checks))
+        atomic.replace(os.path.realpath(place), backup, job.fill, job.check, read)
+    elif destination.publish(source, goal, place, job.fill, job.check, options.force) == "same":
+        done = "unchanged"
+    left = workspace.leftovers(os.path.realpath(place) if options.in_place else place)
+    found = (*result.findings, *((Code.LEFTOVER(what=listed(left)),) if left else ()))
+    return replace(result, action=done, checks=tuple(job.checks), findings=found)
 
 
 #: Containers whose paths have no suffix.
 BARE = ("saved_model", "checkpoint")
+#: Containers that are HDF5.
+HDF5 = ("h5", "weights_h5")
 
 _FIX: tuple[Action, Action] = ("fixed", "would-fix")
 _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
@@ -223,7 +251,7 @@ class _Job:
     checks: list[str] = field(default_factory=list)
 
 
-def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
+def _writing(source: Source, goal: Aim, options: FixOptions, meter: Meter) -> _Job:
     into, moved = container(goal.container), 0
     checks: list[str] = []
     total = 2 * sum(
@@ -236,40 +264,58 @@ def _writing(source: Source, goal: Aim, meter: Meter) -> _Job:
         meter(min(moved, total), total)
 
     def fill(path: str) -> None:
-        into.write(goal.model, source, path, step)
+        try:
+            into.write(goal.model, source, path, step)
+        except Failed as e:
+            if e.code == "write":
+                _check_readable(source)
+            raise
 
     def check(path: str) -> None:
         checks[:] = into.verify(goal.model, source, path, step)
+        _inspected(path, Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)
 
 
-def _copy_parts(source: Source, place: str, *, force: bool) -> None:
-    """A container of several files; the one that makes it a model comes last."""
-    for path in source.parts():
-        target = place + path[len(source.path) :]
+def _check_readable(source: Source) -> None:
+    """Raises Unreadable where a write failed because the input cannot be read: the output is not to blame."""
+    tensor = None
+    try:
+        for tensor in source.everything:
+            for _ in source.blocks(tensor):
+                pass
+    except (OSError, RuntimeError, ValueError, KeyError) as e:
+        why, name = " ".join(str(e).split())[:200], tensor and tensor.name
+        raise Unreadable(
+            "cannot-read", f"{source.path}: {name!r} cannot be read ({why}); restore the file from a copy"
+        ) from e
 
-        def fill(temporary: str, path: str = path) -> None:
-            atomic.copy(path, temporary)
 
-        def check(temporary: str, path: str = path) -> None:
-            if not atomic.same(path, temporary):
-                raise Failed("read-back", f"{temporary}: the copy reads back differently; the disk may be failing")
+def _unwatched(_done: int, _all: int) -> None:
+    """The meter that nobody looks at."""
 
-        atomic.publish(target, fill, check, force=force)
+
+def _inspected(path: str, choices: Choices) -> None:
+    """Raises Failed where `inspect` would call the output unreadable, or parallel."""
+    try:
+        with open_container(path).open(path) as written:
+            verdict = _plan(written, None, choices).verdict
+    except Unreadable as e:
+        raise Failed("read-back", f"{e.message}; it was not written, please report it") from e
+    if verdict != "clean":
+        raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
 
 
 def _copying(source: Source) -> _Job:
     checks: list[str] = []
-
     folder = container(source.container).folder
 
     def fill(path: str) -> None:
-        (atomic_dir.copy if folder else atomic.copy)(source.path, path)
+        (atomic.copy_tree if folder else atomic.copy)(source.path, path)
 
     def check(path: str) -> None:
-        alike = atomic_dir.same_tree(source.path, path) if folder else atomic.same(source.path, path)
-        if not alike:
+        if not (atomic.same_tree if folder else system.same)(source.path, path):
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
 
@@ -280,12 +326,12 @@ def _foretold(result: Result, goal: Aim, job: _Job, options: FixOptions, would: 
     """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
     place = result.output or ""
     if options.in_place:
-        if os.path.lexists(result.backup or "") and not os.path.samefile(result.backup or "", result.path):
+        if not atomic.may_back_up(result.backup or "", result.path):
             raise atomic.backup_exists(result.backup or "")
         return would
     if not os.path.lexists(place):
         return would
-    if _would_be_same(place, job, folder=container(goal.container).folder):
+    if _would_be_same(place, job, folder=destination.is_folder(goal)):
         return "unchanged"
     if not options.force:
         raise atomic.exists(place)
@@ -300,8 +346,13 @@ def _would_be_same(place: str, job: _Job, *, folder: bool) -> bool:
         return False
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
-        made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
-        publish, same = (atomic_dir.publish, atomic_dir.same_tree) if folder else (atomic.publish, atomic.same)
-        publish(made, job.fill, lambda _: None)
-        return same(made, place)
+    try:
+        with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
+            made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
+            if folder:
+                os.mkdir(made)
+            job.fill(made)
+            return (atomic.same_tree if folder else system.same)(made, place)
+    except (Failed, OSError) as e:
+        where = tempfile.gettempdir()
+        raise Failed("no-space", f"{where}: a dry run compares here, and cannot ({e}); set TMPDIR") from e

@@ -1,9 +1,8 @@
-"""The only place that creates or replaces a file. A file is complete or absent.
+"""The only place that creates or replaces what a user named. It is complete or absent.
 
-`publish` makes a temporary sibling, has it filled and read back, syncs it, and only then gives
-it its name, in one step. Whatever goes wrong before, an interrupt included, the sibling is
-removed. A killed process leaves it behind; its name tells what it is, blocks nobody, and
-walks pass it by.
+`publish`, `publish_folder` and `publish_parts` have it made in a workspace beside its place, have it read back, sync
+it, and only then give it its name: in one step, or for a checkpoint's several files all of them or none. `replace` does
+so for the input itself. Whatever goes wrong before, a signal included, the workspace is removed.
 """
 
 from __future__ import annotations
@@ -11,81 +10,172 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from threading import Thread
-from typing import IO, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from unnest.errors import Failed, Refused
+from unnest.errors import Failed, Refused, UnnestError
+from unnest.files import replaceable, system
 from unnest.files.interrupts import Held
-
-#: How the temporary siblings end. Nothing that ends so is ever read as a model.
-TEMPORARY = ".unnest-tmp"
-
-#: The longest file name that common file systems take.
-NAME_MAX = 255
+from unnest.files.system import same, sync_folder
+from unnest.files.workspace import Workspace
 
 Fill: TypeAlias = Callable[[str], None]
 Outcome: TypeAlias = Literal["written", "same"]
 
+#: Permission bits by a file's path in a folder; "" is a folder itself, or the one file.
+Modes: TypeAlias = Callable[[str], int]
 
-def publish(target: str, fill: Fill, check: Fill, *, force: bool = False) -> Outcome:
-    """Write `target` with `fill`, read it back with `check`, give it its name.
+#: Inputs that are as small as this are compared whole before they are replaced.
+SMALL = 1 << 20
 
-    What is there already stays, unless `force`: the same bytes are the outcome "same", anything
-    else is Refused. Raises Failed where the machine does not do its part.
+
+def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> Outcome:
+    """Write the file `target` with `fill`, read it back with `check`, give it its name.
+
+    What is there already stays, unless `force`: the same bytes are the outcome "same", anything else is Refused. Raises
+    Failed where the machine does not do its part.
     """
-    temporary = sibling(target)
-    with Held() as held:
-        try:
-            _make(temporary, fill, check, held)
-            if os.path.isfile(target) and same(temporary, target):
+    with _working(target) as (work, held):
+        with held.released():
+            fill(work.made)
+            _set_modes(work, modes)
+            _checked(work.made, check)
+            if os.path.isfile(target) and same(work.made, target):
                 return "same"
-            if force:
-                os.replace(temporary, target)
-            else:
-                _name(temporary, target)
-            sync_folder(target)
-        except FileExistsError:
-            raise exists(target) from None
-        except OSError as e:
-            raise write_failed(target, e) from e
-        finally:
-            _remove(temporary)
+        if force:
+            replaceable.check_kind(target, folder=False)
+        work.move([work.name], replace=force)
     return "written"
 
 
-def replace(target: str, backup: str, fill: Fill, check: Fill) -> None:
+def publish_folder(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> Outcome:
+    """Fill a new folder, read it back, sync it, give it its name. As `publish`."""
+    with _working(target) as (work, held):
+        target = work.target
+        with held.released():
+            os.mkdir(work.made)
+            fill(work.made)
+            _set_modes(work, modes)
+            _checked(work.made, check)
+            if system.is_folder(target) and same_tree(work.made, target):
+                return "same"
+        if force:
+            replaceable.check_kind(target, folder=True, made=work.made)
+        work.move([work.name], replace=force)
+        _still_replaceable(work)
+    return "written"
+
+
+def publish_parts(
+    target: str,
+    sources: Sequence[tuple[str, str]],
+    *,
+    force: bool = False,
+    stale: Sequence[str] = (),
+    modes: Modes | None = None,
+) -> Outcome:
+    """Copies of several files under names that begin with the target's: all of them, or none.
+
+    `sources`: (file, its part's name beside the target), the deciding one last. `stale`: parts of what is replaced that
+    no new one replaces.
+    """
+    names = [name for _, name in sources]
+    with _working(target) as (work, held):
+        with held.released():
+            for path, name in sources:
+                system.copy_file(path, work.part(name))
+            _set_modes(work, modes)
+            for path, name in sources:
+                _checked(work.part(name), lambda made, path=path: same_bytes(path, made))  # type: ignore[misc]
+            places = [os.path.join(work.folder, name) for name in names]
+            if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
+                return "same"
+        for place in places if force else ():
+            replaceable.check_kind(place, folder=False)
+        work.move(names, replace=force, stale=stale if force else ())
+    return "written"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Which file it was that was read, and what was in it."""
+
+    status: os.stat_result
+    content: bytes | None
+
+    @classmethod
+    def of(cls, path: str) -> Fingerprint | None:
+        """Taken before a file is read; None where there is none, which whoever reads it will say better."""
+        try:
+            status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > SMALL:
+                return cls(status, None)
+            with open(path, "rb") as file:
+                return cls(status, file.read())
+        except OSError:
+            return None
+
+    def is_of(self, path: str) -> bool:
+        """Whether that very file is there, as it was."""
+        try:
+            now = os.stat(path)
+            if not os.path.samestat(now, self.status) or _change(now) != _change(self.status):
+                return False
+            if self.content is None:
+                return True
+            with open(path, "rb") as file:
+                return file.read() == self.content
+        except OSError:
+            return False
+
+
+def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint | None = None) -> None:
     """Replace `target` in one step; the old file stays as `backup`.
 
-    The backup is a second name of the old file, made first. A backup that already is the old
-    file is what a killed run left and counts as made; any other is never replaced.
+    The backup is a second name of the old file, made first. A backup that already is the old file is what a killed run
+    left and counts as made; any other is never replaced. `read` is what the new file was made from: where something
+    else is there by now, it stays.
     """
-    temporary, spare = sibling(target), sibling(backup)
-    before = made = None
-    with Held() as held:
+    made = None
+    with _working(target, alone=True) as (work, held):
+        read = read or Fingerprint.of(target)
         try:
-            before = os.stat(target)
-            _make(temporary, fill, check, held)
-            os.chmod(temporary, before.st_mode & 0o7777)
-            if not _is(backup, before):
-                made = _back_up(target, backup, spare, held)
-            os.replace(temporary, target)
+            with held.released():
+                fill(work.made)
+                _checked(work.made, check)
+            if read is None or not read.is_of(target):
+                raise changed(target)
+            before = read.status
+            _keep_attributes(target, work.made, before)
+            if not _is_backup(backup, target):
+                made = _back_up(work, target, backup, held)
+            _take_place(work.made, target, read)
             made = None
-            sync_folder(target)
+            sync_folder(work.folder)
         except FileExistsError:
             raise backup_exists(backup) from None
-        except OSError as e:
-            raise write_failed(target, e) from e
         finally:
-            _remove(temporary)
-            _remove(spare)
             if made is not None and _is(backup, made):
                 _remove(backup)
+
+
+def may_back_up(backup: str, target: str) -> bool:
+    """Whether the backup's name is free, or has what a killed run made."""
+    return not os.path.lexists(backup) or _is_backup(backup, target)
 
 
 def backup_exists(backup: str) -> Refused:
     """The refusal where the backup's name is taken."""
     return Refused("backup-exists", f"{backup}: a backup exists and is never replaced; move it, or use --backup SUFFIX")
+
+
+def changed(target: str) -> Refused:
+    """The refusal where the input is not what was read any more."""
+    return Refused("changed", f"{target}: changed while unnest read it; run again when nobody else writes it")
 
 
 def exists(target: str) -> Refused:
@@ -96,113 +186,178 @@ def exists(target: str) -> Refused:
 def write_failed(target: str, error: OSError) -> Failed:
     """What an OSError while writing means, in one line."""
     # HDF5 tells its errno in the middle of a sentence, and not always through the exception.
-    number = error.errno or next(
-        (n for n in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT) if f"errno = {n}" in str(error)), 0
-    )
+    told = re.search(r"errno = (\d+)", str(error))
+    number = error.errno or (int(told[1]) if told else 0)
+    folder = os.path.dirname(target) or "."
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Failed("no-space", f"{target}: no space left on the device; free some, or write elsewhere with -o")
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return Failed("not-writable", f"{target}: cannot be written ({os.strerror(number)}); write elsewhere with -o")
-    if number in (errno.ENOENT, errno.ENOTDIR):
+    if number in (errno.ENOENT, errno.ENOTDIR) and not os.path.isdir(folder):
         return Failed("no-folder", f"{target}: its folder does not exist; make it first")
     reason = os.strerror(number) if number else " ".join(str(error).split())[:200]
-    return Failed("write", f"{target}: cannot be written ({reason}); check the disk, or write elsewhere with -o")
+    todo = "check the disk, or write elsewhere with -o" if number == errno.EIO else "write elsewhere with -o"
+    return Failed("write", f"{target}: cannot be written ({reason}); {todo}")
+
+
+def same_bytes(source: str, made: str) -> None:
+    """Raises Failed where a copy is none."""
+    if not same(source, made):
+        raise Failed("read-back", f"{made}: the copy reads back differently; the disk may be failing")
 
 
 def copy(source: str, target: str) -> None:
     """A file's bytes under another name."""
-    import shutil
-
-    shutil.copyfile(source, target)
+    system.copy_file(source, target)
 
 
-def same(left: str, right: str) -> bool:
-    """Whether two files hold the same bytes."""
-    import filecmp
-
-    return filecmp.cmp(left, right, shallow=False)
-
-
-def write_all(file: IO[bytes], data: bytes) -> None:
-    """Unbuffered files may take less than they are given."""
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
+def copy_tree(source: str, target: str) -> None:
+    """A folder's files, into a folder that is there."""
+    for folder, folders, files in os.walk(source):
+        below = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
+        for name in folders:
+            os.mkdir(os.path.join(below, name))
+        for name in files:
+            system.copy_file(os.path.join(folder, name), os.path.join(below, name))
 
 
-def sibling(target: str) -> str:
-    """A new name beside the target; unguessable, so that runs side by side never meet."""
-    folder, name = os.path.split(target)
-    tail = f".{os.urandom(6).hex()}{TEMPORARY}"
-    kept = os.fsdecode(os.fsencode(name)[: NAME_MAX - len(tail) - 1])
-    return os.path.join(folder, f".{kept}{tail}")
+def same_tree(left: str, right: str) -> bool:
+    """Whether two folders hold the same files with the same bytes."""
+    names = [_names(folder) for folder in (left, right)]
+    return names[0] == names[1] and all(same(os.path.join(left, n), os.path.join(right, n)) for n in names[0])
 
 
-def _make(temporary: str, fill: Fill, check: Fill, held: Held) -> None:
-    """The whole file under its temporary name, read back and on the disk."""
-    # `fill` makes the file itself, so that the umask decides about permissions as it does for any new
-    # file. Made here and truncated there, ext4 would write it all out on close, before the comparison.
-    with held.released():
-        fill(temporary)
-        with open(temporary, "r+b") as file:
-            # The disk works while the bytes are compared: both take about as long as a copy.
-            syncing = _Sync(file.fileno())
-            try:
-                check(temporary)
-            finally:
-                syncing.join()
+@contextlib.contextmanager
+def _working(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace, Held]]:
+    """A workspace with signals held; what goes wrong in it is said of the target, and not of a temporary name."""
+    with Held() as held:
+        work: Workspace | None = None
+        try:
+            with Workspace(target, alone=alone) as work:
+                yield work, held
+        except FileExistsError:
+            raise exists(target) from None
+        except UnnestError as e:
+            raise type(e)(e.code, _renamed(e.message, work)) from e
+        except OSError as e:
+            raise write_failed(target, e) from e
+
+
+def _renamed(message: str, work: Workspace | None) -> str:
+    return message if work is None or not work.path else message.replace(work.made, work.target)
+
+
+def _checked(made: str, check: Fill) -> None:
+    """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
+    syncing = _Sync(made)
+    try:
+        check(made)
+    finally:
+        syncing.join()
     if syncing.error:
         raise syncing.error
 
 
 class _Sync(Thread):
-    """fsync in the background; reading what was written does not wait for it."""
+    """fsync in the background, of a file or all of a folder; reading what was written does not wait for it."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, path: str) -> None:
         super().__init__(daemon=True)
-        self.descriptor = descriptor
+        self.path = path
         self.error: OSError | None = None
         self.start()
 
     def run(self) -> None:
         try:
-            os.fsync(self.descriptor)
+            if not os.path.isdir(self.path):
+                system.sync(self.path)
+                return
+            for name in _names(self.path):
+                system.sync(os.path.join(self.path, name))
+            for folder, _, _ in os.walk(self.path):
+                sync_folder(folder)
         except OSError as e:
             self.error = e
 
 
-def _name(temporary: str, target: str) -> None:
-    """Rename without replacing: a second name first, which fails where there is one already."""
-    if not _link(temporary, target):
-        # Windows refuses by itself to rename onto a file; elsewhere the look before is all there is.
-        if os.path.lexists(target):
-            raise FileExistsError(target)
-        os.rename(temporary, target)
+def _set_modes(work: Workspace, modes: Modes | None) -> None:
+    """The input's bits less the umask, as `cp` gives; nobody else could look into the workspace so far."""
+    if modes is None:
+        return
+    made = os.path.dirname(work.made)
+    for folder, folders, files in os.walk(made):
+        for name in (*folders, *files):
+            path = os.path.join(folder, name)
+            inner = os.path.relpath(path, made).partition(os.sep)[2].replace(os.sep, "/")
+            bits = modes(inner) & work.permitted
+            with contextlib.suppress(OSError):  # not every file system has them
+                os.chmod(path, bits | 0o700 if name in folders else bits)
 
 
-def _link(path: str, name: str) -> bool:
-    """A second name for a file; False where the file system has no such thing."""
+def _still_replaceable(work: Workspace) -> None:
+    """Raises Refused, the old folder back, where something else was put into it before its place was taken."""
+    if work.replaced is None:
+        return
     try:
-        os.link(path, name, follow_symlinks=os.link not in os.supports_follow_symlinks)
-    except FileExistsError:
+        replaceable.check_folder(work.replaced, work.target, work.target)
+    except Refused:
+        work.undo()
         raise
-    except (OSError, NotImplementedError):
+
+
+def _keep_attributes(source: str, target: str, before: os.stat_result) -> None:
+    """Owner, extended attributes (access lists among them) and mode, as far as the caller may."""
+    now = os.stat(target)
+    for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
+        if owner not in (-1, now.st_uid) or group not in (-1, now.st_gid):
+            with contextlib.suppress(OSError, AttributeError):  # AttributeError: Windows
+                os.chown(target, owner, group)
+    with contextlib.suppress(OSError, AttributeError):
+        for name in os.listxattr(source):
+            with contextlib.suppress(OSError):
+                os.setxattr(target, name, os.getxattr(source, name))
+    with contextlib.suppress(OSError):
+        os.chmod(target, stat.S_IMODE(before.st_mode))
+
+
+def _take_place(made: str, target: str, read: Fingerprint) -> None:
+    """One step, and a last look at what came out of it: a file that was saved this very moment goes back."""
+    if not system.exchange(made, target):
+        os.replace(made, target)
+        return
+    taken = os.stat(made, follow_symlinks=False)
+    if not os.path.samestat(taken, read.status) or _change(taken) != _change(read.status):
+        system.exchange(made, target)
+        raise changed(target)
+
+
+def _change(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def _is_backup(backup: str, target: str) -> bool:
+    """Whether a killed run made it: the input under a second name, or a copy with its very time and bytes."""
+    try:
+        old, new = os.stat(target), os.stat(backup, follow_symlinks=False)
+        return os.path.samestat(old, new) or (
+            stat.S_ISREG(new.st_mode) and _change(old) == _change(new) and same(target, backup)
+        )
+    except OSError:
         return False
-    return True
 
 
-def _back_up(target: str, backup: str, spare: str, held: Held) -> os.stat_result:
+def _back_up(work: Workspace, target: str, backup: str, held: Held) -> os.stat_result:
     """The old file under a second name, or a copy of it where there are no second names."""
-    if _link(target, backup):
+    if system.link(target, backup):
         return os.stat(target)
     import shutil
 
+    spare = work.part("backup")
     with held.released():
         shutil.copy2(target, spare)
-        with open(spare, "rb") as file:
-            os.fsync(file.fileno())
-            copied = os.fstat(file.fileno())
-    _name(spare, backup)
+        system.sync(spare)
+    copied = os.stat(spare)
+    system.rename_new(spare, backup)
     return copied
 
 
@@ -213,14 +368,10 @@ def _is(path: str, known: os.stat_result) -> bool:
         return False
 
 
-def sync_folder(path: str) -> None:
-    """So that the new name survives a power cut; not every system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _names(folder: str) -> list[str]:
+    return sorted(
+        os.path.relpath(os.path.join(root, name), folder) for root, _, files in os.walk(folder) for name in files
+    )
 
 
 def _remove(path: str) -> None:

@@ -1,27 +1,40 @@
-"""Ctrl-C between two steps, never within one.
+"""Ctrl-C, SIGTERM and SIGHUP between two steps, never within one.
 
-A KeyboardInterrupt can come up between any two instructions, also between making a file and
-noting that it was made, or in the middle of taking it away. While `Held`, Ctrl-C is noted and
-raised at the end; the long parts in between are `released`, and end at once.
+A signal's handler can run between any two instructions, also between making a file and noting that it was made, or in
+the middle of taking it away. While `Held`, the signals that end a program are noted and answered at the end; the long
+parts in between are `released`, and end at once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import current_thread, main_thread
 from types import FrameType, TracebackType
+from typing import TypeAlias
+
+#: What ends a program and can be answered: Ctrl-C, `kill` and `docker stop`, a closed terminal (not on Windows).
+SIGNALS: tuple[signal.Signals, ...] = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 
 class Held:
-    """A stretch of work that a single Ctrl-C cannot tear apart."""
+    """A stretch of work that no single signal can tear apart."""
 
     def __init__(self) -> None:
+        self._usual: dict[int, Handler] = {}
         # Only the main thread gets signals, and only it may say what they do.
-        handler = signal.getsignal(signal.SIGINT) if current_thread() is main_thread() else None
-        self._usual = handler if callable(handler) else None
-        self._pending = False
+        if current_thread() is main_thread():
+            for number in SIGNALS:
+                handler = signal.getsignal(number)
+                # Ignored (nohup) stays ignored; None is a handler that Python knows nothing of.
+                if handler is not None and handler != signal.SIG_IGN:
+                    self._usual[number] = handler
+        self._pending: list[int] = []
 
     def __enter__(self) -> Held:  # noqa: PYI034 - Self came with Python 3.11
         self._hold()
@@ -31,27 +44,31 @@ class Held:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._restore()
-        if self._pending:
-            raise KeyboardInterrupt
+        self._answer()
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:
-        """A long part, for which Ctrl-C means what it always means."""
+        """A long part, for which every signal means what it always means."""
         self._restore()
         try:
-            if self._pending:
-                raise KeyboardInterrupt
+            self._answer()
             yield
         finally:
             self._hold()
 
     def _hold(self) -> None:
-        if self._usual is not None:
-            signal.signal(signal.SIGINT, self._note)
+        for number in self._usual:
+            signal.signal(number, self._note)
 
     def _restore(self) -> None:
-        if self._usual is not None:
-            signal.signal(signal.SIGINT, self._usual)
+        for number, handler in self._usual.items():
+            signal.signal(number, handler)
+
+    def _answer(self) -> None:
+        """What came in between, as if it came now: the first of them."""
+        if self._pending:
+            first, self._pending = self._pending[0], []
+            signal.raise_signal(first)
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - what a handler is given
-        self._pending = True
+        self._pending.append(number)

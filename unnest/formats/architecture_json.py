@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
-from unnest.files.atomic import write_all, write_failed
+from unnest.files.atomic import write_failed
+from unnest.files.system import write_all
 from unnest.formats.base import Container, Progress, Source, same_model
 from unnest.formats.json_text import dump, is_architecture, parse
 

@@ -1,18 +1,22 @@
 """A file is complete or absent: what Keras writes goes beside the target first, then takes its name.
 
-One folder beside the target takes whatever the save makes of the name that it is given: a file,
-a folder (SavedModel), or several files with the name as prefix (TF checkpoint). They are moved when
-the save has returned, everything written to the disk first. Where the save fails the target stays as it was.
+A workspace beside the target takes whatever the save makes of the name that it is given: a file, a folder (SavedModel),
+or several files with the name as prefix (TF checkpoint). They are moved when the save has returned, everything written
+to the disk first. Where the save fails the target stays as it was; what a killed run had begun to move, the next save
+under the same name completes.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from unnest.files import system
+from unnest.files.interrupts import Held
+from unnest.files.workspace import Workspace
 
 INDEX = ".index"
 STATE = "checkpoint"
@@ -29,16 +33,15 @@ def replacing(path: str) -> Iterator[str]:
     if "://" in path:
         yield path
         return
-    target = Path(os.path.realpath(path))
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        yield str(folder / target.name)
-        for written in sorted(folder.rglob("*")):
-            _to_disk(written)
-        _publish(folder, target)
-        _to_disk(target.parent)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with Held() as held, Workspace(os.path.realpath(path)) as work:
+        with held.released():
+            yield work.made
+            folder = Path(work.made).parent
+            for written in sorted(folder.rglob("*")):
+                system.sync_folder(str(written)) if written.is_dir() else system.sync(str(written))
+        parts = _parts(folder, work.name)
+        if parts:
+            work.move(parts, replace=True, stale=_stale(Path(work.folder), work.name, parts))
 
 
 def remove(path: str) -> None:
@@ -46,56 +49,28 @@ def remove(path: str) -> None:
     target = Path(path)
     if target.is_dir() and not target.is_symlink():
         shutil.rmtree(target, ignore_errors=True)
-    for part in [target, *_shards(target.parent, target.name)]:
+    for part in [target, *(target.parent / name for name in _shards(target.parent, target.name))]:
         if part.is_file() or part.is_symlink():
             part.unlink(missing_ok=True)
 
 
-def _publish(folder: Path, target: Path) -> None:
-    written = folder / target.name
-    if written.is_dir():
-        _swap(written, target)
-    elif written.exists():
-        os.replace(written, target)
-    else:
-        # The index goes last: without it the shards are nothing. `checkpoint` then points to both.
-        parts = sorted(_shards(folder, target.name), key=lambda p: p.name.endswith(INDEX))
-        state = folder / STATE
-        for part in [*parts, *([state] if state.exists() else [])]:
-            os.replace(part, target.parent / part.name)
+def _parts(folder: Path, name: str) -> list[str]:
+    """What a save made under this name, in the order in which it takes its place."""
+    if (folder / name).exists():
+        return [name]
+    # The index goes last: without it the shards are nothing. `checkpoint` points to both.
+    state = [STATE] if (folder / STATE).exists() else []
+    return [*state, *sorted(_shards(folder, name), key=lambda n: n.endswith(INDEX))]
 
 
-def _shards(folder: Path, prefix: str) -> list[Path]:
-    """The files of the TF checkpoint with this prefix."""
+def _stale(folder: Path, name: str, parts: list[str]) -> list[str]:
+    """Shards of the checkpoint that was there which the new one has not; a file or a folder has none."""
+    return [] if name in parts else sorted(set(_shards(folder, name)) - set(parts))
+
+
+def _shards(folder: Path, prefix: str) -> list[str]:
+    """The names of the files of the TF checkpoint with this prefix."""
     if not folder.is_dir():
         return []
-    return [p for p in folder.iterdir() if p.name == prefix + INDEX or p.name.startswith(f"{prefix}.data-")]
-
-
-def _swap(written: Path, target: Path) -> None:
-    """Folders cannot be replaced in one step: the old one steps aside and comes back if that fails."""
-    if not target.is_dir():
-        os.rename(written, target)
-        return
-    aside = written.parent / f"{target.name}.old"
-    os.rename(target, aside)
-    try:
-        os.rename(written, target)
-    except OSError:
-        os.rename(aside, target)
-        raise
-
-
-def _to_disk(path: Path) -> None:
-    """fsync; a system that cannot open folders (Windows) goes without for those."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        if not path.is_dir():
-            raise
-    finally:
-        os.close(handle)
+    names = [p.name for p in folder.iterdir()]
+    return [n for n in names if n == prefix + INDEX or n.startswith(f"{prefix}.data-")]

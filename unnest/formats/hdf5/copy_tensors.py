@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO
 
 import h5py
@@ -9,9 +11,23 @@ import numpy as np
 from h5py import h5d, h5o, h5p, h5s, h5t
 
 from unnest.core.model import Tensor
-from unnest.files.atomic import write_all
+from unnest.files.system import write_all
 from unnest.formats.base import Progress, Source
 from unnest.formats.hdf5.guarded_file import Door, encoded
+
+
+@contextmanager
+def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
+    """HDF5 in an open, unbuffered file, which must outlive it: HDF5 writes its last bytes on closing."""
+    hdf5 = h5py.File(file, "w", libver="earliest")
+    try:
+        yield hdf5
+    finally:
+        try:
+            hdf5.close()
+        except KeyboardInterrupt:
+            hdf5.close()  # the signal came before it was closed, and `file` goes next
+            raise
 
 
 class Transfer:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from typing import IO, Any, ClassVar
-
-import h5py
 
 from unnest.core.architecture import is_model
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import plan
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
+from unnest.files.spool import full, spool
+from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, oneline
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_tree import below
@@ -134,7 +134,7 @@ class KerasSource(PathKeyedSource):
         # Zipped again by someone: unpacked into a nameless file, within limits.
         if info.file_size > max(SMALL, info.compress_size * MAX_EXPANSION):
             raise Unreadable("absurd-size", f"{path}: {WEIGHTS} claims {info.file_size} bytes in {info.compress_size}")
-        self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
+        self._spool = spool()
         left = info.file_size
         try:
             with self.archive.open(info) as member:
@@ -142,7 +142,10 @@ class KerasSource(PathKeyedSource):
                     left -= len(block)
                     if left < 0:
                         raise Unreadable("absurd-size", f"{path}: {WEIGHTS} is longer than it claims")
-                    self._spool.write(block)
+                    try:
+                        write_all(self._spool, block)
+                    except OSError as e:
+                        raise full(e) from e
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as e:
             raise Unreadable("damaged-zip", f"{path}: {WEIGHTS} cannot be read ({oneline(e)}); copy it again") from e
         self._spool.flush()
@@ -227,16 +230,16 @@ class KerasContainer(Container):
         own = source if isinstance(source, KerasSource) else None
         metadata = own.metadata if own else {"keras_version": model.keras_version}
         try:
-            with tempfile.TemporaryFile(dir=os.path.dirname(os.path.abspath(path)), buffering=0) as spool:
-                _weights(spool, model, source, progress)
+            with spool() as weights:
+                _weights(weights, model, source, progress)
                 with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
                     for new, old in sorted(own.others().items()) if own else ():
                         _add(archive, new, own.archive.read(old) if own else b"")
-                    spool.seek(0)
+                    weights.seek(0)
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
-                        while block := spool.read(BLOCK):
+                        while block := weights.read(BLOCK):
                             member.write(block)
         except OSError as e:
             raise write_failed(path, e) from e
@@ -261,7 +264,7 @@ def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress
     if not isinstance(source, KerasSource):
         fill_anew(spool, model, source, progress)
         return
-    with h5py.File(spool, "w", libver="earliest") as file:
+    with new_hdf5(spool) as file:
         fill(file, model, source, progress)
 
 

@@ -18,7 +18,7 @@ from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import same_stream, slabs
-from unnest.formats.hdf5.copy_tensors import Transfer
+from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, encoded, oneline
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_tree import LAYERS, OPTIMIZER, Move, Tree, arrange, below
@@ -321,7 +321,7 @@ def compare(door: Door, model: Stored, source: Source, path: str, progress: Prog
 def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
     """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
     layout, transfer = lay_out(model), Transfer(source, progress)
-    with h5py.File(file, "w", libver="earliest") as made:
+    with new_hdf5(file) as made:
         if marked:
             at.write_text(made, MARK, MARKED, at.STR_TEXT)
         for path in sorted(layout.groups):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,9 +24,10 @@ from unnest.core.architecture import is_model
 from unnest.core.model import Choices, Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
-from unnest.files.atomic import write_all, write_failed
+from unnest.files.atomic import write_failed
+from unnest.files.system import copy_file, write_all
 from unnest.findings import Code, Finding
-from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.base import Container, Progress, Source
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import protos, prune_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
@@ -353,21 +353,7 @@ def _checked(bundle: Bundle, path: str, progress: Progress) -> None:
 
 def _copy(source: str, target: str, progress: Progress) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    with open(source, "rb") as a, open(target, "xb") as b:
-        size = os.fstat(a.fileno()).st_size
-        if hasattr(os, "copy_file_range"):
-            left = size
-            while left:
-                moved = os.copy_file_range(a.fileno(), b.fileno(), min(left, 64 << 20))
-                if not moved:
-                    break
-                left -= moved
-            if not left:
-                progress(size)
-                return
-            a.seek(size - left)
-        shutil.copyfileobj(a, b, BLOCK)
-    progress(size)
+    progress(copy_file(source, target))
 
 
 def _same(left: str, right: str, progress: Progress) -> bool:

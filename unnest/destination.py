@@ -1,0 +1,84 @@
+"""Where an output goes: what it must not touch, which files it is, and with which permissions it gets there."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from unnest.errors import Refused
+from unnest.files import atomic, replaceable
+from unnest.formats.base import Source
+from unnest.formats.convert import Aim
+from unnest.formats.detect import container
+from unnest.options import FixOptions
+
+
+def check_place(source: Source, goal: Aim, place: str, options: FixOptions) -> None:
+    """Raises Refused where the output would touch an input, or --force something that is no output like it."""
+    folder = is_folder(goal)
+    if not folder and place.endswith(("/", os.sep)):
+        raise Refused("in-the-way", f"{place}: ends as a folder's name does, and the output is a file; name the file")
+    backup = os.path.realpath(source.path) + options.backup
+    targets = places(source, goal, place)
+    for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):
+        for target in dict.fromkeys((place, *targets)):
+            replaceable.check_inputs(target, inputs)
+    for target in targets:
+        if options.force and os.path.lexists(target):
+            if os.path.realpath(target) == backup:
+                raise atomic.backup_exists(target)
+            replaceable.check_kind(target, folder=folder, made=source.path)
+
+
+def places(source: Source, goal: Aim, place: str) -> tuple[str, ...]:
+    """Every path that is written: a checkpoint is several, the deciding one last."""
+    if goal.container != "checkpoint":
+        return (place,)
+    return tuple(place + path[len(source.path) :] for path in source.parts())
+
+
+def is_folder(goal: Aim) -> bool:
+    """Whether the output is a folder."""
+    return container(goal.container).folder
+
+
+def publish(
+    source: Source, goal: Aim, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
+) -> atomic.Outcome:
+    """The output in its place, whatever files it consists of."""
+    modes = _modes(source, folder=is_folder(goal))
+    if goal.container == "checkpoint":
+        parts = list(zip(source.parts(), map(os.path.basename, places(source, goal, place)), strict=True))
+        return atomic.publish_parts(place, parts, force=force, stale=_stale_parts(place, parts), modes=modes)
+    whole = atomic.publish_folder if is_folder(goal) else atomic.publish
+    return whole(place, fill, check, force=force, modes=modes)
+
+
+def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:
+    """Shards and graph of the checkpoint that is replaced for which the new one has no successor."""
+    folder, prefix = os.path.split(place)
+    own = re.compile(re.escape(prefix) + r"\.(data-\d{5}-of-\d{5}|meta)")
+    if not os.path.isfile(place + ".index"):
+        return []
+    return sorted({n for n in os.listdir(folder or ".") if own.fullmatch(n)} - {name for _, name in parts})
+
+
+def _modes(source: Source, *, folder: bool) -> atomic.Modes:
+    """The permission bits of the input's file of that name; for all else, those that all its files share."""
+    is_tree = os.path.isdir(source.path)
+    if is_tree:
+        paths = [os.path.join(root, name) for root, _, names in os.walk(source.path) for name in names]
+    else:
+        paths = list(source.parts())
+    shared = 0o777
+    for path in paths:
+        shared &= stat.S_IMODE(os.stat(path).st_mode)
+    if is_tree:  # whom a folder keeps out must not read what comes out of it
+        shared &= os.stat(source.path).st_mode & 0o444 | 0o333
+
+    def bits(inner: str) -> int:
+        path = os.path.join(source.path, inner) if inner else source.path
+        return stat.S_IMODE(os.stat(path).st_mode) if is_tree and folder and os.path.exists(path) else shared
+
+    return bits

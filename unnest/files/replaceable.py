@@ -1,0 +1,194 @@
+"""What --force may replace: an output of the same kind, and never anything that an input is part of.
+
+A file may take a file's place, or that of a link to one (the link goes, not what it points to). A folder may take the
+place of an empty folder, or of one that holds nothing but a SavedModel's own parts.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from unnest.errors import Refused
+from unnest.files.system import is_folder
+
+#: What TensorFlow, Keras and unnest put into a SavedModel's folder.
+GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
+FILES = (*GRAPHS, "keras_metadata.pb", "fingerprint.pb")
+FOLDERS = ("assets", "assets.extra")
+VARIABLES = re.compile(r"variables\.(index|data-\d{5}-of-\d{5})")
+
+CODE = "in-the-way"
+
+#: Device and inode.
+Identity: TypeAlias = tuple[int, int]
+NOTHING: Identity = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a run reads, by device and inode, so that any name of it is seen through; each with its path."""
+
+    #: The files and folders themselves.
+    whole: dict[Identity, str]
+    #: Those of them that are a SavedModel's folder.
+    models: dict[Identity, str]
+    #: The files in these.
+    parts: dict[Identity, str]
+    #: The folders that all of them lie in.
+    above: dict[Identity, str]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Inputs:
+        """Of files, SavedModels, and prefixes of checkpoints."""
+        inputs = cls({}, {}, {}, {})
+        for path in paths:
+            names = [path] if os.path.lexists(path) else _checkpoint(path)
+            for name in names:
+                inputs._add(name)
+        return inputs
+
+    def _add(self, path: str) -> None:
+        _note(self.whole, path, path)
+        for folder in _above(path):
+            _note(self.above, folder, path)
+        if is_model_folder(path):
+            _note(self.models, path, path)
+            for root, _, names in os.walk(path):
+                for name in names:
+                    _note(self.parts, os.path.join(root, name), os.path.join(root, name))
+
+
+def check_inputs(target: str, inputs: Inputs) -> None:
+    """Raises Refused where `target` is an input, contains one, lies in one, or links to one."""
+    identity = _identity(target)
+    if identity is not None:
+        if identity in inputs.whole:
+            raise _refused(target, f"is {inputs.whole[identity]}, which is an input, or a link to it")
+        if identity in inputs.parts:
+            raise _refused(target, f"is {inputs.parts[identity]}, which is part of an input, or a link to it")
+        if identity in inputs.above:
+            raise _refused(target, f"contains {inputs.above[identity]}, which is an input")
+    for folder in _above(target) if inputs.models else ():
+        model = inputs.models.get(_identity(folder) or NOTHING)
+        if model is not None:
+            raise _refused(target, f"lies in {model}, which is an input")
+
+
+def check_kind(target: str, *, folder: bool, made: str | None = None) -> None:
+    """Raises Refused where something of another kind is in the place of a file or (`folder`) of a SavedModel.
+
+    `made` is the new folder, if it is made already: what it holds as well is not in its way.
+    """
+    try:
+        mode = os.lstat(target).st_mode
+    except OSError:
+        return
+    if folder:
+        if not stat.S_ISDIR(mode):
+            raise _refused(target, f"is {_kind(target)}, and a SavedModel is a folder")
+        check_folder(target, made, target)
+    elif os.path.isdir(target):
+        raise _refused(target, f"is {_kind(target)}, and the output is a file")
+    elif not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise _refused(target, "is no regular file")
+
+
+def check_folder(folder: str, made: str | None, target: str) -> None:
+    """Raises Refused, which names `target`, where the folder holds something besides a SavedModel's own parts."""
+    names = sorted(os.listdir(folder))
+    if not names:
+        return
+    other = next(_others(folder, made), None)
+    if other is not None:
+        raise _refused(target, f"holds {other}, which is no part of a SavedModel")
+    if not set(GRAPHS) & set(names):
+        raise _refused(target, f"holds {names[0]} and no saved_model.pb, so it is no SavedModel")
+
+
+def is_model_folder(path: str) -> bool:
+    """Whether a folder is one SavedModel."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in GRAPHS)
+
+
+def _others(folder: str, made: str | None) -> Iterator[str]:
+    """Paths in the folder that are no part of a SavedModel, and not in `made` with the same bytes."""
+    for root, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            path = os.path.join(root, name)
+            inner = os.path.relpath(path, folder).replace(os.sep, "/")
+            if not _is_part(inner, path) and not (made is not None and _alike(path, os.path.join(made, inner))):
+                yield inner
+
+
+def _is_part(inner: str, path: str) -> bool:
+    top, _, rest = inner.partition("/")
+    if os.path.islink(path):
+        return False
+    if is_folder(path):
+        return top in FOLDERS or inner == "variables"
+    if not os.path.isfile(path):
+        return False
+    return inner in FILES or (top in FOLDERS and bool(rest)) or (top == "variables" and bool(VARIABLES.fullmatch(rest)))
+
+
+def _alike(one: str, two: str) -> bool:
+    """Folders by their kind: what is in them is looked at by itself."""
+    if os.path.islink(one) or os.path.islink(two):
+        return False
+    if os.path.isdir(one):
+        return os.path.isdir(two)
+    try:
+        return os.path.isfile(one) and filecmp.cmp(one, two, shallow=False)
+    except OSError:
+        return False
+
+
+def _kind(path: str) -> str:
+    what = "a folder" if os.path.isdir(path) else "a file"
+    return f"a link to {what}" if os.path.islink(path) else what
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that the path lies in, by its real name; the nearest first."""
+    folder = os.path.realpath(path)
+    while (parent := os.path.dirname(folder)) != folder:
+        yield (folder := parent)
+
+
+def _checkpoint(prefix: str) -> list[str]:
+    """The files whose names begin with a checkpoint's prefix."""
+    folder, start = os.path.split(prefix)
+    ends = (".index", ".meta")
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return []
+    return [
+        os.path.join(folder, n)
+        for n in names
+        if n.startswith(start) and (n[len(start) :] in ends or n[len(start) :].startswith(".data-"))
+    ]
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _note(known: dict[Identity, str], path: str, name: str) -> None:
+    identity = _identity(path)
+    if identity is not None:
+        known.setdefault(identity, name)
+
+
+def _refused(target: str, why: str) -> Refused:
+    return Refused(CODE, f"{target}: {why}; it is never replaced: choose another output with -o")

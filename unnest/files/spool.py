@@ -1,0 +1,45 @@
+"""Nameless files for what is written before its place in the output is known, beside the output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import IO
+
+from unnest.errors import Failed
+
+_FOLDER: ContextVar[str | None] = ContextVar("spool folder", default=None)
+
+
+@contextlib.contextmanager
+def spool_in(folder: str) -> Iterator[None]:
+    """Within the block, `spool` uses this folder, which has room for the output or nothing has."""
+    before = _FOLDER.set(folder or ".")
+    try:
+        yield
+    finally:
+        _FOLDER.reset(before)
+
+
+def spool() -> IO[bytes]:
+    """An empty file without a name, unbuffered, gone when it is closed. Raises Failed.
+
+    Where nothing is written (`inspect`), or the folder may not be written, it is in the system's temporary folder.
+    """
+    # The suffix shows only where the system cannot make files without a name, and only for a moment.
+    with contextlib.suppress(OSError):
+        return tempfile.TemporaryFile(dir=_FOLDER.get(), suffix=".unnest-tmp", buffering=0)
+    try:
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError as e:
+        raise full(e) from e
+
+
+def full(error: OSError) -> Failed:
+    """What it means that a spool cannot be written."""
+    where = _FOLDER.get() or os.environ.get("TMPDIR") or "the folder for temporary files"
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return Failed("no-space", f"{where}: no room for a temporary file ({reason}); free some, or set TMPDIR")

@@ -1,0 +1,168 @@
+"""What the system can do for a file in one call, and what is done where it cannot.
+
+Linux renames without replacing and exchanges two names in one step (`renameat2`, not on every file system). Elsewhere a
+hard link made first keeps a name from being replaced, and two renames stand for an exchange.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import IO, TypeAlias
+
+from unnest.errors import Unreadable
+
+#: Flags of renameat2. Source: its manual page, renameat2(2).
+NOREPLACE, EXCHANGE = 1, 2
+AT_FDCWD = -100
+
+#: How a system says that it cannot do this at all, or not on this file system.
+CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF})
+
+BLOCK = 1 << 20
+RANGE = 64 << 20
+
+Renameat2: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
+
+
+def rename_new(source: str, target: str) -> None:
+    """Rename without replacing. Raises FileExistsError where the target has something already."""
+    if _renamed(source, target, NOREPLACE):
+        return
+    if not os.path.isdir(source) and link(source, target):
+        with contextlib.suppress(OSError):  # a second name, which goes with the folder that it is in
+            os.unlink(source)
+        return
+    # Windows refuses by itself to rename onto a file; elsewhere the look before is all there is.
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+    os.rename(source, target)
+
+
+def exchange(one: str, two: str) -> bool:
+    """Let two names change places in one step; False where that cannot be done, and nothing happened."""
+    return _renamed(one, two, EXCHANGE)
+
+
+def link(path: str, name: str) -> bool:
+    """A second name for a file; False where there is no such thing. Raises FileExistsError."""
+    try:
+        os.link(path, name, follow_symlinks=os.link not in os.supports_follow_symlinks)
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):
+        return False
+    return True
+
+
+def copy_file(source: str, target: str) -> int:
+    """The source's bytes as a new file; how many there are.
+
+    Raises Unreadable where the source cannot be read, OSError where the target cannot be written.
+    """
+    try:
+        reading = open(source, "rb", buffering=0)  # noqa: SIM115 - what fails here is not what fails below
+    except OSError as e:
+        raise _cannot_read(source, e) from e
+    with reading, open(target, "xb", buffering=0) as writing:
+        done = _copy_range(reading, writing)
+        for block in _blocks(reading, source):
+            write_all(writing, block)
+            done += len(block)
+    return done
+
+
+def write_all(file: IO[bytes], data: bytes) -> None:
+    """Unbuffered files may take less than they are given."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+def same(left: str, right: str) -> bool:
+    """Whether two files hold the same bytes."""
+    import filecmp
+
+    filecmp.clear_cache()  # its memory goes by time and size
+    return filecmp.cmp(left, right, shallow=False)
+
+
+def sync(path: str) -> None:
+    """A file's bytes, on the disk."""
+    with open(path, "rb" if os.name == "posix" else "r+b") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: str) -> None:
+    """A folder's names, so that they survive a power cut; not every system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path or ".", os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def is_folder(path: str) -> bool:
+    """Whether a folder itself is there, and not a link to one."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _renamed(source: str, target: str, flag: int) -> bool:
+    """Renamed with a flag; False where the system or the file system does not know it."""
+    call = _renameat2()
+    if call is None:
+        return False
+    import ctypes
+
+    if call(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flag) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in CANNOT:
+        return False
+    raise OSError(number, os.strerror(number), target)
+
+
+@cache
+def _renameat2() -> Renameat2 | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is None:
+        return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    found: Renameat2 = function
+    return found
+
+
+def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
+    """As much as the kernel copies by itself: nothing between some file systems, and nothing elsewhere."""
+    done = 0
+    if hasattr(os, "copy_file_range"):
+        left = os.fstat(reading.fileno()).st_size
+        # Whatever it fails with, reading and writing tell better who is to blame, if anybody.
+        with contextlib.suppress(OSError):
+            while left > done and (moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)):
+                done += moved
+    return done
+
+
+def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
+    while True:
+        try:
+            block = file.read(BLOCK)
+        except OSError as e:
+            raise _cannot_read(path, e) from e
+        if not block:
+            return
+        yield block
+
+
+def _cannot_read(path: str, error: OSError) -> Unreadable:
+    return Unreadable("cannot-read", f"{path}: cannot be read ({error.strerror}); try a copy of it")

@@ -1,0 +1,355 @@
+"""The folder beside an output in which it is made: private, locked while its maker lives, and gone afterwards.
+
+    .NAME.unnest-tmp/
+        lock       flocked by the run that works here
+        new/       the parts of the output, each under its own name
+        old/       what was in their places, where it cannot be replaced in one step
+        journal    which parts are on their way; only while they are
+
+A killed run leaves its folder. The next run on the same output takes the lock, completes what the journal says was
+begun, and removes the rest. Where locks do not work, or the folder is somebody else's, it stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+from unnest.errors import Refused
+from unnest.files import system
+from unnest.files.system import is_folder
+
+try:
+    import fcntl
+except ImportError:  # Windows, which has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+#: How the folders' names end: nothing in them is ever read as a model. Runs side by side have numbers.
+TEMPORARY = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
+
+#: So many runs may write the same output at once under names that the next run finds.
+SEVERAL = 8
+
+#: The longest file name that common file systems take.
+NAME_MAX = 255
+
+LOCK, JOURNAL, NEW, OLD = "lock", "journal", "new", "old"
+
+#: Which file it is: inode, size, time of the last change in nanoseconds. Of a folder, the inode alone.
+Identity = tuple[int, int, int]
+
+
+class Workspace:
+    """The folder in which `target` is made, for as long as the block lasts.
+
+    `alone`: another run that works on the same target is a reason to refuse. Raises OSError, and Refused `busy`.
+    """
+
+    def __init__(self, target: str, *, alone: bool = False) -> None:
+        self.folder, self.name = os.path.split(target.rstrip("/\\") or target)
+        self.target = os.path.join(self.folder, self.name)
+        self.path = ""
+        self._alone = alone
+        self._lock = -1
+        self._steps: list[tuple[str, str]] = []
+        self._exchanged: tuple[str, str] | None = None
+        self._keep = False
+
+    def __enter__(self) -> Workspace:  # noqa: PYI034 - Self came with Python 3.11
+        for path in _candidates(self.target):
+            if os.path.lexists(path) and not _swept(path, self.folder) and self._alone and _is_busy(path):
+                raise Refused("busy", f"{self.target}: another run of unnest is writing it; wait for that to end")
+        if not any(self._make(path) for path in _candidates(self.target)):
+            self._make(temporary(self.target, os.urandom(6).hex()))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._keep:
+            _remove(self.path)
+        _release(self._lock)
+
+    @property
+    def made(self) -> str:
+        """Where the target is made."""
+        return self.part(self.name)
+
+    @property
+    def replaced(self) -> str | None:
+        """Where the folder now lies whose place the new one took; None where nothing was in its place."""
+        if self._exchanged is not None:
+            return self._exchanged[0]
+        return next((aside for place, aside in self._steps if place == self.target), None)
+
+    @property
+    def permitted(self) -> int:
+        """The permission bits that umask, or the folder's rules, leave to a new file."""
+        return stat.S_IMODE(os.fstat(self._lock).st_mode) & 0o777
+
+    def part(self, name: str) -> str:
+        """Where the part of that name is made."""
+        return os.path.join(self.path, NEW, name)
+
+    def move(self, names: Sequence[str], *, replace: bool, stale: Sequence[str] = ()) -> None:
+        """Let the parts take their places in this order, the deciding one last: all of them, or none.
+
+        `stale` are old parts that no new one replaces; they go too. Whatever is moved is on the disk already. Raises
+        FileExistsError where a place is taken and `replace` is not given, OSError else; the old parts are back then.
+        """
+        if len(names) > 1 or stale:
+            self._move_all(names, stale, replace=replace)
+            return
+        new, place = self.part(names[0]), os.path.join(self.folder, names[0])
+        if not (replace and os.path.lexists(place)):
+            system.rename_new(new, place)
+        elif is_folder(new) != is_folder(place):
+            number = errno.EISDIR if is_folder(place) else errno.ENOTDIR
+            raise OSError(number, os.strerror(number), place)
+        elif not is_folder(new):
+            os.replace(new, place)
+        elif system.exchange(new, place):
+            self._exchanged = new, place
+        else:
+            self._move_all(names, (), replace=True)
+        system.sync_folder(self.folder)
+
+    def undo(self) -> None:
+        """Take back what was moved; where even that fails, the folder stays, and the next run completes the move."""
+        try:
+            if self._exchanged is not None:
+                system.exchange(*self._exchanged)
+                self._exchanged = None
+            while self._steps:
+                source, target = self._steps[-1]
+                system.rename_new(target, source)
+                self._steps.pop()
+        except OSError:
+            self._keep = True
+            raise
+        system.sync_folder(self.folder)
+
+    def _move_all(self, names: Sequence[str], stale: Sequence[str], *, replace: bool) -> None:
+        places = {name: os.path.join(self.folder, name) for name in (*stale, *names)}
+        old = [name for name, place in places.items() if os.path.lexists(place)]
+        if old and not replace:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), places[old[0]])
+        os.mkdir(os.path.join(self.path, OLD))
+        journal = {
+            "new": [(name, _identity(self.part(name))) for name in names],
+            "old": [(name, _identity(places[name])) for name in old],
+        }
+        system.sync_folder(os.path.join(self.path, NEW))
+        _write_synced(os.path.join(self.path, JOURNAL), json.dumps(journal).encode())
+        system.sync_folder(self.path)
+        system.sync_folder(self.folder)
+        try:
+            # The index goes first and comes last: in between there is no checkpoint rather than half of one.
+            for name in reversed(old):
+                self._step(places[name], os.path.join(self.path, OLD, name))
+            for name in names:
+                self._step(self.part(name), places[name])
+        except OSError:
+            with contextlib.suppress(OSError):  # what stopped the move says more
+                self.undo()
+            raise
+        system.sync_folder(self.folder)
+
+    def _step(self, source: str, target: str) -> None:
+        system.rename_new(source, target)
+        self._steps.append((source, target))
+
+    def _make(self, path: str) -> bool:
+        """Make the folder and lock it; False where somebody else has it."""
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            return False
+        try:
+            lock = _open_lock(path)
+            os.mkdir(os.path.join(path, NEW), 0o700)
+        except (BlockingIOError, FileNotFoundError):  # swept before it was locked
+            return False
+        except OSError:
+            _remove(path)
+            raise
+        self.path, self._lock = path, lock
+        return True
+
+
+def temporary(target: str, mark: str = "") -> str:
+    """The workspace's name for a target, beside it."""
+    folder, name = os.path.split(target)
+    tail = f".unnest{'-' + mark if mark else ''}-tmp"
+    encoded = os.fsencode(name)
+    room = NAME_MAX - len(tail) - 1
+    if len(encoded) > room:
+        # Names that begin alike must not share a folder.
+        checksum = f".{zlib.crc32(encoded):08x}"
+        name = encoded[: room - len(checksum)].decode(errors="ignore") + checksum
+    return os.path.join(folder, f".{name}{tail}")
+
+
+def leftovers(target: str) -> tuple[str, ...]:
+    """What killed runs on this target left and nobody may remove: there are no locks here, or it is somebody else's."""
+    target = target.rstrip("/\\") or target
+    return tuple(p for p in _candidates(target) if os.path.lexists(p) and not _is_busy(p))
+
+
+def sweep(target: str) -> None:
+    """Complete and remove what killed runs on this target left."""
+    target = target.rstrip("/\\") or target
+    for path in _candidates(target):
+        if os.path.lexists(path):
+            _swept(path, os.path.dirname(target))
+
+
+def _candidates(target: str) -> Iterator[str]:
+    for number in range(SEVERAL):
+        yield temporary(target, str(number) if number else "")
+
+
+def _is_ours(path: str) -> bool:
+    """A folder of our own user, and no link to one."""
+    return is_folder(path) and (not hasattr(os, "geteuid") or os.lstat(path).st_uid == os.geteuid())
+
+
+def _is_busy(path: str) -> bool:
+    """Whether a living run holds the lock."""
+    try:
+        _release(_open_lock(path))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _swept(path: str, folder: str) -> bool:
+    """Complete and remove what a killed run left at `path`; False where it stays."""
+    try:
+        if not _is_ours(path):
+            return False
+        lock = _open_lock(path, strict=True)
+    except OSError:
+        return False
+    try:
+        if not _completed(path, folder):
+            return False
+        _remove(path)
+        return not os.path.lexists(path)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # a journal that is none of ours
+        return False
+    finally:
+        _release(lock)
+
+
+def _open_lock(path: str, *, strict: bool = False) -> int:
+    """The lock file, locked as far as the system locks. Raises BlockingIOError where another run holds it.
+
+    `strict`: OSError, too, where there are no locks: nobody can say then whether its maker lives.
+    """
+    name = os.path.join(path, LOCK)
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o777)
+    try:
+        _flock(descriptor, strict=strict)
+        if not os.path.samestat(os.fstat(descriptor), os.stat(name)):
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), name)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _flock(descriptor: int, *, strict: bool) -> None:
+    try:
+        if fcntl is None:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))  # noqa: TRY301 - as where the file system has none
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        if strict:
+            raise
+
+
+def _release(descriptor: int) -> None:
+    """Children that were forked meanwhile hold the same lock: closing alone would leave it to them."""
+    if descriptor < 0:
+        return
+    with contextlib.suppress(OSError):
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+def _completed(path: str, folder: str) -> bool:
+    """Complete the move that the journal tells of; False where that would touch what is neither old nor new."""
+    try:
+        with open(os.path.join(path, JOURNAL), "rb") as file:
+            journal: dict[str, Any] = json.loads(file.read())
+    except (FileNotFoundError, ValueError):  # no part has left its place before the journal was whole
+        return True
+    new, old = ({_plain(n): tuple(i) for n, i in journal[key]} for key in (NEW, OLD))
+    place = {name: os.path.join(folder, name) for name in (*new, *old)}
+    aside = {name: os.path.join(path, OLD, name) for name in old}
+    coming = {name: os.path.join(path, NEW, name) for name in new if os.path.lexists(os.path.join(path, NEW, name))}
+    if not coming:
+        return True
+    outgoing = [n for n in reversed(old) if os.path.lexists(place[n]) and _identity(place[n]) == old[n]]
+    for name, where in place.items():
+        there = os.path.lexists(where)
+        arrived = there and name not in coming and _identity(where) == new.get(name)
+        if (there and not arrived and name not in outgoing) or (name in new and name not in coming and not arrived):
+            return False
+    for name in outgoing:
+        system.rename_new(place[name], aside[name])
+    for name, made in coming.items():
+        system.rename_new(made, place[name])
+    system.sync_folder(folder)
+    return True
+
+
+def _plain(name: str) -> str:
+    if os.path.basename(name) != name or name in ("", ".", ".."):
+        raise ValueError(name)
+    return name
+
+
+def _identity(path: str) -> Identity:
+    found = os.lstat(path)
+    return (found.st_ino, 0, 0) if stat.S_ISDIR(found.st_mode) else (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _write_synced(path: str, data: bytes) -> None:
+    with open(path, "xb", buffering=0) as file:
+        system.write_all(file, data)
+        os.fsync(file.fileno())
+
+
+def _remove(path: str) -> None:
+    """The whole folder: the journal first, which speaks of the rest, and the lock last."""
+    for name in (JOURNAL, NEW, OLD, LOCK):
+        _remove_tree(os.path.join(path, name))
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+
+
+def _remove_tree(path: str) -> None:
+    with contextlib.suppress(OSError):
+        if not is_folder(path):
+            os.unlink(path)
+            return
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o700)  # nothing can be taken out of a folder that may not be written
+        for name in os.listdir(path):
+            _remove_tree(os.path.join(path, name))
+        os.rmdir(path)
