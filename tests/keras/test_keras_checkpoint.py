@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import json
@@ -16,6 +17,7 @@ import h5py
 import numpy as np
 import pytest
 
+from unnest.files import system, workspace
 from unnest.keras import atomic_save, multi_gpu_model, resume_best
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
@@ -373,6 +375,46 @@ def test_folders_and_prefixes_are_replaced_and_removed(tmp_path: Path) -> None:
     for name in ("saved", "ckpt", "gone"):
         atomic_save.remove(str(tmp_path / name))
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("step", range(4))
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), SystemExit()], ids=["fails", "killed"])
+def test_a_checkpoint_is_never_half_new(
+    error: BaseException, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rename that fails brings the old files back; a killed process's move is completed before the next save."""
+
+    def save(text: str) -> None:
+        with atomic_save.replacing(str(tmp_path / "ckpt")) as path:
+            for end in (".data-00000-of-00001", ".index"):
+                Path(path + end).write_text(text)
+
+    def state() -> list[str]:
+        return [p.read_text() for p in sorted(tmp_path.iterdir()) if p.is_file()]
+
+    save("old")
+    calls, rename = iter(range(100)), system.rename_new
+
+    def stopped(source: str, target: str) -> None:
+        if next(calls) == step:
+            raise error
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(system, "rename_new", stopped)
+        if isinstance(error, SystemExit):
+            patched.setattr(workspace, "_remove", lambda _: None)
+        with pytest.raises(type(error)):
+            save("new")
+    if isinstance(error, OSError):
+        assert state() == ["old", "old"]
+        assert len(os.listdir(tmp_path)) == 2
+    else:
+        workspace.sweep(str(tmp_path / "ckpt"))
+        assert state() == ["new", "new"]
+    save("newest")
+    assert state() == ["newest", "newest"]
+    assert len(os.listdir(tmp_path)) == 2
 
 
 def test_kits_tell_models_apart(tf: Any) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from unnest.errors import Failed, Refused, UnnestError
-from unnest.files import atomic
+from unnest.files import atomic, workspace
 
 OLD, NEW = b"old", b"new" * 1000
 
 #: Everything in the os module that write.py uses to change or look at the disk.
-STEPS = ("open", "close", "stat", "fsync", "chmod", "link", "replace", "unlink")
+STEPS = ("open", "close", "stat", "fsync", "chmod", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "listdir")
 
 
 def fill(path: str) -> None:
@@ -118,9 +118,12 @@ class TestPublish:
         assert listing(target.parent) == {"out.h5": NEW}
 
     def test_debris_of_a_killed_run_blocks_nobody(self, target: Path) -> None:
-        for _ in range(2):
-            Path(atomic.sibling(str(target))).write_bytes(OLD)
+        for mark in ("", "1", "7"):
+            left = Path(workspace.temporary(str(target), mark))
+            (left / "new").mkdir(parents=True)
+            (left / "new" / "out.h5").write_bytes(OLD)
         assert atomic.publish(str(target), fill, check) == "written"
+        assert os.listdir(target.parent) == ["out.h5"]
 
     @pytest.mark.parametrize("length", [200, 251, 255])
     def test_long_names(self, tmp_path: Path, length: int) -> None:
@@ -194,6 +197,7 @@ class TestTrouble:
         for step in range(1000):
             for path in (target, backup):
                 path.unlink(missing_ok=True)
+            assert os.listdir(target.parent) == []
             if in_place:
                 target.write_bytes(OLD)
             with monkeypatch.context() as patched:

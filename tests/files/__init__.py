@@ -1,0 +1,1 @@
+"""Outputs: in their place whole or not at all, and nothing else touched."""

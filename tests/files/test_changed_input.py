@@ -1,0 +1,164 @@
+"""Somebody else writes the input while we do: what they wrote stays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import unnest
+from tests import makeh5
+from tests.conftest import Cli
+from unnest.files import atomic, system
+from unnest.files.workspace import Workspace
+
+
+def _saved_anew(path: Path) -> None:
+    makeh5.clean_file(path.with_name("newer.h5"))
+    path.with_name("newer.h5").replace(path)
+
+
+def _written_over(path: Path) -> None:
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(before.st_size - 3)
+        file.write(b"new")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _longer(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"more")
+
+
+def _gone(path: Path) -> None:
+    path.unlink()
+
+
+CHANGES: list[Callable[[Path], None]] = [_saved_anew, _written_over, _longer, _gone]
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("change", CHANGES, ids=lambda c: c.__name__)
+def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused; no backup, no debris."""
+    if not links:
+        monkeypatch.setattr(system, "_renameat2", lambda: None)
+    path = makeh5.parallel_file(tmp_path / "m.h5")
+    checked = atomic._checked  # noqa: SLF001 - between reading back and replacing
+
+    def meanwhile(made: str, check: atomic.Fill) -> None:
+        checked(made, check)
+        change(path)
+
+    monkeypatch.setattr(atomic, "_checked", meanwhile)
+    result = unnest.fix(path, in_place=True)
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("refused", "changed")
+    if change is not _gone:
+        left = path.read_bytes()
+        change(path)
+        assert path.read_bytes() == left or change is _longer
+    assert os.listdir(tmp_path) == ([] if change is _gone else ["m.h5"])
+
+
+def test_at_the_very_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Saved between the last look and the replacement: it goes back to its place."""
+    path = makeh5.parallel_file(tmp_path / "m.h5")
+    exchange, first = system.exchange, list[int]()
+
+    def late(one: str, two: str) -> bool:
+        if not first:
+            first.append(1)
+            _saved_anew(path)
+        return exchange(one, two)
+
+    monkeypatch.setattr(system, "exchange", late)
+    if not _exchanges(tmp_path):
+        pytest.skip("no such call here")
+    result = unnest.fix(path, in_place=True)
+    assert result.error is not None
+    assert result.error.code == "changed"
+    assert path.read_bytes() == makeh5.clean_file(tmp_path / "expected.h5").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["expected.h5", "m.h5"]
+
+
+def _exchanges(folder: Path) -> bool:
+    (folder / "a").touch()
+    (folder / "b").touch()
+    try:
+        return bool(system._renamed(str(folder / "a"), str(folder / "b"), system.EXCHANGE))  # noqa: SLF001
+    finally:
+        (folder / "a").unlink()
+        (folder / "b").unlink()
+
+
+@pytest.mark.parametrize("change", [_saved_anew, _longer], ids=lambda c: c.__name__)
+def test_no_disk_is_blamed(change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that differs from an input that was written meanwhile."""
+    path = makeh5.clean_file(tmp_path / "m.h5")
+    copy = system.copy_file
+
+    def meanwhile(source: str, target: str) -> int:
+        done = copy(source, target)
+        _longer(path)
+        if change is not _longer:
+            path.write_bytes(makeh5.parallel_file(tmp_path / "newer.h5").read_bytes())
+            (tmp_path / "newer.h5").unlink()
+        return done
+
+    monkeypatch.setattr(system, "copy_file", meanwhile)
+    result = unnest.fix(path, tmp_path / "out.h5")
+    assert result.error is not None
+    assert result.error.code == "changed"
+    assert "the disk" not in result.error.message
+    assert os.listdir(tmp_path) == ["m.h5"]
+
+
+def test_two_runs(bad: Path, cli: Cli) -> None:
+    """The second one says so."""
+    before = bad.read_bytes()
+    with Workspace(str(bad), alone=True):
+        done = cli("fix", "m.h5", "--in-place")
+        assert done.returncode == 2
+        assert [line for line in done.stderr.splitlines() if "another run of unnest" in line]
+        assert len(done.stderr.splitlines()) == 1
+    assert bad.read_bytes() == before
+    assert os.listdir(bad.parent) == ["m.h5"]
+
+
+def test_many_runs_at_once(bad: Path) -> None:
+    """Whoever is first fixes it; nothing is lost, and nobody falls over."""
+    before = bad.read_bytes()
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-m", "unnest", "fix", "m.h5", "--in-place", "-q"],
+            cwd=bad.parent, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(4)
+    ]  # fmt: skip
+    said = [run.communicate(timeout=120)[1] for run in runs]
+    assert any(run.returncode == 0 for run in runs), said
+    for run, words in zip(runs, said, strict=True):
+        assert run.returncode == 0 or (run.returncode == 2 and len(words.splitlines()) == 1), words
+    assert sorted(os.listdir(bad.parent)) == ["m.h5", "m.h5.bak"]
+    assert bad.with_name("m.h5.bak").read_bytes() == before
+    assert unnest.inspect(bad).verdict == "clean"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_a_dangling_backup(dry: list[str], bad: Path, cli: Cli) -> None:
+    """A link to nothing is a backup's name that is taken."""
+    before = bad.read_bytes()
+    bad.with_name("m.h5.bak").symlink_to("nowhere")
+    done = cli("fix", "m.h5", "--in-place", "-q", *dry)
+    assert done.returncode == 2
+    assert "m.h5.bak: a backup exists" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert bad.read_bytes() == before
+    assert sorted(os.listdir(bad.parent)) == ["m.h5", "m.h5.bak"]
