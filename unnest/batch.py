@@ -12,7 +12,7 @@ from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
 from unnest.files.interrupts import Held
-from unnest.files.replaceable import Inputs
+from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
 from unnest.repair import Meter, fix_with, inspect
@@ -52,7 +52,9 @@ def fix_all(paths: Sequence[str], options: FixOptions, meters: Meters = lambda _
     """A result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(_is_walked(p) for p in paths)
     _check(paths, options, several=several)
-    given = Inputs.of(p for p in paths if not _is_walked(p))
+    # A folder for all that is itself a SavedModel may be one that a walk comes to later.
+    around = models_around(options.output) if several and options.output is not None else []
+    given = Inputs.of([*(p for p in paths if not _is_walked(p)), *around])
     options = replace(options, inputs=(*options.inputs, given))
     taken: set[str] = set()
 

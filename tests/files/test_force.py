@@ -201,6 +201,18 @@ def test_architecture_is_an_input(place: Path, cli: Cli) -> None:
     assert everything(place) == before
 
 
+@pytest.mark.parametrize("force", ["--force", ""])
+@pytest.mark.parametrize("output", ["par/m", "par/m/variables", "par/m/new"])
+def test_a_walk_writes_into_no_model(force: str, output: str, place: Path, cli: Cli) -> None:
+    """The folder for all outputs of a walk may be a model that the walk comes to."""
+    shutil.copy(place / "m.h5", place / "par" / "a.h5")
+    before = everything(place)
+    done = cli("fix", "par", "-o", output, "-q", *force.split())
+    assert done.returncode == 2
+    assert "which is an input" in done.stderr
+    assert everything(place) == before
+
+
 def test_a_folder_that_fills_meanwhile(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was put into the old output while the new one was made is not lost."""
     import unnest

@@ -111,6 +111,11 @@ def check_folder(folder: str, made: str | None, target: str) -> None:
         raise _refused(target, f"holds {names[0]} and no saved_model.pb, so it is no SavedModel")
 
 
+def models_around(path: str) -> list[str]:
+    """The SavedModels' folders that the path is, or lies in."""
+    return [folder for folder in (path, *_above(path)) if is_model_folder(folder)]
+
+
 def is_model_folder(path: str) -> bool:
     """Whether a folder is one SavedModel."""
     return any(os.path.isfile(os.path.join(path, name)) for name in GRAPHS)
