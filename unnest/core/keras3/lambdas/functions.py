@@ -40,18 +40,16 @@ from unnest.core.keras3.lambdas.values import (
     part,
     plain,
 )
+from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 ROOTS: Mapping[str, str] = {"K": "keras.backend", "tf": "tensorflow", "keras": "keras", "np": "numpy", "math": "math"}
 """What a bare name is taken for; besides these only the builtins in the table."""
 
-SHORT: Mapping[str, str] = {
-    "tensorflow.keras.": "keras.",
-    "keras.backend.": "K.",
-    "tensorflow.": "tf.",
-    "numpy.": "np.",
-}
-"""Spellings of one module, the first that fits applied first; the table has the short ones."""
+SHORT: Mapping[str, str] = {"tensorflow": "tf", "tf.keras": "keras", "keras.backend": "K", "numpy": "np"}
+"""Spellings of one module, replaced one after the other; the table has the short ones."""
+
+PAIR = MATRIX = 2
 
 CONSTANTS: Mapping[str, float | None] = {
     "np.pi": math.pi,
@@ -215,12 +213,12 @@ def named(text: str, dialect: Dialect) -> Value:
 
 def _short(path: str) -> str:
     for long, short in SHORT.items():
-        if (path + ".").startswith(long):
-            path = short + path[len(long) :] if len(path) >= len(long) else short.rstrip(".")
+        if path == long or path.startswith(f"{long}."):
+            path = short + path.removeprefix(long)
     return path
 
 
-def attribute(of: Value, field: str, _: Dialect) -> Value:
+def attribute(of: Value, field: str) -> Value:
     """`of.field`."""
     text = bounded(f"{of.text}.{field}")
     if isinstance(of, Name):
@@ -272,7 +270,7 @@ def _shape_of(tensor: Tensor) -> Shape:
     return Shape(tensor.shape, dynamic=False, text="")
 
 
-def _op(module: str, class_name: str, call: Bound, *tensors: Tensor, **config: Json) -> Tensor:
+def _op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:
     return operation(module, class_name, config, [tensor.operand for tensor in tensors], tensors)
 
 
@@ -283,7 +281,7 @@ def _elementwise(names: str, module: str, class_name: str, **config: Json) -> No
     @known(names, "x|features|tensor|logits|input|a")
     def compute(call: Bound) -> Value:
         x = call.floats("x")
-        return replace(_op(module, class_name, call, x, **config), shape=x.shape)
+        return replace(_op(module, class_name, x, **config), shape=x.shape)
 
 
 _elementwise("K.exp tf.exp tf.math.exp", NUMPY, "Exp")
@@ -319,57 +317,57 @@ _elementwise("tf.nn.swish tf.nn.silu keras.activations.swish", NN, "Silu")
 def _abs(call: Bound) -> Value:
     if isinstance(call["x"], Const):
         return constant(abs(call.number("x")))
-    return _op(NUMPY, "Absolute", call, call.floats("x"))
+    return _op(NUMPY, "Absolute", call.floats("x"))
 
 
 @known("K.sqrt", "x")
 def _backend_sqrt(call: Bound) -> Value:
     """Negative numbers count as zero."""
-    return _op(NUMPY, "Sqrt", call, calculation("Maximum", call.floats("x"), constant(0.0)))
+    return _op(NUMPY, "Sqrt", calculation("Maximum", call.floats("x"), constant(0.0)))
 
 
 @known("K.hard_sigmoid keras.activations.hard_sigmoid", "x")
 def _hard_sigmoid(call: Bound) -> Value:
     """The slope of Keras 1 and 2 is 0.2."""
     line = calculation("Add", calculation("Multiply", call.floats("x"), constant(0.2)), constant(0.5))
-    return _op(NUMPY, "Clip", call, line, x_min=0.0, x_max=1.0)
+    return _op(NUMPY, "Clip", line, x_min=0.0, x_max=1.0)
 
 
 @known("K.relu", "x alpha=0.0 max_value=null")
 def _backend_relu(call: Bound) -> Value:
     x, alpha = call.floats("x"), call.number("alpha")
     if isinstance(call["max_value"], Const) and call["max_value"].value is None:
-        return _op(NN, "LeakyRelu", call, x, negative_slope=alpha) if alpha else _op(NN, "Relu", call, x)
+        return _op(NN, "LeakyRelu", x, negative_slope=alpha) if alpha else _op(NN, "Relu", x)
     if alpha or call.number("max_value") < 0:
         raise NotUnderstood("`K.relu` with both a slope and a maximum")
-    return _op(NUMPY, "Clip", call, x, x_min=0.0, x_max=call.number("max_value"))
+    return _op(NUMPY, "Clip", x, x_min=0.0, x_max=call.number("max_value"))
 
 
 @known("tf.nn.leaky_relu", "x|features alpha=0.2")
 def _leaky_relu(call: Bound) -> Value:
-    return _op(NN, "LeakyRelu", call, call.floats("x"), negative_slope=call.number("alpha"))
+    return _op(NN, "LeakyRelu", call.floats("x"), negative_slope=call.number("alpha"))
 
 
 @known("K.elu keras.activations.elu", "x alpha=1.0")
 def _elu(call: Bound) -> Value:
-    return _op(NN, "Elu", call, call.floats("x"), alpha=call.number("alpha"))
+    return _op(NN, "Elu", call.floats("x"), alpha=call.number("alpha"))
 
 
 @known("tf.nn.gelu", "x|features approximate=false")
 def _gelu(call: Bound) -> Value:
-    return _op(NN, "Gelu", call, call.floats("x"), approximate=call.flag("approximate"))
+    return _op(NN, "Gelu", call.floats("x"), approximate=call.flag("approximate"))
 
 
 @known("K.softmax tf.nn.softmax keras.activations.softmax", "x|logits axis|dim=-1")
 def _softmax(call: Bound) -> Value:
     axis = call["axis"]
     last = isinstance(axis, Const) and axis.value is None
-    return _op(NN, "Softmax", call, call.floats("x"), axis=-1 if last else call.integer("axis"))
+    return _op(NN, "Softmax", call.floats("x"), axis=-1 if last else call.integer("axis"))
 
 
 @known("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")
 def _log_softmax(call: Bound) -> Value:
-    return _op(NN, "LogSoftmax", call, call.floats("x"), axis=call.integer("axis"))
+    return _op(NN, "LogSoftmax", call.floats("x"), axis=call.integer("axis"))
 
 
 @known("K.clip tf.clip_by_value", "x|t min_value|clip_value_min max_value|clip_value_max")
@@ -377,12 +375,12 @@ def _clip(call: Bound) -> Value:
     low, high = call.number("min_value"), call.number("max_value")
     if low > high:
         raise NotUnderstood("a clip from high to low")
-    return _op(NUMPY, "Clip", call, call.floats("x"), x_min=low, x_max=high)
+    return _op(NUMPY, "Clip", call.floats("x"), x_min=low, x_max=high)
 
 
 @known("K.stop_gradient tf.stop_gradient", "x|variables|input")
 def _stop_gradient(call: Bound) -> Value:
-    return _op(CORE, "StopGradient", call, call.tensor("x"))
+    return _op(CORE, "StopGradient", call.tensor("x"))
 
 
 @known("tf.identity K.identity", "x|input")
@@ -424,7 +422,7 @@ def _logical_not(call: Bound) -> Value:
 
 @known("tf.squared_difference tf.math.squared_difference", "x y")
 def _squared_difference(call: Bound) -> Value:
-    return _op(NUMPY, "Square", call, calculation("Subtract", call["x"], call["y"]))
+    return _op(NUMPY, "Square", calculation("Subtract", call["x"], call["y"]))
 
 
 @known("tf.add_n tf.math.add_n", "inputs")
@@ -438,7 +436,7 @@ def _add_n(call: Bound) -> Value:
 @known("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
 def _matmul(call: Bound) -> Value:
     a, b = (
-        _op(NUMPY, "Swapaxes", call, side, axis1=-1, axis2=-2) if call.flag(f"transpose_{letter}") else side
+        _op(NUMPY, "Swapaxes", side, axis1=-1, axis2=-2) if call.flag(f"transpose_{letter}") else side
         for letter, side in (("a", call.floats("a")), ("b", call.floats("b")))
     )
     return calculation("Matmul", a, b)
@@ -449,9 +447,9 @@ def _batch_dot(call: Bound) -> Value:
     """Of two matrices along axis 1, where all versions agree: one number a row."""
     x, y = call.floats("x"), call.floats("y")
     axes = call.axis("axes")
-    if axes not in (1, [1, 1]) or any(tensor.shape is None or len(tensor.shape) != 2 for tensor in (x, y)):
+    if axes not in (1, [1, 1]) or any(tensor.shape is None or len(tensor.shape) != MATRIX for tensor in (x, y)):
         raise NotUnderstood("`K.batch_dot` of other than two matrices along axis 1")
-    return _op(NUMPY, "Sum", call, calculation("Multiply", x, y), axis=1, keepdims=True)
+    return _op(NUMPY, "Sum", calculation("Multiply", x, y), axis=1, keepdims=True)
 
 
 # Reductions
@@ -463,7 +461,7 @@ def _reduction(names: str, module: str, class_name: str, dtype: str = FLOAT, **c
         x = call.tensor("x")
         if x.dtype != dtype:
             raise NotUnderstood(f"a reduction of {x.dtype}")
-        return _op(module, class_name, call, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
+        return _op(module, class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
 
 
 _reduction("K.sum tf.reduce_sum tf.math.reduce_sum", NUMPY, "Sum")
@@ -485,7 +483,7 @@ def _normalized(call: Bound, epsilon: float) -> Value:
     """Keras 3 bounds the norm where TensorFlow bounds its square."""
     if not epsilon > 0:
         raise NotUnderstood("an epsilon that is not positive")
-    return _op(NN, "Normalize", call, call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon))
+    return _op(NN, "Normalize", call.floats("x"), axis=call.axis(), order=2, epsilon=math.sqrt(epsilon))
 
 
 @known("K.l2_normalize", "x axis=null")
@@ -504,14 +502,14 @@ def _norm(call: Bound) -> Value:
     axis = call.axis()
     if isinstance(axis, list):
         raise NotUnderstood("a norm over several axes")
-    squares = _op(NUMPY, "Square", call, call.floats("x"))
-    return _op(NUMPY, "Sqrt", call, _op(NUMPY, "Sum", call, squares, axis=axis, keepdims=call.flag("keepdims")))
+    squares = _op(NUMPY, "Square", call.floats("x"))
+    return _op(NUMPY, "Sqrt", _op(NUMPY, "Sum", squares, axis=axis, keepdims=call.flag("keepdims")))
 
 
 def _position(names: str, class_name: str, axis: str) -> None:
     @known(names, f"x|input axis|dimension={axis}")
     def compute(call: Bound) -> Value:
-        return replace(_op(NUMPY, class_name, call, call.floats("x"), axis=call.integer("axis")), dtype="int64")
+        return replace(_op(NUMPY, class_name, call.floats("x"), axis=call.integer("axis")), dtype="int64")
 
 
 _position("K.argmax", "Argmax", "-1")
@@ -522,12 +520,12 @@ _position("tf.argmin tf.math.argmin", "Argmin", "0")
 
 @known("K.cumsum tf.cumsum tf.math.cumsum", "x axis=0")
 def _cumsum(call: Bound) -> Value:
-    return _op(NUMPY, "Cumsum", call, call.floats("x"), axis=call.integer("axis"))
+    return _op(NUMPY, "Cumsum", call.floats("x"), axis=call.integer("axis"))
 
 
 @known("K.cumprod tf.cumprod tf.math.cumprod", "x axis=0")
 def _cumprod(call: Bound) -> Value:
-    return _op(NUMPY, "Cumprod", call, call.floats("x"), axis=call.integer("axis"))
+    return _op(NUMPY, "Cumprod", call.floats("x"), axis=call.integer("axis"))
 
 
 # Shapes
@@ -535,12 +533,12 @@ def _cumprod(call: Bound) -> Value:
 
 @known("K.expand_dims", "x axis|dim=-1")
 def _backend_expand_dims(call: Bound) -> Value:
-    return _op(NUMPY, "ExpandDims", call, call.tensor("x"), axis=call.integer("axis"))
+    return _op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
 
 
 @known("tf.expand_dims", "x|input axis|dim")
 def _expand_dims(call: Bound) -> Value:
-    return _op(NUMPY, "ExpandDims", call, call.tensor("x"), axis=call.integer("axis"))
+    return _op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
 
 
 @known("K.squeeze tf.squeeze", "x|input axis|squeeze_dims")
@@ -548,7 +546,7 @@ def _squeeze(call: Bound) -> Value:
     axis = call.axis()
     if axis is None:
         raise NotUnderstood("a squeeze of all axes")
-    return _op(NUMPY, "Squeeze", call, call.tensor("x"), axis=axis)
+    return _op(NUMPY, "Squeeze", call.tensor("x"), axis=axis)
 
 
 @known("K.reshape tf.reshape", "x|tensor shape")
@@ -556,23 +554,22 @@ def _reshape(call: Bound) -> Value:
     shape = call.integers("shape")
     if shape.count(-1) > 1 or any(size < -1 for size in shape):
         raise NotUnderstood("a shape with several unknown sizes")
-    return _op(NUMPY, "Reshape", call, call.tensor("x"), newshape=shape)
+    return _op(NUMPY, "Reshape", call.tensor("x"), newshape=shape)
 
 
 @known("K.flatten", "x")
 def _flatten(call: Bound) -> Value:
-    return _op(NUMPY, "Reshape", call, call.tensor("x"), newshape=[-1])
+    return _op(NUMPY, "Reshape", call.tensor("x"), newshape=[-1])
 
 
 @known("K.permute_dimensions tf.transpose", "x|a pattern|perm")
 def _transpose(call: Bound) -> Value:
-    return _op(NUMPY, "Transpose", call, call.tensor("x"), axes=call.integers("pattern"))
+    return _op(NUMPY, "Transpose", call.tensor("x"), axes=call.integers("pattern"))
 
 
 def _joined(class_name: str, call: Bound) -> Tensor:
     tensors = call.tensors("tensors")
-    joined = operation(NUMPY, class_name, {"axis": call.integer("axis")}, [[each.operand for each in tensors]], tensors)
-    return joined
+    return operation(NUMPY, class_name, {"axis": call.integer("axis")}, [[each.operand for each in tensors]], tensors)
 
 
 @known("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1")
@@ -592,24 +589,22 @@ def _stack(call: Bound) -> Value:
 
 @known("K.tile tf.tile", "x|input n|multiples")
 def _tile(call: Bound) -> Value:
-    return _op(NUMPY, "Tile", call, call.tensor("x"), repeats=call.integers("n"))
+    return _op(NUMPY, "Tile", call.tensor("x"), repeats=call.integers("n"))
 
 
 @known("K.repeat", "x n")
 def _repeat(call: Bound) -> Value:
-    return _op(
-        NUMPY, "Tile", call, _op(NUMPY, "ExpandDims", call, call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1]
-    )
+    return _op(NUMPY, "Tile", _op(NUMPY, "ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1])
 
 
 @known("K.repeat_elements", "x rep axis")
 def _repeat_elements(call: Bound) -> Value:
-    return _op(NUMPY, "Repeat", call, call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis"))
+    return _op(NUMPY, "Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis"))
 
 
 @known("tf.repeat", "x|input repeats axis")
 def _repeat_along(call: Bound) -> Value:
-    return _op(NUMPY, "Repeat", call, call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis"))
+    return _op(NUMPY, "Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis"))
 
 
 @known("K.reverse tf.reverse", "x|tensor axes|axis")
@@ -617,7 +612,7 @@ def _reverse(call: Bound) -> Value:
     axis = call.axis("axes")
     if axis is None:
         raise NotUnderstood("a reversal without axes")
-    return _op(NUMPY, "Flip", call, call.tensor("x"), axis=axis)
+    return _op(NUMPY, "Flip", call.tensor("x"), axis=axis)
 
 
 @known("tf.pad", 'x|tensor paddings mode="CONSTANT" name=null constant_values=0')
@@ -625,12 +620,12 @@ def _pad(call: Bound) -> Value:
     widths, mode = call["paddings"], call.text("mode").lower()
     nested = array(widths)
     pairs = isinstance(nested, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(each, int) and each >= 0 for each in pair)
+        isinstance(pair, list) and len(pair) == PAIR and all(isinstance(each, int) and each >= 0 for each in pair)
         for pair in nested
     )
     if not pairs or mode not in {"constant", "reflect", "symmetric"}:
         raise NotUnderstood("the padding")
-    padded = _op(NUMPY, "Pad", call, call.floats("x"), pad_width=nested, mode=mode)
+    padded = _op(NUMPY, "Pad", call.floats("x"), pad_width=nested, mode=mode)
     if mode != "constant":
         return padded
     return _with_keyword(padded, "constant_values", call.number("constant_values"))
@@ -638,7 +633,7 @@ def _pad(call: Bound) -> Value:
 
 def _with_keyword(tensor: Tensor, keyword: str, value: Json) -> Tensor:
     node = tensor.operand
-    assert isinstance(node, operators.OpNode)
+    assert isinstance(node, OpNode)
     return replace(tensor, operand=replace(node, kwargs={keyword: value}))
 
 
@@ -646,9 +641,9 @@ def _with_keyword(tensor: Tensor, keyword: str, value: Json) -> Tensor:
 def _temporal_padding(call: Bound) -> Value:
     width = call["padding"]
     pair = call.integers("padding") if isinstance(width, Items) else [call.integer("padding")] * 2
-    if len(pair) != 2:
+    if len(pair) != PAIR:
         raise NotUnderstood("the padding")
-    padded = _op(NUMPY, "Pad", call, call.floats("x"), pad_width=[[0, 0], pair, [0, 0]], mode="constant")
+    padded = _op(NUMPY, "Pad", call.floats("x"), pad_width=[[0, 0], pair, [0, 0]], mode="constant")
     return _with_keyword(padded, "constant_values", 0)
 
 
@@ -666,7 +661,7 @@ def _split(call: Bound) -> Value:
         config = count
     if not 1 <= count <= MAX_PARTS:
         raise NotUnderstood("a split in many parts")
-    split = _op(NUMPY, "Split", call, x, indices_or_sections=config, axis=axis)
+    split = _op(NUMPY, "Split", x, indices_or_sections=config, axis=axis)
     return items("list", [part(replace(split, text="tf.split(...)"), index) for index in range(count)])
 
 
@@ -675,12 +670,12 @@ MAX_PARTS = 100
 
 @known("K.zeros_like tf.zeros_like", "x|tensor|input")
 def _zeros_like(call: Bound) -> Value:
-    return _op(NUMPY, "ZerosLike", call, call.floats("x"))
+    return _op(NUMPY, "ZerosLike", call.floats("x"))
 
 
 @known("K.ones_like tf.ones_like", "x|tensor|input")
 def _ones_like(call: Bound) -> Value:
-    return _op(NUMPY, "OnesLike", call, call.floats("x"))
+    return _op(NUMPY, "OnesLike", call.floats("x"))
 
 
 @known("K.gather", "x|reference indices")
@@ -700,8 +695,7 @@ def _taken(call: Bound, axis: int) -> Value:
         index: Json = call.integer("indices")
     else:
         index = {"class_name": "__numpy__", "config": {"value": call.integers("indices"), "dtype": "int32"}}
-    taken = operation(NUMPY, "Take", {"axis": axis}, [x.operand, index], [x])
-    return taken
+    return operation(NUMPY, "Take", {"axis": axis}, [x.operand, index], [x])
 
 
 # Kinds of numbers
@@ -710,12 +704,12 @@ def _taken(call: Bound, axis: int) -> Value:
 @known("K.cast tf.cast", "x|value dtype")
 def _cast(call: Bound) -> Value:
     dtype = call.dtype("dtype")
-    return replace(_op(CORE, "Cast", call, call.tensor("x"), dtype=dtype), dtype=dtype)
+    return replace(_op(CORE, "Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
 
 
 @known("tf.to_float", "x")
 def _to_float(call: Bound) -> Value:
-    return replace(_op(CORE, "Cast", call, call.tensor("x"), dtype=FLOAT), dtype=FLOAT)
+    return replace(_op(CORE, "Cast", call.tensor("x"), dtype=FLOAT), dtype=FLOAT)
 
 
 @known("K.one_hot", "x|indices num_classes")
@@ -732,7 +726,7 @@ def _one_hot_of(call: Bound, size: str) -> Value:
     x = call.tensor("x")
     if x.dtype not in {"int32", "int64", "uint8"}:
         raise NotUnderstood(f"one-hot rows of {x.dtype}")
-    return replace(_op(NN, "OneHot", call, x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT)
+    return replace(_op(NN, "OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT)
 
 
 # Images
@@ -741,20 +735,18 @@ def _one_hot_of(call: Bound, size: str) -> Value:
 @known("tf.image.resize", 'x|images size method="bilinear"')
 def _resize(call: Bound) -> Value:
     """TensorFlow 2's puts pixels where Keras 3's does; before, `tf.image.resize` was another function."""
-    if call.dialect.tensorflow != 2:
+    if call.dialect.tensorflow != "2":
         raise NotUnderstood("`tf.image.resize` of an unknown TensorFlow, which may not use half-pixel centres")
     method = call["method"]
     spelt = method.path.rpartition(".")[2].lower() if isinstance(method, Name) else call.text("method")
-    if spelt not in {"bilinear"}:
+    if spelt != "bilinear":
         raise NotUnderstood(f"`tf.image.resize` by {spelt}")
-    return _op(
-        IMAGE, "Resize", call, call.floats("x"), size=_size(call), interpolation=spelt, data_format="channels_last"
-    )
+    return _op(IMAGE, "Resize", call.floats("x"), size=_size(call), interpolation=spelt, data_format="channels_last")
 
 
 def _size(call: Bound) -> list[int]:
     size = call.integers("size")
-    if len(size) != 2 or min(size) < 1:
+    if len(size) != PAIR or min(size) < 1:
         raise NotUnderstood("the size")
     return size
 
@@ -770,32 +762,28 @@ def _resize_images(call: Bound) -> Value:
     for axis, factor in zip(axes, ("height_factor", "width_factor"), strict=True):
         if call.integer(factor) < 1:
             raise NotUnderstood("the factor")
-        image = _op(NUMPY, "Repeat", call, image, repeats=call.integer(factor), axis=axis)
+        image = _op(NUMPY, "Repeat", image, repeats=call.integer(factor), axis=axis)
     return image
 
 
 @known("tf.image.flip_left_right", "x|image")
 def _flip_left_right(call: Bound) -> Value:
-    return _op(NUMPY, "Flip", call, call.tensor("x"), axis=-2)
+    return _op(NUMPY, "Flip", call.tensor("x"), axis=-2)
 
 
 @known("tf.image.flip_up_down", "x|image")
 def _flip_up_down(call: Bound) -> Value:
-    return _op(NUMPY, "Flip", call, call.tensor("x"), axis=-3)
+    return _op(NUMPY, "Flip", call.tensor("x"), axis=-3)
 
 
 @known("tf.depth_to_space tf.nn.depth_to_space", "x|input block_size")
 def _depth_to_space(call: Bound) -> Value:
-    return _op(
-        NN, "DepthToSpace", call, call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last"
-    )
+    return _op(NN, "DepthToSpace", call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last")
 
 
 @known("tf.space_to_depth tf.nn.space_to_depth", "x|input block_size")
 def _space_to_depth(call: Bound) -> Value:
-    return _op(
-        NN, "SpaceToDepth", call, call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last"
-    )
+    return _op(NN, "SpaceToDepth", call.floats("x"), block_size=call.integer("block_size"), data_format="channels_last")
 
 
 @known("K.batch_flatten", "x")
@@ -803,7 +791,7 @@ def _batch_flatten(call: Bound) -> Value:
     x = call.tensor("x")
     if x.shape is None or None in x.shape[1:]:
         raise NotUnderstood("`K.batch_flatten` of an unknown shape")
-    return _op(NUMPY, "Reshape", call, x, newshape=[-1, math.prod(size or 1 for size in x.shape[1:])])
+    return _op(NUMPY, "Reshape", x, newshape=[-1, math.prod(size for size in x.shape[1:] if size is not None)])
 
 
 # Constants
@@ -894,39 +882,11 @@ def _ndim(call: Bound) -> Value:
 
 
 ALIKE = frozenset(
-    "K." + name
-    for name in [
-        "exp",
-        "log",
-        "square",
-        "abs",
-        "sign",
-        "sin",
-        "cos",
-        "tanh",
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "prod",
-        "maximum",
-        "minimum",
-        "expand_dims",
-        "squeeze",
-        "reshape",
-        "flatten",
-        "permute_dimensions",
-        "concatenate",
-        "stack",
-        "reverse",
-        "batch_flatten",
-        "int_shape",
-        "ndim",
-        "epsilon",
-        "floatx",
-        "stop_gradient",
-        "clip",
-        "sqrt",
-    ]
+    f"K.{name}"
+    for name in (
+        *("exp", "log", "square", "abs", "sign", "sin", "cos", "tanh", "sqrt", "clip", "maximum", "minimum"),
+        *("sum", "mean", "max", "min", "prod", "expand_dims", "squeeze", "reshape", "flatten", "batch_flatten"),
+        *("permute_dimensions", "concatenate", "stack", "reverse", "int_shape", "ndim", "epsilon", "floatx"),
+    )
 )
 """Functions of Keras's backend that compute the same on Theano, whose files do not always say so."""

@@ -237,6 +237,6 @@ def _instruction(python: Python, number: int, argument: int) -> Instruction | No
     if name == "BINARY_OP":
         if argument >= 2 * len(BINARY_OP):
             raise Impossible
-        place, symbol = divmod(argument, len(BINARY_OP))
-        return Instruction("INPLACE" if place else "BINARY", 0, BINARY_OP[symbol])
+        in_place, place = divmod(argument, len(BINARY_OP))
+        return Instruction("INPLACE" if in_place else "BINARY", 0, BINARY_OP[place])
     return Instruction(name, argument) if name else None

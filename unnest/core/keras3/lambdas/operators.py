@@ -191,13 +191,11 @@ def _dimension(shape: Shape, key: Value) -> Value:
 
 
 def _part_of_tensor(value: Tensor, key: Value) -> Tensor:
-    keys = key.items if isinstance(key, Items) and key.kind == "tuple" else [key]
+    keys = key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
         raise NotUnderstood("a subscript")
-    text = bounded(
-        f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}{',' * (key is not keys[0] and len(keys) == 1)}]"
-    )
-    return replace(operation(NUMPY, "GetItem", {}, [value.operand, [_key(part) for part in keys]], [value]), text=text)
+    chosen = operation(NUMPY, "GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
+    return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
 
 
 def _key(part: Value) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard
+from typing import Literal
 
 from unnest.core import code_objects
 from unnest.core.code_objects import CodeObject, Constant, Opaque
@@ -90,6 +90,8 @@ def translate(config: JsonObject, called: Called) -> Translation | Untranslatabl
         return Untranslatable(str(reason))
     if isinstance(stored, Name):
         return _translate_name(stored, config, called)
+    if called.backend == "cntk":
+        return Untranslatable("its backend is CNTK")
     readings = code_objects.read(stored.code)
     if not readings:
         return Untranslatable("its code is not in a known form")
@@ -202,11 +204,11 @@ def _shape(called: Called, index: int) -> tuple[int | None, ...] | None:
 def _dialect(called: Called) -> Dialect:
     version = called.keras_version or ""
     numbers = tuple(int(part) for part in version.partition("-")[0].split(".") if part.isdecimal())
-    tensorflow: Literal[1, 2] | None = None
+    tensorflow: Literal["1", "2"] | None = None
     if version.endswith("-tf") or numbers >= (2, 4):
-        tensorflow = 2 if numbers >= (2, 3) else 1 if numbers < (2, 2, 4) else None
+        tensorflow = "2" if numbers >= (2, 3) else "1" if numbers < (2, 2, 4) else None
     elif numbers and numbers < (2, 3):
-        tensorflow = 1
+        tensorflow = "1"
     return Dialect(called.backend or ("tensorflow" if version.endswith("-tf") else None), tensorflow)
 
 
@@ -262,12 +264,12 @@ def _locals(code: CodeObject, stored: _StoredFunction, called: Called) -> dict[s
 def _translate_name(function: Name, config: JsonObject, called: Called) -> Translation | Untranslatable:
     """A function stored by name: only where its module is stored too and is Keras's own."""
     dialect = _dialect(called)
+    arguments = config.get("arguments")
+    stored = arguments if isinstance(arguments, Mapping) else {}
+    if function.path == function.text:
+        return Untranslatable(f"`{function.text}`, a function that is stored by name", (function.text,))
     try:
-        stored = config.get("arguments") or {}
-        assert isinstance(stored, Mapping)
         keywords = {name: _json(value) for name, value in stored.items()}
-        if function.path == function.text:
-            raise NotUnderstood(f"`{function.text}`, a function that is stored by name")
         value = functions.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
         return _translation(value, dialect, called, None)
     except NotUnderstood as reason:
@@ -297,35 +299,33 @@ def _output(tensor: Tensor, called: Called) -> Operand:
 
 def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
     """Input, scale and offset of `x * scale + offset` and what is the same within rounding."""
-    if not isinstance(operand, OpNode) or operand.module != NUMPY or len(operand.args) != 2:
-        return None
-    left, right = operand.args
-    if operand.class_name == "Subtract" and _is_number(right):
-        return _scaled(left, -right)
-    if operand.class_name == "Add" and _is_number(right):
-        return _scaled(left, right)
-    if operand.class_name == "Add" and _is_number(left):
-        return _scaled(right, left)
+    match _sides(operand):
+        case "Subtract", left, (int() | float()) as offset:
+            return _scaled(left, -offset)
+        case ("Add", left, (int() | float()) as offset) | ("Add", (int() | float()) as offset, left):
+            return _scaled(left, offset)
     return _scaled(operand, 0)
 
 
 def _scaled(operand: Operand, offset: float) -> tuple[int, float, float] | None:
     if isinstance(operand, Input):
         return operand.index, 1.0, offset
-    if not isinstance(operand, OpNode) or operand.module != NUMPY or len(operand.args) != 2:
-        return None
-    left, right = operand.args
-    if operand.class_name == "Divide" and isinstance(left, Input) and _is_number(right) and right:
-        return left.index, 1 / right, offset
-    if operand.class_name == "Multiply" and isinstance(left, Input) and _is_number(right):
-        return left.index, float(right), offset
-    if operand.class_name == "Multiply" and isinstance(right, Input) and _is_number(left):
-        return right.index, float(left), offset
+    match _sides(operand):
+        case "Divide", Input(index), (int() | float()) as divisor if divisor:
+            return index, 1 / divisor, offset
+        case ("Multiply", Input(index), (int() | float()) as scale) | (
+            "Multiply",
+            (int() | float()) as scale,
+            Input(index),
+        ):
+            return index, float(scale), offset
     return None
 
 
-def _is_number(operand: Operand) -> TypeGuard[float]:
-    return isinstance(operand, (int, float)) and not isinstance(operand, bool)
+def _sides(operand: Operand) -> tuple[str, Operand, Operand] | None:
+    if isinstance(operand, OpNode) and operand.module == NUMPY and len(operand.args) == len(("left", "right")):
+        return operand.class_name, operand.args[0], operand.args[1]
+    return None
 
 
 def _untranslatable(code: CodeObject, reason: str, expression: str = "") -> Untranslatable:

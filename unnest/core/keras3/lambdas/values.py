@@ -58,7 +58,10 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A Python list or tuple, or a list read from JSON, which may have been an array; `size` counts all that is in it."""
+    """A Python list or tuple, or a list read from JSON, which may have been an array.
+
+    `size` counts all that is in it.
+    """
 
     kind: Literal["list", "tuple", "stored"]
     items: tuple[Value, ...]
@@ -147,11 +150,11 @@ Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Sh
 class Dialect:
     """Whose functions the code called.
 
-    `tensorflow` is 1 or 2 where the file tells; `taken` fills with what bare names were taken for.
+    `tensorflow` is its first number where the file tells; `taken` fills with what bare names were taken for.
     """
 
     backend: str | None = None
-    tensorflow: Literal[1, 2] | None = None
+    tensorflow: Literal["1", "2"] | None = None
     taken: dict[str, str] = field(default_factory=dict)
 
 
