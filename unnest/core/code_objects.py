@@ -20,7 +20,7 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
@@ -58,12 +58,14 @@ class CodeObject:
 
     `arguments` counts positional ones, `keyword_only` those after them; `locals` are names, arguments first. What is
     captured comes in `free`, what inner functions capture in `cells`. In layout 3.11 the three are views of one list,
-    `slots`, by which the code counts; before, `slots` are `cells` and `free`.
+    `slots`, by which the code counts; before, `slots` are `cells` and `free`. `stack` is the most values that the code
+    keeps at once, `handlers` whether a table beside the code catches exceptions (3.11 on; before, the code says so).
     """
 
     layout: Layout
     arguments: int
     keyword_only: int
+    stack: int
     flags: int
     code: bytes
     constants: tuple[Constant, ...]
@@ -72,6 +74,7 @@ class CodeObject:
     free: tuple[str, ...]
     cells: tuple[str, ...]
     slots: tuple[str, ...]
+    handlers: bool = False
 
 
 SINGLE: Mapping[str, Constant] = {"N": None, "F": False, "T": True, ".": ..., "S": Opaque("S"), "0": Opaque("0")}
@@ -227,10 +230,10 @@ class _Walk:
         for _ in range(3 if since_311 else 2):  # file name, name, qualified name
             self._object(depth + 1)
         self._int()  # first line
-        for _ in range(2 if since_311 else 1):  # line table, table of exceptions
-            self._object(depth + 1)
+        self._object(depth + 1)  # line table
         if since_311:
-            return _since_311(head, code, constants, names)
+            handlers = self._object(depth + 1)
+            return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
         return _before_311(self._head, head, code, constants, names)
 
 
@@ -251,7 +254,9 @@ def _before_311(
     names, local, free, cells = map(_names, texts)
     if min(arguments, keyword_only, stack) < 0 or not arguments + keyword_only <= count == len(local):
         raise _Unreadable
-    return CodeObject(layout, arguments, keyword_only, flags, code, constants, names, local, free, cells, cells + free)
+    return CodeObject(
+        layout, arguments, keyword_only, stack, flags, code, constants, names, local, free, cells, cells + free
+    )
 
 
 def _since_311(head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]) -> CodeObject:
@@ -264,4 +269,4 @@ def _since_311(head: list[int], code: bytes, constants: tuple[Constant, ...], te
     )
     if min(arguments, keyword_only, stack) < 0 or arguments + keyword_only > len(local):
         raise _Unreadable
-    return CodeObject("3.11", arguments, keyword_only, flags, code, constants, names, local, free, cells, slots)
+    return CodeObject("3.11", arguments, keyword_only, stack, flags, code, constants, names, local, free, cells, slots)

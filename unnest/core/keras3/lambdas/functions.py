@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation, kind
 from unnest.core.keras3.lambdas.values import (
+    ATOM,
     CORE,
     IMAGE,
     MATH,
@@ -21,7 +22,6 @@ from unnest.core.keras3.lambdas.values import (
     NUMPY,
     Arguments,
     Array,
-    Batch,
     Const,
     Dialect,
     Items,
@@ -118,7 +118,7 @@ class Bound:
         numbers = [number(part) for part in value.items] if isinstance(value, Items) else [None]
         integers = [each for each in numbers if isinstance(each, int)]
         if len(integers) != len(numbers):
-            raise NotUnderstood(f"{kind(value)} in the place of a list of integers")
+            raise NotUnderstood(f"{kind(value)} that should hold integers alone")
         return integers
 
     def axis(self, name: str = "axis") -> Json:
@@ -244,7 +244,10 @@ def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
         raise NotUnderstood(f"`{function.text}`, which depends on the backend")
     known = FUNCTIONS[function.path]
     value = known.compute(Bound(_bound(function, known, arguments), dialect))
-    return replace(value, text=text, rank=10) if isinstance(value, (Tensor, Array, Const, Shape, Batch)) else value
+    if isinstance(value, Items):
+        parts = [each for each in value.items if isinstance(each, Tensor)]
+        return items("list", [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)])
+    return replace(value, text=text, rank=ATOM) if isinstance(value, (Tensor, Array, Const, Shape)) else value
 
 
 def _bound(function: Name, known: Function, arguments: Arguments) -> dict[str, Value]:
@@ -662,7 +665,7 @@ def _split(call: Bound) -> Value:
     if not 1 <= count <= MAX_PARTS:
         raise NotUnderstood("a split in many parts")
     split = _op(NUMPY, "Split", x, indices_or_sections=config, axis=axis)
-    return items("list", [part(replace(split, text="tf.split(...)"), index) for index in range(count)])
+    return items("list", [part(split, index) for index in range(count)])
 
 
 MAX_PARTS = 100

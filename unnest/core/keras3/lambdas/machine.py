@@ -63,14 +63,15 @@ class Machine:
             Impossible: This Python's compiler did not write this code.
 
         """
+        if self._code.handlers:
+            raise NotUnderstood("a handler of exceptions")
         before = (Instruction("", 0), Instruction("", 0))
         for count, instruction in enumerate(self._instructions()):
             if instruction is None or count > MAX_INSTRUCTIONS:
                 raise NotUnderstood("a jump, a loop, or another instruction beyond plain expressions")
             if instruction.name in {"RETURN_VALUE", "RETURN_CONST"}:
-                if instruction.name == "RETURN_CONST":
-                    self._load_const(instruction.argument)
-                value = self._pop()
+                is_constant = instruction.name == "RETURN_CONST"
+                value = self._constant(instruction.argument) if is_constant else self._pop()
                 if self._stack:
                     raise Impossible
                 return value
@@ -94,11 +95,15 @@ class Machine:
             self._STEPS[instruction.name](self, instruction.argument)
         if self._keywords and instruction.name not in {"KW_NAMES", "PRECALL"}:
             raise Impossible
+        if before[1].name == "PRECALL" and instruction != Instruction("CALL", before[1].argument):
+            raise Impossible
 
     # The stack
 
     def _push(self, *values: Value) -> None:
         self._stack += values
+        if len(self._stack) > self._code.stack:
+            raise Impossible
 
     def _pop(self) -> Value:
         if not self._stack:
@@ -131,9 +136,12 @@ class Machine:
     # Names and constants
 
     def _load_const(self, index: int) -> None:
+        self._push(self._constant(index))
+
+    def _constant(self, index: int) -> Value:
         if index not in self._constants:
             self._constants[index] = _value(_entry(self._code.constants, index), self._code.layout == "2")
-        self._push(self._constants[index])
+        return self._constants[index]
 
     def _load_fast(self, index: int) -> None:
         names = self._code.slots if self._code.layout == "3.11" else self._code.locals
@@ -255,8 +263,7 @@ class Machine:
         self._push(self._called(method, positional, {}))
 
     def _kw_names(self, index: int) -> None:
-        self._load_const(index)
-        self._keywords = _texts(self._pop())
+        self._keywords = _texts(self._constant(index))
 
     def _call(self, count: int) -> None:
         values = self._pop_many(count)
@@ -346,7 +353,11 @@ def _after_resume(stream: Iterator[Instruction | None], free: int) -> Iterator[I
     """What follows the opening of a function since 3.11: the captured variables, then RESUME 0, once."""
     opening = [Instruction("COPY_FREE_VARS", free)] if free else []
     for expected in (*opening, Instruction("RESUME")):
-        if next(stream, None) != expected:
+        instruction = next(stream, None)
+        if instruction is None:
+            yield None
+            return
+        if instruction != expected:
             raise Impossible
     for instruction in stream:
         if instruction is not None and instruction.name in {"RESUME", "COPY_FREE_VARS"}:

@@ -177,9 +177,9 @@ PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
         Python("3.10", SINCE_39, 144, WORDS, {}, frozenset()),
     ),
     "3.11": (
-        Python("3.11", IN_311, 144, {}, CACHES_311, frozenset({0, 26, 121})),
-        Python("3.12", IN_312, 144, {}, CACHES_312, frozenset({0, 10, 160, 166})),
-        Python("3.13", IN_313, 71, {}, CACHES_312, frozenset({0})),
+        Python("3.11", IN_311, 144, {}, CACHES_311, frozenset({0, 26, 62, 121})),
+        Python("3.12", IN_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 160, 166})),
+        Python("3.13", IN_313, 71, {}, CACHES_312, frozenset({0, 151})),
     ),
 }
 

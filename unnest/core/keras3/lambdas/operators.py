@@ -65,14 +65,12 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     """`left symbol right`; `classic /` is Python 2's division."""
     written = symbol.removeprefix("classic ")
     if isinstance(left, Const) and isinstance(right, Const):
-        return _folded(symbol, written, left, right)
+        whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
+        return _folded("//" if whole else written, left, right)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
-    rank = RANK.get(written, 0)
-    # The power binds to the right and takes a signed number there, all others bind to the left.
-    sides = (rank + 1, UNARY) if written == "**" else (rank, rank + 1)
-    text = bounded(f"{enclosed(left, sides[0])} {written} {enclosed(right, sides[1])}")
-    return replace(calculation(_class(written, left, right), left, right), text=text, rank=rank)
+    computed = calculation(_class(written, left, right), left, right)
+    return replace(computed, text=_infix(written, left, right), rank=RANK[written])
 
 
 def _class(symbol: str, left: Value, right: Value) -> str:
@@ -114,23 +112,26 @@ def _operand(side: Value) -> Operand:
     return as_floats(nested)
 
 
-def _folded(symbol: str, written: str, left: Const, right: Const) -> Value:
+def _folded(symbol: str, left: Const, right: Const) -> Value:
     a, b = number(left), number(right)
-    if a is None or b is None or written not in ON_NUMBERS:
-        raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
-    if written == "**" and abs(b) > MAX_EXPONENT:
+    if a is None or b is None or symbol not in ON_NUMBERS:
+        raise NotUnderstood(f"`{symbol}` on {kind(left)} and {kind(right)}")
+    if symbol == "**" and abs(b) > MAX_EXPONENT:
         raise NotUnderstood("a large power")
-    if symbol == "classic /" and isinstance(a, int) and isinstance(b, int):
-        symbol = "//"
     try:
-        value = ON_NUMBERS[symbol.removeprefix("classic ")](a, b)
+        value = ON_NUMBERS[symbol](a, b)
     except (ArithmeticError, ValueError) as error:
         raise NotUnderstood("an impossible calculation") from error
     if not isinstance(value, (int, float)) or number(constant(value)) is None:
         raise NotUnderstood("a number beyond 32 bits")
-    rank = RANK[written]
-    sides = (rank + 1, UNARY) if written == "**" else (rank, rank + 1)
-    return Const(value, bounded(f"{enclosed(left, sides[0])} {written} {enclosed(right, sides[1])}"), rank)
+    return Const(value, _infix(symbol, left, right), RANK[symbol])
+
+
+def _infix(symbol: str, left: Value, right: Value) -> str:
+    """The power binds to the right and takes a signed number there, all others bind to the left."""
+    rank = RANK[symbol]
+    sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
+    return bounded(f"{enclosed(left, sides[0])} {symbol} {enclosed(right, sides[1])}")
 
 
 def unary(symbol: str, value: Value) -> Value:

@@ -222,7 +222,7 @@ def operation(
 def part(tensor: Tensor, index: int) -> Tensor:
     """Output `index` of an operation that gives several."""
     assert isinstance(tensor.operand, OpNode)
-    return replace(tensor, operand=Part(tensor.operand, index), text=f"{enclosed(tensor, ATOM)}[{index}]")
+    return replace(tensor, operand=Part(tensor.operand, index))
 
 
 def number(value: Value) -> int | float | None:
