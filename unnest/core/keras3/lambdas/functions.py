@@ -304,7 +304,7 @@ _elementwise("K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh", NU
 _elementwise("tf.floor tf.math.floor", NUMPY, "Floor")
 _elementwise("tf.ceil tf.math.ceil", NUMPY, "Ceil")
 _elementwise("K.round tf.round tf.math.round", NUMPY, "Round", decimals=0)
-_elementwise("tf.negative tf.neg tf.math.negative", NUMPY, "Negative")
+_elementwise("tf.negative tf.math.negative", NUMPY, "Negative")
 _elementwise("tf.reciprocal tf.math.reciprocal", NUMPY, "Reciprocal")
 _elementwise("K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", NN, "Sigmoid")
 _elementwise("K.softplus tf.nn.softplus tf.math.softplus keras.activations.softplus", NN, "Softplus")
@@ -386,7 +386,7 @@ def _stop_gradient(call: Bound) -> Value:
     return _op(CORE, "StopGradient", call.tensor("x"))
 
 
-@known("tf.identity K.identity", "x|input")
+@known("tf.identity", "x|input")
 def _identity(call: Bound) -> Value:
     return call.tensor("x")
 
@@ -403,8 +403,8 @@ def _of_two(names: str, class_name: str, dtype: str = FLOAT) -> None:
 _of_two("K.maximum tf.maximum tf.math.maximum", "Maximum")
 _of_two("K.minimum tf.minimum tf.math.minimum", "Minimum")
 _of_two("tf.add tf.math.add", "Add")
-_of_two("tf.subtract tf.math.subtract tf.sub", "Subtract")
-_of_two("tf.multiply tf.math.multiply tf.mul", "Multiply")
+_of_two("tf.subtract tf.math.subtract", "Subtract")
+_of_two("tf.multiply tf.math.multiply", "Multiply")
 _of_two("tf.divide tf.math.divide tf.div tf.truediv tf.math.truediv", "Divide")
 _of_two("tf.pow tf.math.pow K.pow pow", "Power")
 _of_two("tf.floormod tf.math.floormod tf.math.mod tf.mod", "Mod")
@@ -474,7 +474,7 @@ _reduction("K.min tf.reduce_min tf.math.reduce_min", NUMPY, "Min")
 _reduction("K.prod tf.reduce_prod tf.math.reduce_prod", NUMPY, "Prod")
 _reduction("K.std tf.math.reduce_std", NUMPY, "Std")
 _reduction("K.var tf.math.reduce_variance", NUMPY, "Var")
-_reduction("K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", MATH, "Logsumexp")
+_reduction("tf.reduce_logsumexp tf.math.reduce_logsumexp", MATH, "Logsumexp")
 _reduction("tf.reduce_all tf.math.reduce_all", NUMPY, "All", "bool")
 _reduction("tf.reduce_any tf.math.reduce_any", NUMPY, "Any", "bool")
 
@@ -833,8 +833,30 @@ def _floatx(_: Bound) -> Value:
     return constant(FLOAT)
 
 
-@known("K.constant tf.constant", "value")
+@known("K.constant", "value")
+def _backend_constant(call: Bound) -> Value:
+    return _float_constant(call)
+
+
+@known("tf.constant", "value dtype=null")
 def _constant(call: Bound) -> Value:
+    """Integers make a tensor of integers, unless told otherwise."""
+    written = call["dtype"]
+    if isinstance(written, Const) and written.value is None:
+        if not _holds_floats(call["value"]):
+            raise NotUnderstood("a tensor of integers")
+    elif call.dtype("dtype") != FLOAT:
+        raise NotUnderstood("a tensor of another dtype than float32")
+    return _float_constant(call)
+
+
+def _holds_floats(value: Value) -> bool:
+    if isinstance(value, Items):
+        return any(_holds_floats(item) for item in value.items)
+    return isinstance(value, Const) and isinstance(value.value, float)
+
+
+def _float_constant(call: Bound) -> Value:
     if number(call["value"]) is not None:
         return constant(float(call.number("value")))
     return _array(call, "value")
