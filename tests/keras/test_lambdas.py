@@ -31,6 +31,7 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
     "image": [(4, 6, 8)],
     "pair": [(3, 4), (3, 4)],
     "rows": [(4,), (4,)],
+    "photo": [(4, 5, 3)],
 }
 
 #: What it is called on, a line, and the functions that `f` stands for.
@@ -102,7 +103,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("cube", "f(x > 0, x < 0.5)", "tf.logical_and tf.math.logical_and tf.logical_or tf.math.logical_or"),
     ("cube", "f(x > 0)", "tf.logical_not tf.math.logical_not"),
     ("cube", "f(x, alpha=0.3)", "K.relu tf.nn.leaky_relu K.elu keras.activations.elu"),
-    ("cube", "f(x, max_value=1.5)", "K.relu"),
+    ("cube", "f(x, max_value=1.5)", "K.relu keras.activations.relu"),
     ("cube", "f(x, approximate=True)", "tf.nn.gelu"),
     ("cube", "f(x, -0.5, 0.5)", "K.clip tf.clip_by_value"),
     ("cube", "f(x, 1)", "K.expand_dims tf.expand_dims"),
@@ -175,6 +176,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("image", "f(x, (7, 5), method=tf.image.ResizeMethod.BILINEAR)", "tf.image.resize"),
     ("image", "f(x, 2, 3, 'channels_last')", "K.resize_images"),
     ("image", "f(x, 2, 3, data_format='channels_first')", "K.resize_images"),
+    ("photo", "f(x)", "tf.image.rgb_to_grayscale"),
     ("image", "f(x)", "tf.image.flip_left_right tf.image.flip_up_down"),
     ("image", "f(x, 2)", "tf.depth_to_space tf.nn.depth_to_space tf.space_to_depth tf.nn.space_to_depth"),
     ("image", "K.mean(x, axis=[1, 2])", ""),
@@ -185,6 +187,19 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("pair", "sum(x) / len(x)", ""),
     ("pair", "K.sqrt(K.sum(K.square(x[0] - x[1]), axis=1, keepdims=True))", ""),
     ("pair", "x[::-1]", ""),
+    ("pair", "K.batch_dot(x[0], x[1], axes=[2, 2])", ""),
+    ("pair", "K.batch_dot(x[0], x[1], axes=(1, 1))", ""),
+    ("pair", "K.batch_dot(x[0], x[1], axes=2)", ""),
+    ("pair", "K.batch_dot(K.softmax(K.batch_dot(x[0], x[1], axes=[2, 2])), x[1], axes=[2, 1])", ""),
+    ("pair", "f('bij,bkj->bik', x[0], x[1])", "tf.einsum"),
+    ("pair", "f(x[0] > 0, x[0], x[1])", "tf.where"),
+    ("cube", "f(x > 0, x, tf.zeros_like(x))", "tf.where"),
+    ("cube", "f(x, axis=1)[-1]", "tf.unstack"),
+    ("cube", "f(2.0, x)", "tf.scalar_mul tf.math.scalar_mul"),
+    ("cube", "x * f(2, 3.5)", "max min"),
+    ("cube", "x - 100000000000", ""),
+    ("cube", "x * 4294967296", ""),
+    ("cube", "x * np.array([1.0, 2.0, 3.0, 4.0], dtype='float32')", ""),
     ("rows", "K.batch_dot(x[0], x[1], axes=1)", ""),
     ("rows", "K.batch_dot(x[0], x[1], [1, 1])", ""),
 )
@@ -214,9 +229,13 @@ RENAMED = {
 }
 
 
+#: Only Keras of its own had these: they are among the genuine Lambdas.
+GONE = ["K.identity", "K.logsumexp"]
+
+
 def test_every_function_has_a_line() -> None:
     lines = " ".join(line for _, line in CASES)
-    assert [name for name in FUNCTIONS if f"{name}(" not in lines] == []
+    assert [name for name in FUNCTIONS if f"{name}(" not in lines] == GONE
 
 
 @pytest.fixture(scope="module")
@@ -262,7 +281,7 @@ def _predicted(translation: Translation, arrays: list[np.ndarray], folder: Path)
     """The outputs of the model that holds the operations, after it went through a file."""
     keras = import_module("keras")
     inputs = [keras.Input(array.shape[1:]) for array in arrays]
-    outputs = [_tensor(output, inputs, {}) for output in translation.outputs]
+    outputs = [tensor_of(output, inputs, {}) for output in translation.outputs]
     keras.Model(inputs, outputs).save(folder / "model.keras")
     model = keras.saving.load_model(folder / "model.keras", compile=False)
     # Not predict(): a Lambda that folds the batch gives fewer rows than come in.
@@ -271,24 +290,24 @@ def _predicted(translation: Translation, arrays: list[np.ndarray], folder: Path)
         yield np.asarray(result)
 
 
-def _tensor(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
+def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
     """An operand as Keras 3 builds it from its JSON."""
     keras = import_module("keras")
     if isinstance(operand, Input):
         return inputs[operand.index]
     if isinstance(operand, Part):
-        return _tensor(operand.of, inputs, made)[operand.index]
+        return tensor_of(operand.of, inputs, made)[operand.index]
     if isinstance(operand, OpNode):
         if id(operand) not in made:
             config = {"module": operand.module, "class_name": operand.class_name, "config": dict(operand.config)}
             operation = keras.saving.deserialize_keras_object({**config, "registered_name": None})
-            args = [_tensor(arg, inputs, made) for arg in operand.args]
-            kwargs = {name: _tensor(arg, inputs, made) for name, arg in operand.kwargs.items()}
+            args = [tensor_of(arg, inputs, made) for arg in operand.args]
+            kwargs = {name: tensor_of(arg, inputs, made) for name, arg in operand.kwargs.items()}
             made[id(operand)] = operation(*args, **kwargs)
         return made[id(operand)]
     if isinstance(operand, dict):
         return keras.saving.deserialize_keras_object(operand)
     if isinstance(operand, list | tuple):
-        parts = [_tensor(part, inputs, made) for part in operand]
+        parts = [tensor_of(part, inputs, made) for part in operand]
         return tuple(parts) if any(isinstance(part, slice | type(None) | type(...) | int) for part in parts) else parts
     return operand

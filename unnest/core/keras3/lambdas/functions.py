@@ -309,7 +309,7 @@ _elementwise("tf.reciprocal tf.math.reciprocal", NUMPY, "Reciprocal")
 _elementwise("K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", NN, "Sigmoid")
 _elementwise("K.softplus tf.nn.softplus tf.math.softplus keras.activations.softplus", NN, "Softplus")
 _elementwise("K.softsign tf.nn.softsign tf.math.softsign keras.activations.softsign", NN, "Softsign")
-_elementwise("tf.nn.relu keras.activations.relu", NN, "Relu")
+_elementwise("tf.nn.relu", NN, "Relu")
 _elementwise("tf.nn.relu6", NN, "Relu6")
 _elementwise("tf.nn.selu keras.activations.selu", NN, "Selu")
 _elementwise("tf.nn.elu", NN, "Elu", alpha=1.0)
@@ -336,7 +336,7 @@ def _hard_sigmoid(call: Bound) -> Value:
     return _op(NUMPY, "Clip", line, x_min=0.0, x_max=1.0)
 
 
-@known("K.relu", "x alpha=0.0 max_value=null")
+@known("K.relu keras.activations.relu", "x alpha=0.0 max_value=null")
 def _backend_relu(call: Bound) -> Value:
     x, alpha = call.floats("x"), call.number("alpha")
     if isinstance(call["max_value"], Const) and call["max_value"].value is None:
@@ -365,7 +365,8 @@ def _gelu(call: Bound) -> Value:
 def _softmax(call: Bound) -> Value:
     axis = call["axis"]
     last = isinstance(axis, Const) and axis.value is None
-    return _op(NN, "Softmax", call.floats("x"), axis=-1 if last else call.integer("axis"))
+    x = call.floats("x")
+    return replace(_op(NN, "Softmax", x, axis=-1 if last else call.integer("axis")), shape=x.shape)
 
 
 @known("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")
@@ -386,7 +387,7 @@ def _stop_gradient(call: Bound) -> Value:
     return _op(CORE, "StopGradient", call.tensor("x"))
 
 
-@known("tf.identity", "x|input")
+@known("tf.identity K.identity", "x|input")
 def _identity(call: Bound) -> Value:
     return call.tensor("x")
 
@@ -438,21 +439,53 @@ def _add_n(call: Bound) -> Value:
 
 @known("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
 def _matmul(call: Bound) -> Value:
-    a, b = (
-        _op(NUMPY, "Swapaxes", side, axis1=-1, axis2=-2) if call.flag(f"transpose_{letter}") else side
-        for letter, side in (("a", call.floats("a")), ("b", call.floats("b")))
-    )
+    a, b = (_swapped(call.floats(side)) if call.flag(f"transpose_{side}") else call.floats(side) for side in ("a", "b"))
     return calculation("Matmul", a, b)
 
 
 @known("K.batch_dot", "x y axes=null")
 def _batch_dot(call: Bound) -> Value:
-    """Of two matrices along axis 1, where all versions agree: one number a row."""
+    """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
+    x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
+    along_x, along_y = axes if isinstance(axes, list) and len(axes) == PAIR else (axes, axes)
+    if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
+        raise NotUnderstood("`K.batch_dot` of unknown or different ranks")
+    if len(x.shape) == MATRIX and (along_x, along_y) == (1, 1):
+        return _op(NUMPY, "Sum", calculation("Multiply", x, y), axis=1, keepdims=True)
+    if len(x.shape) != MATRIX + 1 or not {along_x, along_y} <= {1, 2}:
+        raise NotUnderstood("`K.batch_dot` along these axes")
+    assert isinstance(along_x, int)
+    assert isinstance(along_y, int)
+    left = x if along_x == MATRIX else _swapped(x)
+    right = _swapped(y) if along_y == MATRIX else y
+    rest_x, rest_y = x.shape[3 - along_x], y.shape[3 - along_y]
+    return replace(calculation("Matmul", left, right), shape=(None, rest_x, rest_y))
+
+
+def _swapped(tensor: Tensor) -> Tensor:
+    return _op(NUMPY, "Swapaxes", tensor, axis1=-1, axis2=-2)
+
+
+@known("tf.einsum", "subscripts|equation x y")
+def _einsum(call: Bound) -> Value:
     x, y = call.floats("x"), call.floats("y")
-    axes = call.axis("axes")
-    if axes not in (1, [1, 1]) or any(tensor.shape is None or len(tensor.shape) != MATRIX for tensor in (x, y)):
-        raise NotUnderstood("`K.batch_dot` of other than two matrices along axis 1")
-    return _op(NUMPY, "Sum", calculation("Multiply", x, y), axis=1, keepdims=True)
+    return operation(NUMPY, "Einsum", {"subscripts": call.text("subscripts")}, [x.operand, y.operand], [x, y])
+
+
+@known("tf.where", "condition x y")
+def _where(call: Bound) -> Value:
+    """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
+    condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
+    shapes = {condition.shape, x.shape, y.shape}
+    if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
+        raise NotUnderstood("`tf.where` of what may not have one shape")
+    chosen = operation(NUMPY, "Where", {}, [condition.operand, x.operand, y.operand], [x, condition, y])
+    return replace(chosen, shape=x.shape if len(shapes) == 1 else None)
+
+
+@known("tf.scalar_mul tf.math.scalar_mul", "scalar x")
+def _scalar_mul(call: Bound) -> Value:
+    return calculation("Multiply", call.floats("x"), constant(call.number("scalar")))
 
 
 # Reductions
@@ -474,7 +507,7 @@ _reduction("K.min tf.reduce_min tf.math.reduce_min", NUMPY, "Min")
 _reduction("K.prod tf.reduce_prod tf.math.reduce_prod", NUMPY, "Prod")
 _reduction("K.std tf.math.reduce_std", NUMPY, "Std")
 _reduction("K.var tf.math.reduce_variance", NUMPY, "Var")
-_reduction("tf.reduce_logsumexp tf.math.reduce_logsumexp", MATH, "Logsumexp")
+_reduction("K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", MATH, "Logsumexp")
 _reduction("tf.reduce_all tf.math.reduce_all", NUMPY, "All", "bool")
 _reduction("tf.reduce_any tf.math.reduce_any", NUMPY, "Any", "bool")
 
@@ -668,17 +701,30 @@ def _split(call: Bound) -> Value:
     return items("list", [part(split, index) for index in range(count)])
 
 
+@known("tf.unstack", "x|value num=null axis=0")
+def _unstack(call: Bound) -> Value:
+    """Python sees as many tensors as the shape says."""
+    x, axis = call.tensor("x"), call.integer("axis")
+    count = x.shape[axis] if x.shape is not None and -len(x.shape) <= axis < len(x.shape) else None
+    if count is None or count > MAX_PARTS or call.axis("num") not in {None, count}:
+        raise NotUnderstood("`tf.unstack` of an unknown size")
+    unstacked = _op(CORE, "Unstack", x, num=count, axis=axis)
+    return items("list", [part(unstacked, index) for index in range(count)])
+
+
 MAX_PARTS = 100
 
 
 @known("K.zeros_like tf.zeros_like", "x|tensor|input")
 def _zeros_like(call: Bound) -> Value:
-    return _op(NUMPY, "ZerosLike", call.floats("x"))
+    x = call.floats("x")
+    return replace(_op(NUMPY, "ZerosLike", x), shape=x.shape)
 
 
 @known("K.ones_like tf.ones_like", "x|tensor|input")
 def _ones_like(call: Bound) -> Value:
-    return _op(NUMPY, "OnesLike", call.floats("x"))
+    x = call.floats("x")
+    return replace(_op(NUMPY, "OnesLike", x), shape=x.shape)
 
 
 @known("K.gather", "x|reference indices")
@@ -767,6 +813,11 @@ def _resize_images(call: Bound) -> Value:
             raise NotUnderstood("the factor")
         image = _op(NUMPY, "Repeat", image, repeats=call.integer(factor), axis=axis)
     return image
+
+
+@known("tf.image.rgb_to_grayscale", "x|images")
+def _rgb_to_grayscale(call: Bound) -> Value:
+    return _op(IMAGE, "RGBToGrayscale", call.floats("x"), data_format="channels_last")
 
 
 @known("tf.image.flip_left_right", "x|image")
@@ -862,8 +913,12 @@ def _float_constant(call: Bound) -> Value:
     return _array(call, "value")
 
 
-@known("np.array np.asarray", "value|object")
+@known("np.array np.asarray", "value|object dtype=null")
 def _numpy_array(call: Bound) -> Value:
+    written = call["dtype"]
+    spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else ""
+    if spelt not in {None, "float32", "float64", "np.float32", "np.float64"}:
+        raise NotUnderstood("an array of another dtype than floats")
     return _array(call, "value")
 
 
@@ -875,6 +930,16 @@ def _array(call: Bound, name: str) -> Array:
 
 
 # Builtins
+
+
+def _of_numbers(name: str, compute: Callable[[float, float], float]) -> None:
+    @known(name, "x y")
+    def calculate(call: Bound) -> Value:
+        return constant(compute(call.number("x"), call.number("y")))
+
+
+_of_numbers("max", max)
+_of_numbers("min", min)
 
 
 @known("len", "x")

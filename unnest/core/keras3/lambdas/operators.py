@@ -9,6 +9,7 @@ from dataclasses import replace
 from unnest.core.keras3.lambdas.values import (
     ATOM,
     COMPARISON,
+    MAX_INTEGER,
     NUMPY,
     RANK,
     UNARY,
@@ -97,15 +98,22 @@ def calculation(class_name: str, *sides: Value) -> Tensor:
     for tensor in tensors:
         if tensor.dtype != wanted:
             raise NotUnderstood(f"arithmetic on {tensor.dtype}")
-    return operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
+    computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
+    return replace(computed, shape=_common_shape(class_name, sides))
+
+
+def _common_shape(class_name: str, sides: Sequence[Value]) -> tuple[int | None, ...] | None:
+    """The shape of all tensors, where it is one and nothing else could widen it."""
+    shapes = {side.shape if isinstance(side, Tensor) else () for side in sides if number(side) is None}
+    return shapes.pop() if len(shapes) == 1 and class_name != "Matmul" else None
 
 
 def _operand(side: Value) -> Operand:
     if isinstance(side, Tensor):
         return side.operand
-    plain = number(side)
-    if plain is not None:
-        return plain
+    value = number(side)
+    if value is not None:
+        return value if abs(value) <= MAX_INTEGER else float(value)
     nested = array(side)
     if nested is None:
         raise NotUnderstood(f"{kind(side)} as an operand")

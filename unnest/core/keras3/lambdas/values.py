@@ -24,7 +24,10 @@ MAX_TEXT = 4_000
 """Characters of an expression; it is for people to read."""
 
 MAX_INTEGER = 2**31 - 1
-"""Above, tensors of 32 bits and Python part ways."""
+"""Above, an integer is written as the float that it becomes beside a tensor of floats."""
+
+MAX_FLOAT = 3e38
+"""Nearly the largest of 32 bits."""
 
 ATOM, UNARY, COMPARISON = 10, 8, 1
 RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
@@ -233,8 +236,8 @@ def number(value: Value) -> int | float | None:
 
 
 def plain(value: float) -> bool:
-    """Whether it is the same number for Python and for a tensor of 32 bits."""
-    return math.isfinite(value) and abs(value) <= (MAX_INTEGER if isinstance(value, int) else 3e38)
+    """Whether a tensor of 32 bits holds it."""
+    return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
 
 
 def array(value: Value) -> Json | None:

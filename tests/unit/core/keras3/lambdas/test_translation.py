@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.unit.core.keras3.lambdas import compiled, numpy_reference
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions, inputs_of, module, traced, translation
 from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.op_nodes import Input, OpNode
 from unnest.core.model import Json
 
@@ -347,3 +348,15 @@ def with_instructions(python: str, instructions: bytes) -> str:
     size = int.from_bytes(data[start - 4 : start], "little")
     length = len(instructions).to_bytes(4, "little")
     return base64.b64encode(data[: start - 4] + length + instructions + data[start + size :]).decode()
+
+
+def test_the_document_names_every_function() -> None:
+    text = (compiled.FOLDER.parents[1] / "docs" / "lambdas.md").read_text()
+    rows = dict(re.findall(r"^\| `?([\w.]+)`? \| (`.*`) \|$", text, re.MULTILINE))
+    named = {
+        name if family == "Python" else f"{family}.{name}"
+        for family, cell in rows.items()
+        if family == "Python" or any(known.startswith(f"{family}.") for known in FUNCTIONS)
+        for name in re.findall(r"`(\w+)`", cell)
+    }
+    assert named == set(FUNCTIONS)
