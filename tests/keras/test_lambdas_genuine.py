@@ -57,7 +57,8 @@ def lambdas(archive: Path) -> Iterator[Lambda]:
             shapes = [(None, *each.shape[1:]) for each in inputs]
             called = Called(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
             for told in json.loads(cases.read(path))["lambdas"]:
-                outputs = [arrays[f"y{index}"] for index in told["outputs"]]
+                # Where chance had a part in it, nothing is recorded.
+                outputs = [arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files]
                 stored = layers[told["name"]]["config"]
                 yield Lambda(told["name"], told["translatable"], stored, called, inputs, outputs)
 
@@ -99,7 +100,7 @@ def test_as_recorded(archive: Path) -> None:
         result = translate(each.config, each.called)
         assert isinstance(result, Translation | Untranslatable)
         counts[each.translatable][isinstance(result, Translation)] += 1
-        if isinstance(result, Translation) and each.name not in SHADOWED:
+        if isinstance(result, Translation) and each.outputs and each.name not in SHADOWED:
             for ours, theirs in zip(predicted(result, each), each.outputs, strict=True):
                 assert ours.shape == theirs.shape, each.name
                 scale = max(1.0, float(np.abs(theirs).max(initial=0)))

@@ -165,11 +165,13 @@ class _Walk:
             return self._function(depth)
         if kind == "r":
             return self._earlier(self._int())
-        return self._number(kind) if kind in "ilgyfx" else self._text(kind)
+        return self._number(kind) if kind in "iIlgyfx" else self._text(kind)
 
     def _number(self, kind: str) -> Constant:
         if kind == "i":
             return self._int()
+        if kind == "I":  # Python 2's own integers of 64 bits
+            return int(struct.unpack("<q", self._take(8))[0])
         if kind == "l":
             return self._long()
         if kind == "g":

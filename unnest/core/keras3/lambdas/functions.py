@@ -1,7 +1,8 @@
 """The functions that stored code may call, and what they compute: one entry a function, exact or absent.
 
 An entry's signature is the original's. `x|input_tensor` are two names of one argument (Keras's and TensorFlow's);
-defaults are JSON. What a function does not take here it is not understood with.
+defaults are JSON; behind `*` arguments count by name alone, where versions differ in their order. What a function does
+not take here it is not understood with.
 """
 
 from __future__ import annotations
@@ -170,6 +171,7 @@ class Function:
     """A known function: its arguments, each with all its names, their defaults, and what it computes."""
 
     parameters: tuple[tuple[str, ...], ...]
+    positional: int
     defaults: Mapping[str, Const]
     compute: Handler
 
@@ -180,7 +182,8 @@ FUNCTIONS: dict[str, Function] = {}
 def known(names: str, signature: str) -> Callable[[Handler], Handler]:
     """Enter a function under names apart by spaces."""
     parameters, defaults = [], {}
-    for parameter in signature.split():
+    positional, _, by_name = signature.partition(" * ")
+    for parameter in (*positional.split(), *by_name.split()):
         spelt, _, default = parameter.partition("=")
         parameters.append(tuple(spelt.split("|")))
         if default:
@@ -189,7 +192,7 @@ def known(names: str, signature: str) -> Callable[[Handler], Handler]:
     def enter(compute: Handler) -> Handler:
         for name in names.split():
             assert name not in FUNCTIONS, name
-            FUNCTIONS[name] = Function(tuple(parameters), defaults, compute)
+            FUNCTIONS[name] = Function(tuple(parameters), len(positional.split()), defaults, compute)
         return compute
 
     return enter
@@ -242,16 +245,19 @@ def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
         raise NotUnderstood(f"a call of {kind(function)}")
     if function.path.startswith("K.") and dialect.backend != "tensorflow" and function.path not in ALIKE:
         raise NotUnderstood(f"`{function.text}`, which depends on the backend")
+    if function.path.startswith(("K.", "keras.")) and dialect.keras_3 and function.path not in ALIKE:
+        raise NotUnderstood(f"`{function.text}` of Keras 3")
     known = FUNCTIONS[function.path]
     value = known.compute(Bound(_bound(function, known, arguments), dialect))
     if isinstance(value, Items):
         parts = [each for each in value.items if isinstance(each, Tensor)]
-        return items("list", [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)])
+        parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]
+        return replace(items("list", parts), spelt=text)
     return replace(value, text=text, rank=ATOM) if isinstance(value, (Tensor, Array, Const, Shape)) else value
 
 
 def _bound(function: Name, known: Function, arguments: Arguments) -> dict[str, Value]:
-    if len(arguments.positional) > len(known.parameters):
+    if len(arguments.positional) > known.positional:
         raise NotUnderstood(f"the arguments of `{function.text}`")
     values = {names[0]: value for names, value in zip(known.parameters, arguments.positional, strict=False)}
     first = {name: names[0] for names in known.parameters for name in names}
@@ -651,7 +657,7 @@ def _reverse(call: Bound) -> Value:
     return _op(NUMPY, "Flip", call.tensor("x"), axis=axis)
 
 
-@known("tf.pad", 'x|tensor paddings mode="CONSTANT" name=null constant_values=0')
+@known("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
 def _pad(call: Bound) -> Value:
     widths, mode = call["paddings"], call.text("mode").lower()
     nested = array(widths)
@@ -732,9 +738,8 @@ def _backend_gather(call: Bound) -> Value:
     return _taken(call, 0)
 
 
-@known("tf.gather", "x|params indices validate_indices=null name=null axis=0")
+@known("tf.gather", "x|params indices * axis=0")
 def _gather(call: Bound) -> Value:
-    call.only(validate_indices=None)
     return _taken(call, call.integer("axis"))
 
 

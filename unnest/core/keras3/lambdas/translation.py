@@ -209,7 +209,8 @@ def _dialect(called: Called) -> Dialect:
         tensorflow = "2" if numbers >= (2, 3) else "1" if numbers < (2, 2, 4) else None
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
-    return Dialect(called.backend or ("tensorflow" if version.endswith("-tf") else None), tensorflow)
+    backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
+    return Dialect(backend, tensorflow, keras_3=numbers >= (3,))
 
 
 def _agreed(

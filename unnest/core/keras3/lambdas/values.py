@@ -63,17 +63,20 @@ class Const:
 class Items:
     """A Python list or tuple, or a list read from JSON, which may have been an array.
 
-    `size` counts all that is in it.
+    `size` counts all that is in it; `spelt` is what a function that gives a list was called with.
     """
 
     kind: Literal["list", "tuple", "stored"]
     items: tuple[Value, ...]
     size: int
     rank: int = ATOM
+    spelt: str = ""
 
     @property
     def text(self) -> str:
         """As Python writes it."""
+        if self.spelt:
+            return self.spelt
         inner = ", ".join(item.text for item in self.items)
         return f"({inner}{',' if len(self.items) == 1 else ''})" if self.kind == "tuple" else f"[{inner}]"
 
@@ -158,6 +161,7 @@ class Dialect:
 
     backend: str | None = None
     tensorflow: Literal["1", "2"] | None = None
+    keras_3: bool = False
     taken: dict[str, str] = field(default_factory=dict)
 
 

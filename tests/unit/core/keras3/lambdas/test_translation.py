@@ -221,6 +221,11 @@ class TestDialects:
         assert self.result("lambda x: K.l2_normalize(x, axis=1)") == reason
         assert self.result("lambda x: x[1:]", backend="cntk") == "its backend is CNTK"
 
+    def test_of_keras_3_only_what_never_changed(self) -> None:
+        assert self.result(MEAN, keras_version="3.4.1", backend="tensorflow") == "K.mean(x, axis=1)"
+        source = "lambda x: K.hard_sigmoid(x) + K.relu(x - 0.5)"
+        assert self.result(source, keras_version="3.4.1", backend="tensorflow") == "`K.hard_sigmoid` of Keras 3"
+
     def test_what_names_are_taken_for(self) -> None:
         source = "lambda x: x * np.pi / math.sqrt(2.0)"
         assert translated(source).taken == {"np": "numpy", "math": "math"}
