@@ -34,8 +34,8 @@ Constant: TypeAlias = (
 MAX_DEPTH = 60
 """Nesting of tuples and inner functions; marshal itself stops at 2000, real lambdas stay below ten."""
 
-MAX_OBJECTS = 100_000
-"""Objects in one function, those behind references counted each time; real lambdas stay below a thousand."""
+MAX_SHARING = 8
+"""Objects that a byte may stand for, those behind references counted each time; genuine code stays below one."""
 
 MAX_DIGITS = 70
 """Digits of 15 bits in an integer: above the largest float. More is kept as `Opaque`."""
@@ -136,7 +136,7 @@ class _Walk:
 
     def _count(self, objects: int) -> None:
         self._objects += objects
-        if self._objects > MAX_OBJECTS:
+        if self._objects > MAX_SHARING * len(self._data):
             raise _Unreadable
 
     def _object(self, depth: int) -> Constant:

@@ -26,6 +26,9 @@ from unnest.core.keras3.lambdas.values import (
 MAX_INSTRUCTIONS = 5_000
 """Of one function; real lambdas stay below a hundred."""
 
+MAX_WORK = 100_000
+"""Values that one run takes from the stack, with all that lists hold, and a share of their text."""
+
 Entry = TypeVar("Entry")
 
 PYTHON_2_NAMES = {"True": True, "False": False}
@@ -49,6 +52,7 @@ class Machine:
         self._stack: list[Value] = []
         self._keywords: tuple[str, ...] = ()
         self._constants: dict[int, Value] = {}
+        self._work = 0
 
     @property
     def text(self) -> str:
@@ -108,7 +112,7 @@ class Machine:
     def _pop(self) -> Value:
         if not self._stack:
             raise Impossible
-        return self._stack.pop()
+        return self._pop_many(1)[0]
 
     def _pop_many(self, count: int) -> list[Value]:
         """The last `count`, in the order they were pushed."""
@@ -117,6 +121,9 @@ class Machine:
         start = len(self._stack) - count
         values = self._stack[start:]
         del self._stack[start:]
+        self._work += sum(value.size if isinstance(value, Items) else 1 + len(value.text) // 50 for value in values)
+        if self._work > MAX_WORK:
+            raise NotUnderstood("more work than anyone's function")
         return values
 
     def _rotate(self, count: int) -> None:

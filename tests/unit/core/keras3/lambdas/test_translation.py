@@ -339,6 +339,12 @@ class TestHostile:
         assert isinstance(result, Untranslatable)
         assert result.reason == "a long list"
 
+    def test_work_is_bounded(self) -> None:
+        copies = bytes([0x7C, 0] * 200 + [0x66, 200, 0x7D, 0])  # x = (x,) * 200
+        again = bytes([0x7C, 0, 0x01, 0])
+        result = translation([with_instructions("3.6", copies + again * 2000 + bytes([0x7C, 0, 0x53, 0])), None, None])
+        assert isinstance(result, Untranslatable)
+
     def test_numbers_that_grow(self) -> None:
         power = bytes([0x64, 1, 0x64, 1, 0x13, 0] + [0x64, 1, 0x13, 0] * 30 + [0x53, 0])
         assert isinstance(translation([with_instructions("3.6", power), None, None]), Untranslatable)
