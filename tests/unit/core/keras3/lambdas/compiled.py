@@ -1,0 +1,57 @@
+"""The functions of `fixtures/lambda_code`, compiled by nine Pythons."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.model import Json
+
+FOLDER = Path(__file__).parents[5] / "fixtures" / "lambda_code"
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+GENERATED = 120
+
+
+@cache
+def module(name: str) -> Any:
+    """`sources` or `in_python`, which run in Python 2.7 as well."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+@cache
+def functions() -> dict[str, dict[str, list[Any]]]:
+    """Python -> source -> code, defaults, closure, and the trace of a run there."""
+    return dict(json.loads(gzip.decompress((FOLDER / "compiled.json.gz").read_bytes())))
+
+
+@cache
+def mutants() -> dict[str, list[list[Any]]]:
+    """Python -> source, the code with one byte changed, and the trace of a run there."""
+    return dict(json.loads(gzip.decompress((FOLDER / "mutants.json.gz").read_bytes())))
+
+
+def inputs_of(source: str) -> int:
+    """How many tensors a source is called on."""
+    return 3 if source in module("sources").LISTS or source.startswith("lambda (a, b, c)") else 1
+
+
+def translation(function: Json, inputs: int = 1, **config: Json) -> Translation | Untranslatable:
+    """Of inputs of shape (batch, 3, 4), in a file of TensorFlow 2."""
+    called = Called(inputs, shapes=[(None, 3, 4)] * inputs, keras_version="2.4.0-tf")
+    return translate({"function": function, **config}, called)
+
+
+def traced(expression: str, inputs: int) -> Any:
+    """What an expression computes, as a run on stand-ins says it."""
+    in_python = module("in_python")
+    return in_python.written(eval(expression, {**in_python.names(), "x": in_python.inputs(inputs)}))  # noqa: S307 - ours

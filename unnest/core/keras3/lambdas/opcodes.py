@@ -1,0 +1,242 @@
+"""CPython's instructions, as far as the machine understands them: a table for each Python.
+
+The bytes of a function do not say which Python wrote them, so each Python of the same layout of code objects is
+tried. What a Python's table lacks stops the reading, and with it the translation, unless the bytes cannot be that
+Python's at all (`Impossible`). Source: Include/opcode.h and Lib/opcode.py of each version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from unnest.core.code_objects import Layout
+
+
+class Impossible(Exception):
+    """No compiler of this Python writes this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A name of CPython's, or `BINARY` and `INPLACE` with the operator as `symbol`; `argument` is 0 without one."""
+
+    name: str
+    argument: int = 0
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Python:
+    """The instructions of one Python.
+
+    `names` by number; `caches` counts the empty words that follow an instruction; `absent` are numbers which this
+    Python does not use while others of its layout do.
+    """
+
+    version: str
+    names: Mapping[int, str]
+    extended: int
+    symbols: Mapping[int, tuple[str, str]]
+    caches: Mapping[str, int]
+    absent: frozenset[int]
+    wide: bool = False
+
+
+BINARY = {19: "**", 20: "*", 22: "%", 23: "+", 24: "-", 26: "//", 27: "/", 64: "&", 65: "^", 66: "|"}
+INPLACE = {67: "**", 57: "*", 59: "%", 55: "+", 56: "-", 28: "//", 29: "/", 77: "&", 78: "^", 79: "|"}
+MATMUL = {16: ("BINARY", "@"), 17: ("INPLACE", "@")}
+CLASSIC_DIVISION = {21: ("BINARY", "classic /"), 58: ("INPLACE", "classic /")}
+SYMBOLS = {number: ("BINARY", symbol) for number, symbol in BINARY.items()} | {
+    number: ("INPLACE", symbol) for number, symbol in INPLACE.items()
+}
+BINARY_OP = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^")
+"""The argument of 3.11's BINARY_OP; those in place are 13 further."""
+
+COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+
+CLASSIC = {
+    1: "POP_TOP",
+    2: "ROT_TWO",
+    3: "ROT_THREE",
+    4: "DUP_TOP",
+    9: "NOP",
+    10: "UNARY_POSITIVE",
+    11: "UNARY_NEGATIVE",
+    15: "UNARY_INVERT",
+    25: "BINARY_SUBSCR",
+    83: "RETURN_VALUE",
+    92: "UNPACK_SEQUENCE",
+    100: "LOAD_CONST",
+    102: "BUILD_TUPLE",
+    103: "BUILD_LIST",
+    106: "LOAD_ATTR",
+    107: "COMPARE_OP",
+    116: "LOAD_GLOBAL",
+    124: "LOAD_FAST",
+    125: "STORE_FAST",
+    131: "CALL_FUNCTION",
+    133: "BUILD_SLICE",
+    136: "LOAD_DEREF",
+}
+SINCE_36 = CLASSIC | {141: "CALL_FUNCTION_KW"}
+SINCE_37 = SINCE_36 | {160: "LOAD_METHOD", 161: "CALL_METHOD"}
+SINCE_38 = SINCE_37 | {6: "ROT_FOUR"}
+SINCE_39 = SINCE_38 | {162: "LIST_EXTEND"}
+SINCE_311 = {
+    number: CLASSIC[number] for number in (1, 9, 11, 15, 25, 83, 92, 100, 102, 103, 106, 107, 116, 124, 125, 133)
+} | {
+    2: "PUSH_NULL",
+    99: "SWAP",
+    120: "COPY",
+    122: "BINARY_OP",
+    137: "LOAD_DEREF",
+    149: "COPY_FREE_VARS",
+    151: "RESUME",
+    162: "LIST_EXTEND",
+    171: "CALL",
+    172: "KW_NAMES",
+}
+IN_311 = SINCE_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+IN_312 = SINCE_311 | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
+IN_313 = {
+    4: "BINARY_SLICE",
+    5: "BINARY_SUBSCR",
+    30: "NOP",
+    32: "POP_TOP",
+    34: "PUSH_NULL",
+    36: "RETURN_VALUE",
+    41: "UNARY_INVERT",
+    42: "UNARY_NEGATIVE",
+    45: "BINARY_OP",
+    47: "BUILD_LIST",
+    50: "BUILD_SLICE",
+    52: "BUILD_TUPLE",
+    53: "CALL",
+    57: "CALL_KW",
+    58: "COMPARE_OP",
+    61: "COPY",
+    62: "COPY_FREE_VARS",
+    81: "LIST_EXTEND",
+    82: "LOAD_ATTR",
+    83: "LOAD_CONST",
+    84: "LOAD_DEREF",
+    85: "LOAD_FAST",
+    88: "LOAD_FAST_LOAD_FAST",
+    91: "LOAD_GLOBAL",
+    103: "RETURN_CONST",
+    110: "STORE_FAST",
+    111: "STORE_FAST_LOAD_FAST",
+    112: "STORE_FAST_STORE_FAST",
+    115: "SWAP",
+    117: "UNPACK_SEQUENCE",
+    149: "RESUME",
+}
+CACHES_311 = {
+    "BINARY_SUBSCR": 4,
+    "UNPACK_SEQUENCE": 1,
+    "LOAD_ATTR": 4,
+    "COMPARE_OP": 2,
+    "LOAD_GLOBAL": 5,
+    "BINARY_OP": 1,
+    "LOAD_METHOD": 10,
+    "PRECALL": 1,
+    "CALL": 4,
+}
+CACHES_312 = {
+    "BINARY_SUBSCR": 1,
+    "UNPACK_SEQUENCE": 1,
+    "LOAD_ATTR": 9,
+    "COMPARE_OP": 1,
+    "LOAD_GLOBAL": 4,
+    "BINARY_OP": 1,
+    "CALL": 3,
+}
+
+WORDS = SYMBOLS | MATMUL
+PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
+    "2": (
+        Python(
+            "2.7",
+            CLASSIC | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
+            145,
+            SYMBOLS | CLASSIC_DIVISION,
+            {},
+            frozenset(),
+            wide=True,
+        ),
+    ),
+    "3": (
+        Python("3.6", SINCE_36, 144, WORDS, {}, frozenset({160, 161})),
+        Python("3.7", SINCE_37, 144, WORDS, {}, frozenset()),
+    ),
+    "3.8": (
+        # 162 is CALL_FINALLY in 3.8, which nothing reaches without SETUP_FINALLY before it.
+        Python("3.8", SINCE_38, 144, WORDS, {}, frozenset({162})),
+        Python("3.9", SINCE_39, 144, WORDS, {}, frozenset()),
+        Python("3.10", SINCE_39, 144, WORDS, {}, frozenset()),
+    ),
+    "3.11": (
+        Python("3.11", IN_311, 144, {}, CACHES_311, frozenset({0, 26, 62, 121})),
+        Python("3.12", IN_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 160, 166})),
+        Python("3.13", IN_313, 71, {}, CACHES_312, frozenset({0, 151})),
+    ),
+}
+
+FEWEST_WITH_ARGUMENT = 90
+"""Python 2.7's instructions from this number on have an argument of two bytes."""
+
+MAX_ARGUMENT = 2**31 - 1
+
+
+def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:
+    """One after the other, arguments put together; None for one that the table lacks, which ends them.
+
+    Raises:
+        Impossible: This Python's compiler did not write this.
+
+    """
+    at, extension = 0, 0
+    while at < len(code):
+        number, argument, at = _next(python, code, at)
+        argument |= extension
+        if argument > MAX_ARGUMENT:
+            raise Impossible
+        if number == python.extended:
+            extension = argument << (16 if python.wide else 8)
+            continue
+        extension = 0
+        instruction = _instruction(python, number, argument)
+        if instruction is None:
+            yield None
+            return
+        caches = 2 * python.caches.get("BINARY_OP" if instruction.symbol else instruction.name, 0)
+        if any(code[at : at + caches]) or at + caches > len(code):
+            raise Impossible
+        at += caches
+        yield instruction
+
+
+def _next(python: Python, code: bytes, at: int) -> tuple[int, int, int]:
+    number = code[at]
+    if python.wide and number < FEWEST_WITH_ARGUMENT:
+        return number, 0, at + 1
+    after = at + (3 if python.wide else 2)
+    if after > len(code):
+        raise Impossible
+    return number, int.from_bytes(code[at + 1 : after], "little"), after
+
+
+def _instruction(python: Python, number: int, argument: int) -> Instruction | None:
+    if number in python.absent:
+        raise Impossible
+    if number in python.symbols:
+        name, symbol = python.symbols[number]
+        return Instruction(name, 0, symbol)
+    name = python.names.get(number, "")
+    if name == "BINARY_OP":
+        if argument >= 2 * len(BINARY_OP):
+            raise Impossible
+        in_place, place = divmod(argument, len(BINARY_OP))
+        return Instruction("INPLACE" if in_place else "BINARY", 0, BINARY_OP[place])
+    return Instruction(name, argument) if name else None

@@ -1,0 +1,263 @@
+"""Python's operators, subscripts and attributes on the machine's values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from unnest.core.keras3.lambdas.values import (
+    ATOM,
+    COMPARISON,
+    MAX_INTEGER,
+    NUMPY,
+    RANK,
+    UNARY,
+    Array,
+    Batch,
+    Const,
+    Items,
+    Method,
+    Name,
+    NotUnderstood,
+    Shape,
+    SliceOf,
+    Tensor,
+    Value,
+    array,
+    as_floats,
+    bounded,
+    constant,
+    enclosed,
+    items,
+    number,
+    operation,
+)
+from unnest.core.keras3.op_nodes import Operand
+from unnest.core.model import Json
+
+FLOAT = "float32"
+
+ARITHMETIC: Mapping[str, str] = {
+    "+": "Add",
+    "-": "Subtract",
+    "*": "Multiply",
+    "/": "Divide",
+    "//": "FloorDivide",
+    "%": "Mod",
+    "**": "Power",
+}
+LOGIC: Mapping[str, str] = {"&": "LogicalAnd", "|": "LogicalOr"}
+ORDER: Mapping[str, str] = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual"}
+
+ON_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
+MAX_EXPONENT = 64
+
+
+def binary(symbol: str, left: Value, right: Value) -> Value:
+    """`left symbol right`; `classic /` is Python 2's division."""
+    written = symbol.removeprefix("classic ")
+    if isinstance(left, Const) and isinstance(right, Const):
+        whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
+        return _folded("//" if whole else written, left, right)
+    if not isinstance(left, Tensor) and not isinstance(right, Tensor):
+        raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
+    computed = calculation(_class(written, left, right), left, right)
+    return replace(computed, text=_infix(written, left, right), rank=RANK[written])
+
+
+def _class(symbol: str, left: Value, right: Value) -> str:
+    if symbol in LOGIC and all(isinstance(side, Tensor) and side.dtype == "bool" for side in (left, right)):
+        return LOGIC[symbol]
+    if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
+        return "Matmul"
+    if symbol not in ARITHMETIC:
+        raise NotUnderstood(f"`{symbol}` on tensors")
+    return ARITHMETIC[symbol]
+
+
+def calculation(class_name: str, *sides: Value) -> Tensor:
+    """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
+
+    Raises:
+        NotUnderstood: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
+
+    """
+    tensors = [side for side in sides if isinstance(side, Tensor)]
+    wanted = "bool" if class_name in {"LogicalAnd", "LogicalOr", "LogicalNot", "LogicalXor"} else FLOAT
+    if not tensors:
+        raise NotUnderstood(f"{class_name} without a tensor")
+    for tensor in tensors:
+        if tensor.dtype != wanted:
+            raise NotUnderstood(f"arithmetic on {tensor.dtype}")
+    computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
+    return replace(computed, shape=_common_shape(class_name, sides))
+
+
+def _common_shape(class_name: str, sides: Sequence[Value]) -> tuple[int | None, ...] | None:
+    """The shape of all tensors, where it is one and nothing else could widen it."""
+    shapes = {side.shape if isinstance(side, Tensor) else () for side in sides if number(side) is None}
+    return shapes.pop() if len(shapes) == 1 and class_name != "Matmul" else None
+
+
+def _operand(side: Value) -> Operand:
+    if isinstance(side, Tensor):
+        return side.operand
+    value = number(side)
+    if value is not None:
+        return value if abs(value) <= MAX_INTEGER else float(value)
+    nested = array(side)
+    if nested is None:
+        raise NotUnderstood(f"{kind(side)} as an operand")
+    return as_floats(nested)
+
+
+def _folded(symbol: str, left: Const, right: Const) -> Value:
+    a, b = number(left), number(right)
+    if a is None or b is None or symbol not in ON_NUMBERS:
+        raise NotUnderstood(f"`{symbol}` on {kind(left)} and {kind(right)}")
+    if symbol == "**" and abs(b) > MAX_EXPONENT:
+        raise NotUnderstood("a large power")
+    try:
+        value = ON_NUMBERS[symbol](a, b)
+    except (ArithmeticError, ValueError) as error:
+        raise NotUnderstood("an impossible calculation") from error
+    if not isinstance(value, (int, float)) or number(constant(value)) is None:
+        raise NotUnderstood("a number beyond 32 bits")
+    return Const(value, _infix(symbol, left, right), RANK[symbol])
+
+
+def _infix(symbol: str, left: Value, right: Value) -> str:
+    """The power binds to the right and takes a signed number there, all others bind to the left."""
+    rank = RANK[symbol]
+    sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
+    return bounded(f"{enclosed(left, sides[0])} {symbol} {enclosed(right, sides[1])}")
+
+
+def unary(symbol: str, value: Value) -> Value:
+    """`-value`, `+value`, `~value`."""
+    text = f"{symbol}{enclosed(value, UNARY)}"
+    if isinstance(value, Tensor):
+        names = {"-": "Negative", "~": "LogicalNot"}
+        if symbol not in names:
+            raise NotUnderstood(f"`{symbol}` on tensors")
+        return replace(calculation(names[symbol], value), text=text, rank=UNARY)
+    plain = number(value)
+    if plain is None or symbol == "~":
+        raise NotUnderstood(f"`{symbol}` on {kind(value)}")
+    return Const(-plain if symbol == "-" else plain, text, UNARY)
+
+
+def compare(symbol: str, left: Value, right: Value) -> Value:
+    """`left symbol right` on tensors; equality is not among it: before TensorFlow 2 it was identity."""
+    if symbol not in ORDER:
+        raise NotUnderstood(f"`{symbol}`")
+    text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
+    return replace(calculation(ORDER[symbol], left, right), dtype="bool", text=text, rank=COMPARISON)
+
+
+def subscript(value: Value, key: Value) -> Value:
+    """`value[key]`."""
+    if isinstance(value, Tensor):
+        return _part_of_tensor(value, key)
+    if isinstance(value, Shape):
+        return _dimension(value, key)
+    if not isinstance(value, Items):
+        raise NotUnderstood(f"a part of {kind(value)}")
+    if isinstance(key, SliceOf):
+        if value.kind == "stored":
+            raise NotUnderstood("a part of a stored list")
+        return items(value.kind, value.items[slice(*key.ends)])
+    index = _index(key)
+    if not -len(value.items) <= index < len(value.items):
+        raise NotUnderstood("an index outside its list")
+    return value.items[index]
+
+
+def _index(key: Value) -> int:
+    if not isinstance(key, Const) or isinstance(key.value, bool) or not isinstance(key.value, int):
+        raise NotUnderstood("an index that is no integer")
+    return key.value
+
+
+def _dimension(shape: Shape, key: Value) -> Value:
+    text = f"{shape.text}[{key.text}]"
+    if isinstance(key, SliceOf):
+        return Shape(shape.dimensions[slice(*key.ends)], shape.dynamic, text)
+    index = _index(key)
+    if not -len(shape.dimensions) <= index < len(shape.dimensions):
+        raise NotUnderstood("an index outside its shape")
+    dimension = shape.dimensions[index]
+    return Batch(text) if dimension is None else Const(dimension, text)
+
+
+def _part_of_tensor(value: Tensor, key: Value) -> Tensor:
+    keys = key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
+    if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
+        raise NotUnderstood("a subscript")
+    chosen = operation(NUMPY, "GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
+    return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
+
+
+def _key(part: Value) -> Json:
+    if isinstance(part, SliceOf):
+        if part.ends[2] == 0:
+            raise NotUnderstood("a step of zero")
+        return {"class_name": "__slice__", "config": dict(zip(("start", "stop", "step"), part.ends, strict=True))}
+    if isinstance(part, Const) and part.value is None:
+        return None
+    if isinstance(part, Const) and part.value is ...:
+        return {"class_name": "__ellipsis__", "config": {}}
+    if number(part) is None:
+        raise NotUnderstood(f"a tensor's part by {kind(part)}")
+    return _index(part)
+
+
+def slice_of(ends: Sequence[Value]) -> SliceOf:
+    """`start:stop:step`, of constants."""
+    values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
+    start, stop, step = (
+        value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else "" for value in values
+    )
+    if start == "" or stop == "" or step == "":
+        raise NotUnderstood("a slice whose ends are no integers")
+    assert not isinstance(start, str)
+    assert not isinstance(stop, str)
+    assert not isinstance(step, str)
+    return SliceOf((start, stop, step))
+
+
+def unpack(value: Value, count: int) -> list[Value]:
+    """`a, b = value`, in order."""
+    if not isinstance(value, Items):
+        raise NotUnderstood(f"{kind(value)} taken apart")
+    if len(value.items) != count:
+        raise NotUnderstood("a list taken apart in another number of parts")
+    return list(value.items)
+
+
+def kind(value: Value) -> str:
+    """What a value is, for a reason."""
+    if isinstance(value, Const):
+        names = {bool: "a truth value", int: "an integer", float: "a number", str: "text", type(None): "None"}
+        return names.get(type(value.value), "`...`")
+    if isinstance(value, Items):
+        return "a stored list" if value.kind == "stored" else f"a {value.kind}"
+    if isinstance(value, (Name, Method)):
+        return f"`{value.text}`"
+    names_of_kinds = {
+        Tensor: "a tensor",
+        Array: "an array",
+        SliceOf: "a slice",
+        Shape: "a shape",
+        Batch: "the batch size",
+    }
+    return names_of_kinds.get(type(value), "nothing")

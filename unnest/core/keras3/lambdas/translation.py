@@ -1,0 +1,347 @@
+"""A stored Lambda as Keras 3 operations: what it computes, or why that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from unnest.core import code_objects
+from unnest.core.code_objects import CodeObject, Constant, Opaque
+from unnest.core.keras3.lambdas import functions
+from unnest.core.keras3.lambdas.machine import Machine
+from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible, Python
+from unnest.core.keras3.lambdas.operators import FLOAT, calculation
+from unnest.core.keras3.lambdas.values import (
+    LAYERS,
+    NUMPY,
+    Arguments,
+    Array,
+    Dialect,
+    Items,
+    Name,
+    NotUnderstood,
+    Tensor,
+    Value,
+    array,
+    bounded,
+    constant,
+    items,
+)
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode
+from unnest.core.model import Json, JsonObject
+
+VARIADIC = 0x04 | 0x08
+GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
+"""Flags of code objects: `*args`, `**kwargs`; generators and coroutines (3.5's iterable coroutine among them)."""
+
+FED_BY_KERAS = frozenset({"mask", "training"})
+"""Arguments that a Lambda is handed when its function has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What a Lambda computes.
+
+    `outputs` has one operand for each tensor that it gives, `several` whether it gives a list even of one;
+    `expression` is Python for people, `taken` what bare names were taken for, `pythons` those under which the bytes
+    mean this.
+    """
+
+    outputs: tuple[Operand, ...]
+    several: bool
+    expression: str
+    taken: Mapping[str, str]
+    pythons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Untranslatable:
+    """Why not, and what could be read: names and constants of the code, the expression as far as it got."""
+
+    reason: str
+    names: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How the layer was called, and by whom: what its config does not say.
+
+    `shapes` and `dtypes` are of its inputs, the batch first; None stands for unknown shapes and for float32.
+    `masked`: one of the inputs may carry a mask, which a Lambda stops and some layers of Keras 3 pass on.
+    `keras_version` and `backend` as the file has them.
+    """
+
+    inputs: int = 1
+    shapes: Sequence[Sequence[int | None] | None] | None = None
+    dtypes: Sequence[str] | None = None
+    masked: bool = False
+    keras_version: str | None = None
+    backend: str | None = None
+
+
+def translate(config: JsonObject, called: Called) -> Translation | Untranslatable:
+    """A Lambda layer's computation as operands, from its stored config; never raises."""
+    try:
+        stored = _stored(config)
+    except NotUnderstood as reason:
+        return Untranslatable(str(reason))
+    if isinstance(stored, Name):
+        return _translate_name(stored, config, called)
+    if called.backend == "cntk":
+        return Untranslatable("its backend is CNTK")
+    readings = code_objects.read(stored.code)
+    if not readings:
+        return Untranslatable("its code is not in a known form")
+    return _agreed([(code, python) for code in readings for python in PYTHONS[code.layout]], stored, called)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredFunction:
+    """Code with the values that are stored beside it; `arguments` are the layer's, by name."""
+
+    code: str
+    defaults: tuple[Value, ...]
+    closure: tuple[Value, ...]
+    arguments: Mapping[str, Value]
+
+
+def _stored(config: JsonObject) -> _StoredFunction | Name:
+    if config.get("mask") is not None:
+        raise NotUnderstood("it computes a mask of its own")
+    if _dtype(config.get("dtype")) not in {None, FLOAT}:
+        raise NotUnderstood("it computes in another dtype than float32")
+    arguments = config.get("arguments")
+    if not isinstance(arguments, Mapping | None):
+        raise NotUnderstood("its arguments are no names and values")
+    known = {name: _json(value) for name, value in (arguments or {}).items()}
+    function = config.get("function")
+    if isinstance(function, str):
+        module = config.get("module")
+        return Name(_path(module if isinstance(module, str) else "", function), function)
+    if isinstance(function, Mapping):
+        function = _three(function)
+    if not isinstance(function, Sequence) or not function or not isinstance(function[0], str):
+        raise NotUnderstood("its function is not stored")
+    code, defaults, closure = (*function, None, None)[:3]
+    assert isinstance(code, str)
+    return _StoredFunction(code, _values(defaults), _values(closure), known)
+
+
+def _three(function: JsonObject) -> Sequence[Json]:
+    inner = function.get("config")
+    if function.get("class_name") != "__lambda__" or not isinstance(inner, Mapping):
+        raise NotUnderstood("its function is stored by name")
+    return [inner.get("code"), inner.get("defaults"), inner.get("closure")]
+
+
+def _dtype(stored: Json) -> Json:
+    if isinstance(stored, Mapping):
+        inner = stored.get("config")
+        return inner.get("name") if isinstance(inner, Mapping) else "unknown"
+    return stored
+
+
+BACKEND_MODULES = (
+    "keras.backend",
+    "keras.backend.tensorflow_backend",
+    "tensorflow.python.keras.backend",
+    "keras.src.backend",
+)
+ACTIVATION_MODULES = ("keras.activations", "tensorflow.python.keras.activations", "keras.src.activations")
+
+
+def _path(module: str, function: str) -> str:
+    """A named function under its short name; only where the file says which module has it."""
+    if module in BACKEND_MODULES:
+        return f"K.{function}"
+    return f"keras.activations.{function}" if module in ACTIVATION_MODULES else function
+
+
+def _values(stored: Json) -> tuple[Value, ...]:
+    if stored is None:
+        return ()
+    if isinstance(stored, Mapping) and stored.get("class_name") == "__tuple__":
+        stored = stored.get("items")
+    if not isinstance(stored, Sequence) or isinstance(stored, str):
+        raise NotUnderstood("its stored values are in no known form")
+    return tuple(_json(value) for value in stored)
+
+
+def _json(stored: Json) -> Value:
+    """A stored value: what was a tuple, a list or an array is no longer told apart."""
+    if isinstance(stored, Mapping):
+        if stored.get("type") == "ndarray" and array(_json(stored.get("value"))) is not None:
+            return Array(array(_json(stored["value"])), "array(...)")
+        if stored.get("class_name") == "__tuple__":
+            return _json(stored.get("items"))
+        raise NotUnderstood("a stored value of another kind")
+    if isinstance(stored, Sequence) and not isinstance(stored, str):
+        return items("stored", [_json(value) for value in stored])
+    return constant(stored)
+
+
+def _inputs(called: Called, text: str) -> Value:
+    tensors = [
+        Tensor(
+            Input(index),
+            called.dtypes[index] if called.dtypes else FLOAT,
+            text if called.inputs == 1 else f"{text}[{index}]",
+            shape=_shape(called, index),
+        )
+        for index in range(called.inputs)
+    ]
+    return tensors[0] if called.inputs == 1 else items("list", tensors)
+
+
+def _shape(called: Called, index: int) -> tuple[int | None, ...] | None:
+    shape = called.shapes[index] if called.shapes else None
+    return None if shape is None else (None, *shape[1:])
+
+
+def _dialect(called: Called) -> Dialect:
+    version = called.keras_version or ""
+    numbers = tuple(int(part) for part in version.partition("-")[0].split(".") if part.isdecimal())
+    tensorflow: Literal["1", "2"] | None = None
+    if version.endswith("-tf") or numbers >= (2, 4):
+        tensorflow = "2" if numbers >= (2, 3) else "1" if numbers < (2, 2, 4) else None
+    elif numbers and numbers < (2, 3):
+        tensorflow = "1"
+    backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
+    return Dialect(backend, tensorflow, keras_3=numbers >= (3,))
+
+
+def _agreed(
+    candidates: Sequence[tuple[CodeObject, Python]], stored: _StoredFunction, called: Called
+) -> Translation | Untranslatable:
+    """What all Pythons that may have written the code say; one that does not understand it silences the others."""
+    agreed: Translation | None = None
+    for code, python in candidates:
+        try:
+            result = _run(code, python, stored, called)
+        except Impossible:
+            continue
+        if isinstance(result, Untranslatable):
+            return result
+        if agreed is not None and replace(result, pythons=agreed.pythons) != agreed:
+            return _untranslatable(code, "its code means different things in different Pythons")
+        agreed = replace(result, pythons=(*(agreed.pythons if agreed else ()), python.version))
+    return agreed or _untranslatable(candidates[0][0], "its code is of no known Python")
+
+
+def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Called) -> Translation | Untranslatable:
+    machine = None
+    try:
+        dialect = _dialect(called)
+        machine = Machine(python, code, dialect, _locals(code, stored, called), stored.closure)
+        return _translation(machine.run(), dialect, called, python)
+    except NotUnderstood as reason:
+        return _untranslatable(code, str(reason), machine.text if machine else "")
+
+
+def _locals(code: CodeObject, stored: _StoredFunction, called: Called) -> dict[str, Value]:
+    """The function's arguments: the tensors first, the layer's by name, what has a default."""
+    if code.flags & VARIADIC or code.flags & GENERATOR:
+        raise NotUnderstood("a generator, or arguments without number")
+    positional = code.locals[: code.arguments]
+    names = code.locals[: code.arguments + code.keyword_only]
+    if not positional or len(stored.defaults) > len(positional):
+        raise NotUnderstood("a function without arguments")
+    if FED_BY_KERAS & set(names):
+        raise NotUnderstood("an argument that depends on the mask or on training")
+    first = positional[0]
+    defaults = dict(zip(positional[len(positional) - len(stored.defaults) :], stored.defaults, strict=True))
+    values = defaults | {name: value for name, value in stored.arguments.items() if name in names}
+    if not set(stored.arguments) <= set(names[1:]):
+        raise NotUnderstood("an argument of the layer that the function does not take")
+    values[first] = _inputs(called, "x" if first.startswith(".") else first)
+    if set(names) != set(values):
+        raise NotUnderstood("an argument whose value is not stored")
+    return values
+
+
+def _translate_name(function: Name, config: JsonObject, called: Called) -> Translation | Untranslatable:
+    """A function stored by name: only where its module is stored too and is Keras's own."""
+    dialect = _dialect(called)
+    arguments = config.get("arguments")
+    stored = arguments if isinstance(arguments, Mapping) else {}
+    if function.path == function.text:
+        return Untranslatable(f"`{function.text}`, a function that is stored by name", (function.text,))
+    try:
+        keywords = {name: _json(value) for name, value in stored.items()}
+        value = functions.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
+        return _translation(value, dialect, called, None)
+    except NotUnderstood as reason:
+        return Untranslatable(str(reason), (function.text,))
+
+
+def _translation(value: Value, dialect: Dialect, called: Called, python: Python | None) -> Translation:
+    values = value.items if isinstance(value, Items) else (value,)
+    tensors = [each for each in values if isinstance(each, Tensor)]
+    if not tensors or len(tensors) != len(values):
+        raise NotUnderstood("a result that is no tensor")
+    outputs = tuple(_output(tensor, called) for tensor in tensors)
+    pythons = (python.version,) if python else ()
+    return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)
+
+
+def _output(tensor: Tensor, called: Called) -> Operand:
+    if isinstance(tensor.operand, Input):
+        # A new tensor: a Lambda stops the mask, which the input itself would carry on.
+        return calculation("Multiply", tensor, constant(1)).operand
+    scale_and_offset = None if called.masked else _rescaling(tensor.operand)
+    if scale_and_offset is None:
+        return tensor.operand
+    index, scale, offset = scale_and_offset
+    return OpNode(LAYERS, "Rescaling", {"scale": scale, "offset": offset, "dtype": FLOAT}, (Input(index),))
+
+
+def _rescaling(operand: Operand) -> tuple[int, float, float] | None:
+    """Input, scale and offset of `x * scale + offset` and what is the same within rounding."""
+    match _sides(operand):
+        case "Subtract", left, (int() | float()) as offset:
+            return _scaled(left, -offset)
+        case ("Add", left, (int() | float()) as offset) | ("Add", (int() | float()) as offset, left):
+            return _scaled(left, offset)
+    return _scaled(operand, 0)
+
+
+def _scaled(operand: Operand, offset: float) -> tuple[int, float, float] | None:
+    if isinstance(operand, Input):
+        return operand.index, 1.0, offset
+    match _sides(operand):
+        case "Divide", Input(index), (int() | float()) as divisor if divisor:
+            return index, 1 / divisor, offset
+        case ("Multiply", Input(index), (int() | float()) as scale) | (
+            "Multiply",
+            (int() | float()) as scale,
+            Input(index),
+        ):
+            return index, float(scale), offset
+    return None
+
+
+def _sides(operand: Operand) -> tuple[str, Operand, Operand] | None:
+    if isinstance(operand, OpNode) and operand.module == NUMPY and len(operand.args) == len(("left", "right")):
+        return operand.class_name, operand.args[0], operand.args[1]
+    return None
+
+
+def _untranslatable(code: CodeObject, reason: str, expression: str = "") -> Untranslatable:
+    constants = tuple(_written(value) for value in code.constants if value is not None)
+    return Untranslatable(reason, code.names, constants, expression)
+
+
+MAX_WRITTEN = 80
+"""Characters of one constant in a report."""
+
+
+def _written(stored: Constant) -> str:
+    if isinstance(stored, (CodeObject, Opaque)):
+        return "a function" if isinstance(stored, CodeObject) else "..."
+    if isinstance(stored, tuple):
+        return "(...)"
+    text = repr(stored[:MAX_WRITTEN] if isinstance(stored, (str, bytes)) else stored)
+    return text if len(text) <= MAX_WRITTEN else text[:MAX_WRITTEN] + "..."

@@ -1,0 +1,281 @@
+"""What the machine computes with: tensors that are not there, and Python values that are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import EllipsisType
+from typing import Literal, TypeAlias
+
+from unnest.core.keras3.op_nodes import Operand, OpNode, Part
+from unnest.core.model import Json
+
+NUMPY, MATH, CORE, NN, IMAGE = (f"keras.src.ops.{room}" for room in ("numpy", "math", "core", "nn", "image"))
+LAYERS = "keras.layers"
+
+MAX_NODES = 500
+"""Operations in one expression, shared ones counted each time; real lambdas stay below fifty."""
+
+MAX_ELEMENTS = 10_000
+"""Numbers in one array constant."""
+
+MAX_TEXT = 4_000
+"""Characters of an expression; it is for people to read."""
+
+MAX_INTEGER = 2**31 - 1
+"""Above, an integer is written as the float that it becomes beside a tensor of floats."""
+
+MAX_FLOAT = 3e38
+"""Nearly the largest of 32 bits."""
+
+ATOM, UNARY, COMPARISON = 10, 8, 1
+RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
+"""How tightly an operator binds, for the parentheses of the text."""
+
+
+class NotUnderstood(Exception):
+    """The reason, for the report; the translation ends here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from."""
+
+    operand: Operand
+    dtype: str
+    text: str
+    rank: int = ATOM
+    shape: tuple[int | None, ...] | None = None
+    nodes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A Python value of one of the plain types."""
+
+    value: bool | int | float | str | EllipsisType | None
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A Python list or tuple, or a list read from JSON, which may have been an array.
+
+    `size` counts all that is in it; `spelt` is what a function that gives a list was called with.
+    """
+
+    kind: Literal["list", "tuple", "stored"]
+    items: tuple[Value, ...]
+    size: int
+    rank: int = ATOM
+    spelt: str = ""
+
+    @property
+    def text(self) -> str:
+        """As Python writes it."""
+        if self.spelt:
+            return self.spelt
+        inner = ", ".join(item.text for item in self.items)
+        return f"({inner}{',' if len(self.items) == 1 else ''})" if self.kind == "tuple" else f"[{inner}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A constant array of numbers (nested lists of one shape)."""
+
+    value: Json
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class SliceOf:
+    """A slice with constant ends."""
+
+    ends: tuple[int | None, int | None, int | None]
+    rank: int = ATOM
+
+    @property
+    def text(self) -> str:
+        """As it stands between brackets."""
+        start, stop, step = ("" if end is None else str(end) for end in self.ends)
+        return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A module or function by the name that it is known under here (`K.mean`), and as the code has it."""
+
+    path: str
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An attribute of a value that is only good for a call."""
+
+    of: Tensor | Shape
+    name: str
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of a tensor as Python sees it; `dynamic` where it is itself a tensor (`tf.shape`)."""
+
+    dimensions: tuple[int | None, ...]
+    dynamic: bool
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The size of the batch, which is not known."""
+
+    text: str
+    rank: int = ATOM
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """What CPython pushes where a method's object would stand."""
+
+    text: str = ""
+    rank: int = ATOM
+
+
+Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Batch | Null
+
+
+@dataclass(slots=True)
+class Dialect:
+    """Whose functions the code called.
+
+    `tensorflow` is its first number where the file tells; `taken` fills with what bare names were taken for.
+    """
+
+    backend: str | None = None
+    tensorflow: Literal["1", "2"] | None = None
+    keras_3: bool = False
+    taken: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Of one call, in the order of the code."""
+
+    positional: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+
+    @property
+    def text(self) -> str:
+        """Between the parentheses."""
+        keywords = (f"{name}={value.text}" for name, value in self.keywords.items())
+        return ", ".join([*(value.text for value in self.positional), *keywords])
+
+
+def constant(value: bool | float | str | EllipsisType | None) -> Const:
+    """A plain value, written as Python writes it."""
+    text = "..." if value is ... else repr(value)
+    negative = isinstance(value, (int, float)) and not isinstance(value, bool) and math.copysign(1, value) < 0
+    return Const(value, text, UNARY if negative else ATOM)
+
+
+def items(kind: Literal["list", "tuple", "stored"], values: Sequence[Value]) -> Items:
+    """A list or tuple.
+
+    Raises:
+        NotUnderstood: Where it holds more than anyone writes.
+
+    """
+    size = 1 + sum(value.size if isinstance(value, Items) else 1 for value in values)
+    if size > MAX_ELEMENTS:
+        raise NotUnderstood("a long list")
+    return Items(kind, tuple(values), size)
+
+
+def bounded(text: str) -> str:
+    """The text, unless nobody would read it.
+
+    Raises:
+        NotUnderstood: Where it is too long.
+
+    """
+    if len(text) > MAX_TEXT:
+        raise NotUnderstood("the expression is too long")
+    return text
+
+
+def enclosed(value: Value, rank: int) -> str:
+    """A value's text as part of what binds as `rank` does."""
+    return value.text if value.rank >= rank else f"({value.text})"
+
+
+def operation(
+    module: str, class_name: str, config: Mapping[str, Json], args: Sequence[Operand], like: Sequence[Tensor]
+) -> Tensor:
+    """An operation on tensors, with the dtype of the first; the caller sets another, a shape and the text."""
+    nodes = 1 + sum(tensor.nodes for tensor in like)
+    if nodes > MAX_NODES:
+        raise NotUnderstood("the expression is too large")
+    return Tensor(OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", nodes=nodes)
+
+
+def part(tensor: Tensor, index: int) -> Tensor:
+    """Output `index` of an operation that gives several."""
+    assert isinstance(tensor.operand, OpNode)
+    return replace(tensor, operand=Part(tensor.operand, index))
+
+
+def number(value: Value) -> int | float | None:
+    """A finite Python number that a tensor of 32 bits holds."""
+    if not isinstance(value, Const) or isinstance(value.value, bool) or not isinstance(value.value, (int, float)):
+        return None
+    return value.value if plain(value.value) else None
+
+
+def plain(value: float) -> bool:
+    """Whether a tensor of 32 bits holds it."""
+    return abs(value) <= (2**63 - 1 if isinstance(value, int) else MAX_FLOAT)
+
+
+def array(value: Value) -> Json | None:
+    """The nested list of a constant array, None where it is none: ragged, empty, or not of numbers."""
+    if isinstance(value, Array):
+        return value.value
+    if not isinstance(value, Items):
+        return None
+    nested = _nested(value)
+    return nested if nested is not None and _shape(nested) is not None else None
+
+
+def _nested(value: Value) -> Json | None:
+    if isinstance(value, Items):
+        parts = [_nested(item) for item in value.items]
+        return None if None in parts else parts
+    return number(value)
+
+
+def _shape(nested: Json) -> tuple[int, ...] | None:
+    if not isinstance(nested, list):
+        return ()
+    shapes = {_shape(item) for item in nested}
+    inner = shapes.pop() if len(shapes) == 1 else None
+    return None if inner is None else (len(nested), *inner)
+
+
+def as_floats(nested: Json) -> Json:
+    """A constant array in Keras 3's JSON, float32."""
+    return {"class_name": "__numpy__", "config": {"value": _floats(nested), "dtype": "float32"}}
+
+
+def _floats(nested: Json) -> Json:
+    if isinstance(nested, list):
+        return [_floats(item) for item in nested]
+    assert isinstance(nested, (int, float))
+    return float(nested)
