@@ -1,7 +1,7 @@
-"""keras-applications, made by the original software as two-GPU models: after `fix --keras 3` today's Keras predicts the same.
+"""keras-applications as two-GPU models: after `fix --keras 3` today's Keras predicts what the original software did.
 
-The models are made when this runs (UNNEST_STACKS: the folder of environments that fixtures/scripts/make-stack makes) and are
-loaded in the Python that UNNEST_TF names, by `keras.models.load_model(path)` alone, in a process that knows nothing of unnest.
+The models are made when this runs (UNNEST_STACKS: the folder of environments that fixtures/scripts/make-stack makes) and
+loaded in the Python that UNNEST_TF names, by `keras.models.load_model(path)` alone, where unnest is never imported.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ print("OFF", float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))), "un
 
 
 def environment(home: Path) -> dict[str, str]:
+    """Variables of a process that knows only its own folder."""
     return {
         "PATH": os.defpath, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "",
