@@ -1,7 +1,7 @@
 """keras-applications as two-GPU models: after `fix --keras 3` today's Keras predicts what the original software did.
 
-The models are made when this runs (UNNEST_STACKS: the folder of environments that fixtures/scripts/make-stack makes) and
-loaded in the Python that UNNEST_TF names, by `keras.models.load_model(path)` alone, where unnest is never imported.
+The models are made when this runs (UNNEST_STACKS: the folder of environments that fixtures/scripts/make-stack makes),
+and loaded in the Python that UNNEST_TF names, by `keras.models.load_model(path)` alone, unnest never imported.
 """
 
 from __future__ import annotations
