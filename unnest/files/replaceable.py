@@ -6,7 +6,6 @@ place of an empty folder, or of one that holds nothing but a SavedModel's own pa
 
 from __future__ import annotations
 
-import filecmp
 import os
 import re
 import stat
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from unnest.errors import Refused
-from unnest.files.system import is_folder
+from unnest.files.system import is_folder, same
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
@@ -149,7 +148,7 @@ def _alike(one: str, two: str) -> bool:
     if os.path.isdir(one):
         return os.path.isdir(two)
     try:
-        return os.path.isfile(one) and filecmp.cmp(one, two, shallow=False)
+        return os.path.isfile(one) and same(one, two)
     except OSError:
         return False
 

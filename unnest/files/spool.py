@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import IO
@@ -29,6 +28,8 @@ def spool() -> IO[bytes]:
 
     Where nothing is written (`inspect`), or the folder may not be written, it is in the system's temporary folder.
     """
+    import tempfile
+
     # The suffix shows only where the system cannot make files without a name, and only for a moment.
     with contextlib.suppress(OSError):
         return tempfile.TemporaryFile(dir=_FOLDER.get(), suffix=".unnest-tmp", buffering=0)
