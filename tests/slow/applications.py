@@ -6,13 +6,12 @@ OUT/<name>.h5 and OUT/<name>.npz (x0, y0). Weights are the initializers'; BatchN
 One line of JSON for each model: {"name", "error", "apart"}; apart: between the parallel model and its template.
 """
 
-import json
 import os
 import sys
 
 os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 #: Name -> the class, the input's side, whether with its classifier (else: what the pooled features are).
 MODELS = {
@@ -29,12 +28,12 @@ MODELS = {
 ROWS = 4
 
 
-def stir(model, rng):
+def stir(model, rng) -> None:
     """Statistics, scales and offsets that are neither 0 nor 1."""
     for layer in model.layers:
         if type(layer).__name__.startswith("BatchNormalization"):
             values = []
-            for weight, value in zip(layer.weights, layer.get_weights()):
+            for weight, value in zip(layer.weights, layer.get_weights(), strict=False):
                 positive = "variance" in weight.name or "gamma" in weight.name
                 noise = rng.uniform(0.7, 1.4, value.shape) if positive else rng.randn(*value.shape) * 0.1
                 values.append(noise.astype(value.dtype))
@@ -57,7 +56,7 @@ def make(keras, name, out):
     return apart
 
 
-def main():
+def main() -> None:
     sys.path.insert(0, sys.argv[1])
     import fake_gpus
 
@@ -75,8 +74,7 @@ def main():
             try:
                 told["apart"] = make(keras, name, sys.argv[3])
             except Exception as error:
-                told["error"] = "%s: %s" % (type(error).__name__, error)
-        print(json.dumps(told))
+                told["error"] = f"{type(error).__name__}: {error}"
         sys.stdout.flush()
 
 
