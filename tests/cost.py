@@ -22,10 +22,23 @@ main()
 """
 
 
-def run(*args: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], float, float]:
-    """The finished run, its seconds, its megabytes."""
+#: No run of an attack goes on for longer, or takes more, whatever it asks for.
+LIMITS = """
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+"""
+
+
+def run(*args: str, cwd: Path, limited: bool = False) -> tuple[subprocess.CompletedProcess[str], float, float]:
+    """The finished run, its seconds, its megabytes; `limited` keeps the machine from what it may ask for."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, *args], cwd=cwd, capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", LIMITS + RUN if limited else RUN, *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     seconds, kilobytes = re.findall(r"\ncost (\S+) (\d+)\n", done.stderr)[0]
     done.stderr = re.sub(r"\ncost .*\n", "", done.stderr)

@@ -19,7 +19,7 @@ FINDINGS = (ROOT / "docs" / "findings.md").read_text()
 README = (ROOT / "README.md").read_text()
 
 #: Callables whose first argument is an error's code.
-RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "_refuse"}
+RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "OverBudget", "_refuse"}
 
 
 def options_of(command: str) -> set[str]:

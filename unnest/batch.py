@@ -36,14 +36,18 @@ class Found:
 
 
 def inspect_all(
-    paths: Sequence[str], architecture: JsonObject | None = None, slice_layers: Collection[str] = ()
+    paths: Sequence[str],
+    architecture: JsonObject | None = None,
+    slice_layers: Collection[str] = (),
+    *,
+    trust: bool = False,
 ) -> Iterator[Report]:
     """A report per model, in the order of the paths."""
 
     def work(found: Found) -> Report:
         if found.error is not None:
             return Report(path=found.path, verdict="unreadable", error=found.error)
-        return inspect(found.path, architecture=architecture, slice_layers=slice_layers)
+        return inspect(found.path, architecture=architecture, slice_layers=slice_layers, trust=trust)
 
     return _each(paths, FixOptions(), work)
 

@@ -61,16 +61,20 @@ SliceLayers = Annotated[
         help="You vouch that layers of this class cut the batch in order, where the file does not tell; repeatable.",
     ),
 ]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Larger limits of work and memory, for files whose origin you know.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
 
 
 @app.command()
-def inspect(
+def inspect(  # noqa: PLR0917 - one parameter per option
     paths: Paths,
     as_json: AsJson = False,
     architecture: Architecture = None,
     slice_layer: SliceLayers = None,
+    trust: Trust = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
@@ -81,7 +85,7 @@ def inspect(
     from unnest.batch import inspect_all
     from unnest.options import given_architecture
 
-    reports = inspect_all(paths, given_architecture(architecture), slice_layer or ())
+    reports = inspect_all(paths, given_architecture(architecture), slice_layer or (), trust=trust)
     shown = _show(reports, as_json=as_json, quiet=quiet, verbose=verbose)
     if any(r.error for r in shown):
         return TROUBLE
@@ -114,6 +118,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         ),
     ] = False,
     slice_layer: SliceLayers = None,
+    trust: Trust = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -138,6 +143,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         keep_nested,
         frozenset(slice_layer or ()),
         architecture_inputs(architecture),
+        trust,
     )
     results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
@@ -217,6 +223,8 @@ def run() -> int:
     for stream in (sys.stdout, sys.stderr):
         # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more.
+    sys.unraisablehook = lambda _: None
     try:
         code = app(standalone_mode=False)
         _flush(sys.stdout)  # what the parser printed

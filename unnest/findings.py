@@ -72,6 +72,11 @@ class Code(Enum):
         "in the file, but no part of the model: {what}",
         "unnest writes the model alone; keep the original if something reads these",
     )
+    STORED_CODE = (
+        "warning",
+        "loading this file runs, imports or reads what it names: {what}{output}",
+        "load it only where you know who made it; unnest itself runs none of it",
+    )
     NOT_HELD = (
         "info",
         "left out, because the output cannot hold it: {what}",

@@ -31,6 +31,7 @@ class FixOptions:
     slice_layers: frozenset[str] = frozenset()
     #: What else is read in this run: never written, whatever is forced.
     inputs: tuple[Inputs, ...] = ()
+    trust: bool = False
 
 
 def check_usage(path: str, options: FixOptions) -> None:

@@ -14,15 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from unnest import destination, outputs
-from unnest.core.model import Choices, JsonObject, Plan
+from unnest.budget import Budget, check, limited
+from unnest.core import stored_code
+from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, system, workspace
 from unnest.files.spool import spool_in
-from unnest.findings import Code, listed
+from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source, Target, nbytes
+from unnest.formats.boundary import reading, writing
 from unnest.formats.convert import Aim, aim
-from unnest.formats.detect import container, container_of, open_container
+from unnest.formats.detect import container, container_of, open_container, stored_size
 from unnest.options import Architecture, FixOptions, architecture_inputs, check_usage, given_architecture
 from unnest.report.load_hint import load_line, loads_in
 from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
@@ -34,18 +37,22 @@ R = TypeVar("R", bound=Report)
 
 
 def inspect(
-    path: str | os.PathLike[str], *, architecture: Architecture = None, slice_layers: Iterable[str] = ()
+    path: str | os.PathLike[str],
+    *,
+    architecture: Architecture = None,
+    slice_layers: Iterable[str] = (),
+    trust: bool = False,
 ) -> Report:
     """Tell what is in this file, and whether it is a parallel model.
 
     `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
     was saved or of its template. `slice_layers` are the classes of which the caller vouches that
-    they cut the batch in order.
+    they cut the batch in order. `trust` raises the limits of work and memory.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
     known, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
-        with open_container(report.path).open(report.path) as source:
+        with limited(_budget(report.path, trust=trust)), reading(report.path), _opened(report.path) as source:
             made = _plan(source, known, choices)
             report = replace(_seen(report, source, made), near_misses=made.near_misses, fix_would=_foreseen(made))
             mistaken = made.refusal if made.refusal is not None and made.refusal.code == MISMATCH else None
@@ -68,6 +75,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     architecture: Architecture = None,
     keep_nested: bool = False,
     slice_layers: Iterable[str] = (),
+    trust: bool = False,
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -77,6 +85,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     options = FixOptions(
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
         given_architecture(architecture), keep_nested, frozenset(slice_layers), architecture_inputs(architecture),
+        trust,
     )  # fmt: skip
     return fix_with(os.fspath(path), options, meter)
 
@@ -89,10 +98,16 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
         workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
     read = atomic.Fingerprint.of(path)
     try:
-        with spool_in(os.path.dirname(options.output or path)), open_container(path).open(path) as source:
-            made = _plan(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
-            result = _seen(result, source, made)
-            return _carried_out(result, source, made, options, meter, read)
+        with (
+            limited(_budget(path, trust=options.trust)),
+            spool_in(os.path.dirname(options.output or path)),
+            _opened(path) as source,
+        ):
+            with reading(path):
+                made = _plan(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
+                result = _seen(result, source, made)
+            with writing(options.output or path):
+                return _carried_out(result, source, made, options, meter, read)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, read, e) else e
         return replace(_troubled(result, error), action="refused" if isinstance(error, Refused) else "failed")
@@ -104,13 +119,25 @@ def _has_moved_on(path: str, read: atomic.Fingerprint | None, error: Exception) 
     return blames and read is not None and stat.S_ISREG(read.status.st_mode) and not read.is_of(path)
 
 
+def _budget(path: str, *, trust: bool) -> Budget:
+    return Budget.of(path, stored_size(path), trust=trust)
+
+
+def _opened(path: str) -> Source:
+    """The model at `path`. Raises Unreadable or Failed, and nothing else."""
+    with reading(path):
+        return open_container(path).open(path)
+
+
 def _plan(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
     try:
-        return source.plan(architecture, choices=choices)
+        made = source.plan(architecture, choices=choices)
+        check()
     except NotAGraph as e:
         raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
     except RecursionError as e:
         raise Unreadable("json-too-deep", f"{source.path}: the architecture nests too deep to be a model") from e
+    return made
 
 
 def _seen(report: R, source: Source, made: Plan) -> R:
@@ -125,7 +152,7 @@ def _seen(report: R, source: Source, made: Plan) -> R:
         wrappers=made.wrappers,
         template=made.template,
         optimizer=made.optimizer,
-        findings=(*source.findings, *made.findings),
+        findings=(*source.findings, *made.findings, *_told_code(stored, None)),
     )
 
 
@@ -147,6 +174,17 @@ def _foreseen(made: Plan) -> str | None:
     if outermost.scope == "embedded":
         return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"
     return "unnest fix writes the template model alone"
+
+
+def _told_code(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
+    """What loading the file would run; with `output`, whether that still has it."""
+    named = stored_code.named_by(stored)
+    if not named:
+        return ()
+    left = [n for n in stored_code.named_by(output) if n in named] if output is not None else []
+    fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
+    told = "" if output is None else f"; the output has {fate}"
+    return (Code.STORED_CODE(what=listed(named), output=told),)
 
 
 def _troubled(report: R, error: Exception) -> R:
@@ -200,7 +238,8 @@ def _carried_out(
     if options.in_place:
         place, backup = result.path, os.path.realpath(result.path) + options.backup
         result = replace(result, backup=backup)
-    result = _told(result, goal, made, place)
+    result = _told(result, goal, made, source, place)
+    source.check_sums()
     job = _copying(source) if done == "unchanged" else _writing(source, goal, options, meter or _unwatched)
     if not options.in_place:
         destination.check_place(source, goal, place, options)
@@ -215,6 +254,8 @@ def _carried_out(
     return replace(result, action=done, checks=tuple(job.checks), findings=found)
 
 
+STORED_CODE = "stored-code"
+
 #: Containers whose paths have no suffix.
 BARE = ("saved_model", "checkpoint")
 #: Containers that are HDF5.
@@ -225,7 +266,7 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
+def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> Result:
     """What is going to be where."""
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
@@ -234,7 +275,11 @@ def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
     return replace(
         result,
         output=place,
-        findings=(*result.findings, *goal.lost),
+        findings=(
+            *(f for f in result.findings if f.code != STORED_CODE),
+            *goal.lost,
+            *_told_code(source.stored, model),
+        ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
         loads_in=loads_in(model, place, goal.container),

@@ -80,6 +80,9 @@ class Source(ABC):
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
 
+    def check_sums(self) -> None:  # noqa: B027 - most containers have no sums, or check tensors as they hand them out
+        """Hold the file against its own checksums, before anything is written. Raises Unreadable."""
+
     def close(self) -> None:  # noqa: B027 - most containers have nothing to let go of
         """Let go of the file."""
 

@@ -6,9 +6,10 @@ longer to load than everything else together.
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from importlib import import_module
 
 from unnest.errors import Unreadable
@@ -32,6 +33,9 @@ USER_BLOCKS = (0, 512, 1024, 2048, 4096)
 
 #: Suffixes of model files: such a file in a folder is reported even where its content is none.
 SUFFIXES = (".h5", ".hdf5", ".keras")
+
+#: Files of a folder that count for its size.
+MOST_FILES = 10_000
 
 SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
 
@@ -65,6 +69,26 @@ def _of_file(path: str) -> ContainerName | None:
     except OSError as e:
         raise cannot_open(path, e) from e
     return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b'"') else None
+
+
+def stored_size(path: str) -> int:
+    """Bytes of everything that is stored under a path: a file, a folder's files, a checkpoint's; 0 for nothing."""
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    files: Iterable[str]
+    if os.path.isdir(path):
+        files = itertools.islice((os.path.join(at, n) for at, _, names in os.walk(path) for n in names), MOST_FILES)
+    else:
+        folder, name = os.path.split(path)
+        files = (os.path.join(folder, n) for n in _names_in(folder or ".") if n.startswith(name + "."))
+    return sum(os.lstat(f).st_size for f in files if os.path.lexists(f))
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def checkpoints_of(names: Collection[str]) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-from unnest.core.model import Json, Stored
+from unnest.core.model import Stored
+from unnest.core.stored_code import lambdas
 
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
@@ -39,25 +39,13 @@ def load_line(model: Stored, path: str, container: str = "") -> str:
         rename = "; from Keras 2.13 on, name it *.h5 without .weights" if misnamed else ""
         return f"model.load_weights({path!r})  # model: the template, built by your code{rename}"
     guarded = model.is_keras_3 or path.endswith(".keras")
-    safe = ", safe_mode=False" if guarded and _has_lambda(model.architecture) else ""
+    names = lambdas(model.architecture) if guarded else ()
+    safe = ", safe_mode=False" if names else ""
+    trusts = f"  # runs the code stored in {', '.join(names)}: only if you trust it" if names else ""
     fresh = ", compile=False" if _untrained(model, path) else ""
-    return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh})"
+    return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh}){trusts}"
 
 
 def _untrained(model: Stored, path: str) -> bool:
     """Keras 3 (seen with 3.15) fails on losses by name in its own .h5, and loads no optimizer state from one."""
     return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
-
-
-def _has_lambda(value: Json) -> bool:
-    """Whether stored code is among the layers; Keras 3, and any for `.keras`, wants to be told that it may run it."""
-    pending: list[Json] = [value]
-    while pending:
-        entry = pending.pop()
-        if isinstance(entry, Mapping):
-            if entry.get("class_name") == "Lambda":
-                return True
-            pending.extend(entry.values())
-        elif isinstance(entry, (list, tuple)):
-            pending.extend(entry)
-    return False

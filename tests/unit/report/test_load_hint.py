@@ -8,6 +8,13 @@ from unnest.core.model import JsonObject, Stored
 from unnest.report.load_hint import load_line, loads_in
 
 GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
+LAMBDA: JsonObject = {
+    "class_name": "Lambda",
+    "config": {
+        "name": "half",
+        "function": {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}},
+    },
+}
 TRAINED: JsonObject = {"loss": "mse"}
 
 
@@ -66,7 +73,7 @@ def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
 
 def test_stored_code_in_an_archive() -> None:
     """Any Keras that reads `.keras` wants to be told that it may run it."""
-    model = Stored("model", {**GRAPH, "config": {"layers": [{"class_name": "Lambda"}]}}, keras_version="2.15.0")
+    model = Stored("model", {**GRAPH, "config": {"layers": [LAMBDA]}}, keras_version="2.15.0")
     assert "safe_mode=False" in load_line(model, "a.keras")
     assert "safe_mode" not in load_line(model, "a.h5")
 
@@ -75,3 +82,15 @@ def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
     """Its loader drops the optimizer's state."""
     told = loads_in(Stored("model", GRAPH, TRAINED, keras_version="3.15.1"), "a.h5")
     assert told == ("keras 3, whose .h5 loader does not restore the optimizer",)
+
+
+@pytest.mark.parametrize("version", ["3.15.1", "2.15.0"])
+def test_safe_mode_says_whose_code_it_trusts(version: str) -> None:
+    """The switch never comes without the names of the layers that it lets run."""
+    model: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": [LAMBDA]}}
+    line = load_line(Stored("model", model, keras_version=version), "m.keras")
+    assert "safe_mode=False" in line
+    assert line.endswith("# runs the code stored in half: only if you trust it")
+    plain: JsonObject = {"class_name": "Lambda", "config": {"name": "half", "function": "get_slice"}}
+    harmless: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": [plain]}}
+    assert "safe_mode" not in load_line(Stored("model", harmless, keras_version=version), "m.keras")

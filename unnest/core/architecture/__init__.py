@@ -11,6 +11,7 @@ from unnest.core.architecture.models import (
     model_name,
     read,
     replace_children,
+    snake_case,
 )
 from unnest.core.architecture.shared_objects import tidy
 
@@ -25,5 +26,6 @@ __all__ = [
     "model_name",
     "read",
     "replace_children",
+    "snake_case",
     "tidy",
 ]

@@ -59,6 +59,8 @@ class Layer:
     calls: tuple[Call, ...]
     first: int = 0
     first_at_ends: int = 0
+    #: Whether the file tells the name; if not, it is one that Keras could give, and nothing else bears it for sure.
+    is_named: bool = True
 
     @property
     def settings(self) -> JsonObject:

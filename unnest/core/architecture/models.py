@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from unnest.budget import spend
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
 from unnest.core.model import Json, JsonObject
+
+#: What a layer, and each of its calls, costs whenever a graph is read.
+STEPS_A_LAYER = 20
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a nested model sits in a layer's entry: the keys and indices that lead to it."""
@@ -51,6 +56,7 @@ def read(model: JsonObject) -> Graph:
     if entries is None:
         raise NotAGraph(f"{model.get('class_name')!s} holds no list of layers")
     objects = [e for e in entries if isinstance(e, Mapping)]
+    spend(STEPS_A_LAYER * len(objects))
     config = model["config"]
     if isinstance(config, Mapping) and "output_layers" in config:
         return _read_functional(model, config, objects)
@@ -88,6 +94,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
     named = _named(entries)
     stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
+    spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
     raw = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
     ends = [tensor_refs.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
@@ -189,16 +196,50 @@ def _refuse_circles(graph: Graph) -> None:
 
 def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     """A chain: every layer reads the one before it, the first an input that need not be stored."""
-    named = _named(entries)
+    named = _named(_with_names(entries))
     layers: dict[str, Layer] = {}
     before: Ref | None = None
-    for name, entry in named.items():
+    for (name, entry), stored in zip(named.items(), entries, strict=True):
         calls = (Call((before,) if before else ()),)
-        layers[name] = Layer(name, str(entry["class_name"]), entry.get("config"), entry, calls)
+        layers[name] = Layer(
+            name, str(entry["class_name"]), entry.get("config"), stored, calls, is_named=entry is stored
+        )
         before = Ref(name, 0, 0)
     first = next(iter(layers), None)
     inputs = (Ref(first, 0, 0),) if first and is_input(layers[first].stored) else ()
     return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
+
+
+def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
+    """The entries of a Sequential, all with names: a class of somebody's own need not store one.
+
+    Such a layer (an `__init__` without `name`, no `get_config`: what Keras 3 and tf_keras store is `__init__`'s
+    arguments) is given a name when it is loaded: its class in snake_case, numbered from the second on. (Source: files
+    of Keras 3.15 and tf_keras 2.21.)
+    """
+    taken = {config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config}
+    taken |= {e["name"] for e in entries if "name" in e}
+    named: list[JsonObject] = []
+    count: dict[str, int] = {}
+    for entry in entries:
+        config = entry.get("config")
+        if "name" in entry or not isinstance(config, Mapping) or "name" in config or _entries(entry) is not None:
+            named.append(entry)
+            continue
+        stem = snake_case(str(entry["class_name"]).rpartition(">")[2])
+        while True:
+            number = count[stem] = count.get(stem, -1) + 1
+            name = f"{stem}_{number}" if number else stem
+            if name not in taken:
+                break
+        named.append({**entry, "name": name})
+    return named
+
+
+def snake_case(name: str) -> str:
+    """A class name as Keras spells it in the names of layers, and in paths."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json) -> JsonObject:

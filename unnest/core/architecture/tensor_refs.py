@@ -13,7 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TypeAlias
 
+from unnest.budget import spend
 from unnest.core.model import Json
+
+#: What each object and list of a node costs whenever it is looked through.
+STEPS_A_PART = 5
 
 RawRef: TypeAlias = tuple[str, int, int]
 """Layer, node and tensor as the file numbers them."""
@@ -59,9 +63,11 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     """The same structure with every reference replaced; what holds none is returned as it is."""
     if isinstance(node, Mapping):
+        spend(STEPS_A_PART)
         return _rewrite_mapping(node, layers, change)
     if not isinstance(node, Sequence) or isinstance(node, str):
         return node
+    spend(STEPS_A_PART)
     if _is_ref(node, layers):
         name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))
         return [name, number, tensor, *(rewrite(rest, layers, change) for rest in node[3:])]

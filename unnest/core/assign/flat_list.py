@@ -13,6 +13,7 @@ accepted only if it is the one that they leave.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.weight_specs import Expected, expected, has_initializers, units
 from unnest.core.model import Json, JsonObject, Tensor
@@ -56,7 +57,8 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
         return {name: Share() for name in graph.layers}
     if all(t.owner for t in tensors):
         return _as_told(tensors, graph)
-    layers = [_Claimant.of(layer) for layer in graph.layers.values()]
+    borne = _names_of_nameless(tensors, graph)
+    layers = [_Claimant.of(layer, borne.get(layer.name, "")) for layer in graph.layers.values()]
     by_name = _name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
     shares = _anchored(tensors, layers, by_name)
@@ -72,8 +74,30 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
         if shares is None:
             shares = _Search(tensors, layers, claims, rules).only_reading()
     if shares is not None:
-        return {layer.name: share for layer, share in zip(layers, shares, strict=True)}
+        return dict(zip(graph.layers, shares, strict=True))
     raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
+
+
+def _names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]:
+    """What the file called the layers of a Sequential whose configs tell no name: by the name that stands for it here.
+
+    Their weights bear the class's name with a number that counts all of the writer's program. Only where there are as
+    many such names as layers, met in the order of their numbers, is it told which is whose.
+    """
+    by_stem: dict[str, list[str]] = {}
+    for layer in graph.layers.values():
+        if not layer.is_named:
+            by_stem.setdefault(snake_case(layer.class_name.rpartition(">")[2]), []).append(layer.name)
+    named = {layer.name for layer in graph.layers.values() if layer.is_named}
+    borne: dict[str, str] = {}
+    for stem, nameless in by_stem.items():
+        form = re.compile(rf"{re.escape(stem)}(?:_(\d+))?")
+        parts = dict.fromkeys(part for t in tensors for part in t.name.split("/")[:-1] if form.fullmatch(part))
+        met = [part for part in parts if part not in named]
+        numbers = [int(m[1] or 0) for part in met if (m := form.fullmatch(part))]
+        if len(met) == len(nameless) and numbers == sorted(numbers):
+            borne.update(zip(nameless, met, strict=True))
+    return borne
 
 
 def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
@@ -107,11 +131,13 @@ class _Claimant:
     likely: bool
 
     @classmethod
-    def of(cls, layer: Layer) -> _Claimant:
+    def of(cls, layer: Layer, borne: str) -> _Claimant:
+        """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
         inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
         promised = _promised(layer.stored)
         likely = is_model(layer.stored) or has_initializers(layer.config)
-        return cls(layer.name, inner, promised, frozenset(units(layer.settings)), likely)
+        name = layer.name if layer.is_named else borne
+        return cls(name, inner, promised, frozenset(units(layer.settings)), likely)
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
@@ -158,7 +184,7 @@ def _name_claims(tensors: Sequence[Tensor], layers: Sequence[_Claimant]) -> list
         named: dict[str, set[int]] = {}
         for index, layer in enumerate(layers):
             if layer.likely is likely:
-                for name in {layer.name, *layer.inner_names}:
+                for name in {layer.name, *layer.inner_names} - {""}:
                     named.setdefault(name, set()).add(index)
         own = {**named, **own}
     return [_bearers(tensor.name, own) for tensor in tensors]

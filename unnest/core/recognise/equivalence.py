@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unnest.budget import spend
 from unnest.core.recognise.op_graph import Broken, Function, Op, Place, View
 from unnest.core.recognise.shape_evaluation import SLICES, Arithmetic, same_rows
 
@@ -16,6 +17,8 @@ BATCH = 720_720
 RANKS = (2, 4, 1, 3, 5)
 #: Pairs of operations compared before a graph is called too large: minutes of work, never met.
 MAX_PAIRS = 3_000_000
+#: Steps that comparing a pair takes.
+STEPS_A_PAIR = 15
 #: Attributes in which two towers may differ: notes, names of the run time's own objects, seeds of dropped noise.
 IGNORED = frozenset(
     {"frame_name", "tensor_array_name", "config_proto", "config", "executor_type", "seed", "seed2", "is_constant",
@@ -40,6 +43,7 @@ class Lockstep:
         """Whether both are the same computation. Raises Broken."""
         pending = [(a, b)]
         while pending:
+            spend(STEPS_A_PAIR)
             a, b = pending.pop()
             self._note(a, b)
             first, second = self.view.resolve(a), self.other.resolve(b)

@@ -13,6 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from unnest.budget import spend
+
 #: None where nothing is known; -1 for one unknown dimension.
 Shape: TypeAlias = "tuple[int, ...] | None"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -107,6 +109,7 @@ class View:
     def aliases(self, place: Place) -> Iterator[Place]:
         """The same value, step by step nearer to the operation that makes it; ends there."""
         for _ in range(10_000):
+            spend(2)
             yield place
             graph, op = self.graph(place.frame), self.op(place)
             if op is None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
 
+from unnest.budget import spend
 from unnest.core.recognise.equivalence import RANKS, Lockstep
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.merges import Join, end_to_end, join
@@ -93,6 +94,7 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
         if tensor in seen:
             continue
         seen.add(tensor)
+        spend()
         yield tensor
         op = graph.producer(tensor)
         if op is not None:
@@ -234,6 +236,7 @@ def _between(graph: OpGraph, ends: set[str], entries: set[str]) -> set[str]:
     reached: list[str] = []
     while pending:
         tensor = pending.pop()
+        spend()
         op = graph.producer(tensor)
         if op is None or tensor in entries or op.name in above:
             continue
@@ -257,6 +260,7 @@ def _alive(graph: OpGraph, towers: Towers) -> set[str]:
     alive: set[str] = set()
     pending = list(graph.rets)
     while pending:
+        spend()
         tensor = pending.pop()
         tensor = follow(tensor, towers.replace)
         name = tensor.partition(":")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
+from unnest.budget import spend
 from unnest.core.model import Scope
 from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
 from unnest.core.recognise.serving import Towers
@@ -108,6 +109,7 @@ def _behind(view: View, ends: set[Place], stops: set[Place] | None = None) -> It
     pending = list(ends)
     while pending:
         place = pending.pop()
+        spend(3)
         yield place
         if stops and place in stops:
             continue

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from unnest import budget
 from unnest.core.recognise.op_graph import Op, Place, View, number
 
 #: The numbers of rows of a batch, in the order in which they are taken; a range wherever they are one.
@@ -60,6 +61,8 @@ class Arithmetic:
         self._known: dict[Place, np.ndarray] = dict(given or {})
         self._lengths: dict[Place, int] = {}
         self._steps = 0
+        #: Bytes of the values that are known.
+        self._held = 0
 
     def knowing(self, lengths: Mapping[Place, int]) -> Arithmetic:
         """The same, for tensors at some places that have another number of rows."""
@@ -87,11 +90,15 @@ class Arithmetic:
             if op is None or self._steps > MAX_STEPS:
                 raise NotArithmetic
             try:
-                self._known[place] = np.asarray(self._compute(op, place))
-            except NotArithmetic:
+                value = np.asarray(self._compute(op, place))
+            except (NotArithmetic, budget.OverBudget):
                 raise
             except Exception as e:  # NumPy's many ways to say that operands do not fit
                 raise NotArithmetic from e
+            self._held += value.nbytes
+            budget.spend_bytes(value.nbytes)
+            budget.fits(self._held)
+            self._known[place] = value
         return self._known[place]
 
     def _compute(self, op: Op, place: Place) -> Any:  # noqa: ANN401 - NumPy scalars and arrays

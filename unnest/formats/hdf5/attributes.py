@@ -7,15 +7,15 @@ A list that does not fit into an object header is split into `name0`, `name1`, .
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a
 
 from unnest.errors import Unreadable
+from unnest.formats.hdf5.guarded_file import REFERENCE, Attribute
+from unnest.formats.hdf5.heap_check import Unsafe
 
 #: HDF5 keeps an attribute in the object header, which holds 64 KiB; Keras splits lists above this.
 HEADER_LIMIT = 64512
@@ -28,10 +28,7 @@ Style = Any
 BYTES_TEXT: Style = h5py.string_dtype("ascii")
 STR_TEXT: Style = h5py.string_dtype("utf-8")
 
-#: A variable-length string in an attribute: length, and address and index in the heap.
-REFERENCE = 16
-
-Attributes = Mapping[str, h5a.AttrID]
+Attributes = Mapping[str, Attribute]
 
 
 def text(attributes: Attributes, name: str, place: str) -> str | None:
@@ -101,26 +98,25 @@ def copy(attributes: Attributes, name: str, group: h5py.Group) -> None:
     group.attrs.create(name, _read(attributes[name], name, "/"), dtype=attributes[name].dtype)
 
 
-def _names(attribute: h5a.AttrID, name: str, place: str) -> tuple[str, ...]:
+def _names(attribute: Attribute, name: str, place: str) -> tuple[str, ...]:
     value = _read(attribute, name, place)
     if value.ndim != 1:
         raise _wrong(name, place, "is not a list")
     return tuple(_decoded(v, name, place) for v in value)
 
 
-def _read(attribute: h5a.AttrID, name: str, place: str) -> np.ndarray[Any, Any]:
+def _read(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, Any]:
     try:
         dtype = attribute.dtype
-        if math.prod(attribute.shape) * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
+        if attribute.elements * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
             raise _wrong(name, place, f"is larger than {MAX_ATTRIBUTE >> 20} MiB")
         if dtype.kind not in "SOiufb" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is None):
             raise _wrong(name, place, "has a type that Keras does not write")
-        value = np.empty(attribute.shape, dtype=dtype)
-        if value.size:
-            attribute.read(value)
-    except (OSError, RuntimeError, ValueError, TypeError, MemoryError) as e:
+        return attribute.value(dtype)
+    except Unsafe as e:
+        raise _wrong(name, place, str(e)) from e
+    except (OSError, RuntimeError, ValueError, TypeError) as e:
         raise _wrong(name, place, "cannot be read") from e
-    return value
 
 
 def _decoded(value: object, name: str, place: str) -> str:

@@ -5,14 +5,21 @@ Memory stays flat whatever the tensor's size, and comparing costs what reading t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import IO
 
 import numpy as np
-from h5py import h5d, h5s
+from h5py import h5d, h5i, h5s
 
+from unnest.budget import fits, spend_bytes
+from unnest.errors import Unreadable
 from unnest.formats.base import BLOCK, Progress
+from unnest.formats.boundary import oneline
+
+#: Bytes of a slab that is made of whole chunks.
+ALIGNED = 16 * BLOCK
 
 
 class Comparer:
@@ -42,7 +49,7 @@ class Comparer:
             )
         if layouts == [h5d.CHUNKED] * 2:
             return self._same_chunks(left, right)
-        return all(a == b for a, b in zip(slabs(left), slabs(right), strict=True))
+        return same_stream(slabs(left), slabs(right))
 
     def same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
         """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
@@ -106,24 +113,70 @@ def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
 
 
 def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
-    """A dataset's elements in order, some leading rows at a time, decoded where they are compressed."""
-    shape, dtype = dataset.shape, dataset.dtype
-    if 0 in shape:
+    """A dataset's elements in row-major order, decoded where they are compressed, ALIGNED bytes at most at a time.
+
+    Raises Unreadable where they cannot be, or OverBudget.
+    """
+    if 0 in dataset.shape:
         return
+    try:
+        yield from _slabs(dataset)
+    except MemoryError:
+        raise
+    except (OSError, RuntimeError, ValueError) as e:
+        file = h5i.get_file_id(dataset).name.decode("utf-8", "replace")
+        place = h5i.get_name(dataset).decode("utf-8", "replace")
+        raise Unreadable(
+            "damaged-hdf5", f"{file}: {place} cannot be read ({oneline(e)}); restore the file from a copy"
+        ) from e
+
+
+def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
+    shape, dtype = dataset.shape, dataset.dtype
+    created = dataset.get_create_plist()
+    chunk = created.get_chunk() if created.get_layout() == h5d.CHUNKED else None
+    if chunk is not None:
+        # HDF5 holds a whole chunk, as it is stored and as it is unpacked.
+        fits(2 * dtype.itemsize * math.prod(chunk))
     if not shape:
         value = np.empty((), dtype)
         dataset.read(h5s.ALL, h5s.ALL, value)
         yield value.tobytes()
         return
-    row = dtype.itemsize * int(np.prod(shape[1:], dtype=object))
+    axis, step = _cut(shape, dtype.itemsize, chunk)
+    space = dataset.get_space()
+    for before in np.ndindex(shape[:axis]):
+        for start in range(0, shape[axis], step):
+            begin = (*before, start) + (0,) * (len(shape) - axis - 1)
+            count = (1,) * axis + (min(step, shape[axis] - start), *shape[axis + 1 :])
+            spend_bytes(dtype.itemsize * _decoded(begin, count, chunk))
+            space.select_hyperslab(begin, count)
+            value = np.empty(count, dtype)
+            dataset.read(h5s.create_simple(count), space, value)
+            yield value.tobytes()
+
+
+def _cut(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -> tuple[int, int]:
+    """(axis, step): slabs are `step` indices of `axis`, one of each axis before, all of those behind.
+
+    Whole chunks where they fit, so that each is decoded once.
+    """
+    axis, row = 0, itemsize * math.prod(shape[1:])
+    while row > BLOCK:
+        axis += 1
+        row //= shape[axis]
     step = max(1, BLOCK // row)
-    for start in range(0, shape[0], step):
-        count = (min(step, shape[0] - start), *shape[1:])
-        space = dataset.get_space()
-        space.select_hyperslab((start,) + (0,) * (len(shape) - 1), count)
-        value = np.empty(count, dtype)
-        dataset.read(h5s.create_simple(count), space, value)
-        yield value.tobytes()
+    if chunk is not None and chunk[axis] * row <= ALIGNED:
+        step = max(step // chunk[axis], 1) * chunk[axis]
+    return axis, step
+
+
+def _decoded(begin: tuple[int, ...], count: tuple[int, ...], chunk: tuple[int, ...] | None) -> int:
+    """Elements that have to be read for a slab: whole chunks."""
+    if chunk is None:
+        return math.prod(count)
+    touched = ((b + n - 1) // c - b // c + 1 for b, n, c in zip(begin, count, chunk, strict=True))
+    return math.prod(touched) * math.prod(chunk)
 
 
 def _fill(file: IO[bytes], buffer: bytearray) -> bool:

@@ -45,6 +45,7 @@ class Transfer:
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
         if self.door is not None:
+            self.door.check_copy(tensor.ref)
             h5o.copy(self.door.id, b"/" + encoded(tensor.ref), group.id, encoded(name), lcpl=self.links)
             self.progress(self.door.datasets[tensor.ref].stored)
         else:

@@ -10,13 +10,19 @@ no tensor is read.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 from dataclasses import dataclass
 from typing import IO, Any
 
+import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
 
+from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
+from unnest.formats.boundary import oneline
+from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
 
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.
@@ -33,7 +39,11 @@ SMALL = 1 << 20
 PLAIN_KINDS = frozenset("biufc")
 NOT_PLAIN = "?"
 
-MAGIC = b"\x89HDF\r\n\x1a\n"
+#: Steps and bytes that a link costs, beside its path.
+STEPS_A_LINK, BYTES_A_LINK = 20, 500
+
+#: A text of variable length in an attribute: length, and address and index in the heap.
+REFERENCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +57,49 @@ class Node:
     stored: int
 
 
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute that has been opened and not read. `of` is the path of the group that it belongs to."""
+
+    door: Door
+    of: str
+    name: str
+    id: h5a.AttrID
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Its type; that of texts of variable length is `object`."""
+        dtype: np.dtype[Any] = self.id.dtype
+        return dtype
+
+    @property
+    def elements(self) -> int:
+        """How many it holds."""
+        return math.prod(self.id.shape)
+
+    def value(self, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """What it holds, of its own `dtype`.
+
+        Raises Unsafe for references that the HDF5 library had better not follow, or OverBudget.
+        """
+        count = self.elements
+        fits(count * max(dtype.itemsize, REFERENCE))
+        if dtype.kind == "O" and count:
+            self.door.check_references(self, count)
+        value = np.empty(self.id.shape, dtype=dtype)
+        if count:
+            self.id.read(value)
+        return value
+
+
 class Door:
     """An HDF5 file whose tree has been walked and found plain."""
 
     def __init__(self, path: str, window: IO[bytes] | None = None, size: int = 0) -> None:
         """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
+        self._window = window
+        self._heaps: Heaps | None = None
         self.id = _open(path, window)
         self.groups: set[str] = {""}
         self.datasets: dict[str, Node] = {}
@@ -91,6 +138,8 @@ class Door:
             prefix, depth, group = pending.pop()
             for name, kind, address in _links(group):
                 path = prefix + _text(name)
+                spend(STEPS_A_LINK)
+                hold(BYTES_A_LINK + len(path))
                 if kind != h5l.TYPE_HARD:
                     raise self._refuse("link", "a soft or external link", path)
                 if address in seen:
@@ -143,14 +192,66 @@ class Door:
         """A group of the index; the root is the empty path."""
         return h5g.open(self.id, b"/" + encoded(path))
 
-    def attributes(self, path: str) -> dict[str, h5a.AttrID]:
-        """The attributes of a group, opened but not read, in file order."""
-        group = self.group(path)
-        found = {}
-        for i in range(h5a.get_num_attrs(group)):
-            attribute = h5a.open(group, index=i)
-            found[_text(attribute.name)] = attribute
-        return found
+    def attributes(self, path: str) -> dict[str, Attribute]:
+        """The attributes of a group, opened but not read, in file order. Raises Unreadable."""
+        try:
+            group = self.group(path)
+            opened = (h5a.open(group, index=i) for i in range(h5a.get_num_attrs(group)))
+            attributes = {}
+            for attribute in opened:
+                spend()
+                name = _text(attribute.name)
+                attributes[name] = Attribute(self, path, name, attribute)
+        except (OSError, RuntimeError, ValueError, KeyError) as e:
+            raise Unreadable(
+                "bad-attribute", f"{self.path}: the attributes of /{path} are damaged ({oneline(e)}); copy it again"
+            ) from e
+        return attributes
+
+    def check_copy(self, path: str) -> None:
+        """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
+        dataset = self.dataset(path)
+        if self.datasets[path].dtype == NOT_PLAIN:
+            raise self._refuse("not-a-tensor", "what is no array of numbers", path)
+        for k in range(h5a.get_num_attrs(dataset)):
+            opened = h5a.open(dataset, index=k)
+            attribute = Attribute(self, path, _text(opened.name), opened)
+            dtype, count = attribute.dtype, attribute.elements
+            if not (dtype.hasobject and count):
+                continue
+            try:
+                self.check_references(attribute, count)
+            except Unsafe as e:
+                place = f"{self.path}: /{path}: the attribute {attribute.name}"
+                raise Unreadable("bad-attribute", f"{place} {e}; the file is damaged or not Keras's") from e
+
+    def check_references(self, attribute: Attribute, count: int) -> None:
+        """Raises Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
+        if attribute.dtype.kind != "O":
+            raise Unsafe("has a type that Keras does not write")
+        if self._heaps is None:
+            created = self.id.get_create_plist()
+            if created.get_sizes() != (WORD, WORD):
+                raise Unsafe("is stored with addresses of an unusual size")
+            base = created.get_userblock()
+            self._heaps = Heaps(self._reader(base), self.size - base)
+        header = h5o.get_info(self.id, b"/" + encoded(attribute.of)).addr
+        self._heaps.check(header, encoded(attribute.name), count)
+
+    def _reader(self, base: int) -> Read:
+        """Reads the very file that HDF5 has open, behind its back where the system lets us."""
+        window = self._window
+        if window is None and hasattr(os, "pread"):
+            descriptor = self.id.get_vfd_handle()
+            return lambda offset, count: os.pread(descriptor, count, base + offset)
+
+        def read(offset: int, count: int) -> bytes:
+            with contextlib.ExitStack() as stack:
+                file = window or stack.enter_context(open(self.path, "rb", buffering=0))
+                file.seek(base + offset)
+                return file.read(count) or b""
+
+        return read
 
 
 def _open(path: str, window: IO[bytes] | None) -> h5f.FileID:
@@ -205,6 +306,4 @@ def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
     return found
 
 
-def oneline(error: BaseException) -> str:
-    """What a library said, without line breaks or paths of its own."""
-    return " ".join(str(error).split())[:200]
+__all__ = ["NOT_PLAIN", "Attribute", "Door", "encoded", "oneline"]

@@ -1,7 +1,9 @@
 """`.keras`: a zip of `config.json` (architecture and compile settings), `metadata.json` and `model.weights.h5`.
 
-Keras stores the members as they are, uncompressed, so that the weights are read where they lie. The guards: members
-are named, not walked; nothing is extracted; sizes are checked before anything is read.
+Keras stores the members as they are, uncompressed, so that the weights are read where they lie. The guards: the
+directory is looked through before anything is read (names that climb out, links, duplicates, encryption, overlaps,
+sizes); nothing is extracted; members pass through memory in blocks, and are held against their checksums, the weights
+(which are not read from front to back) before anything is written of them.
 """
 
 from __future__ import annotations
@@ -9,10 +11,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import stat
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from typing import IO, Any, ClassVar
 
+from unnest.budget import hold, spend, spend_bytes
 from unnest.core.architecture import is_model
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import plan
@@ -35,6 +41,10 @@ COMPILE = "compile_config"
 MAX_JSON = 64 << 20
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20
+#: What a member costs, beside its content.
+STEPS_A_MEMBER, BYTES_A_MEMBER = 60, 600
+#: The flag of a member that wants a password.
+ENCRYPTED = 1
 #: Bytes before the name in a member's local header.
 LOCAL_HEADER = 30
 #: The time stamp of all members: the same model gives the same bytes.
@@ -79,6 +89,7 @@ class KerasSource(PathKeyedSource):
     container: ClassVar = "keras"
 
     def __init__(self, path: str) -> None:
+        self.path = path
         self._file = _opened(path)
         self._spool: IO[bytes] | None = None
         self.metadata: JsonObject = {}
@@ -121,33 +132,54 @@ class KerasSource(PathKeyedSource):
         info = self.archive.getinfo(member)
         if info.file_size > MAX_JSON:
             raise Unreadable("too-large", f"{path}: {member} claims {info.file_size} bytes, which no model's has")
+        hold(info.file_size)
         try:
-            return self.archive.read(info).decode("utf-8")
-        except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, NotImplementedError) as e:
-            raise Unreadable("damaged-zip", f"{path}: {member} cannot be read ({oneline(e)}); copy it again") from e
+            return b"".join(self.member(member)).decode("utf-8")
+        except UnicodeDecodeError as e:
+            raise _broken(path, member, e) from e
+
+    def member(self, name: str) -> Iterator[bytes]:
+        """A member's content in blocks, held against its checksum at the end. Raises Unreadable."""
+        left = self.archive.getinfo(name).file_size
+        try:
+            with self.archive.open(name) as content:
+                while block := content.read(BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        raise Unreadable("absurd-size", f"{self.path}: {name} is longer than it claims")
+                    spend_bytes(len(block))
+                    yield block
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, NotImplementedError) as e:
+            raise _broken(self.path, name, e) from e
+        if left:
+            raise Unreadable("damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again")
+
+    def check_sums(self) -> None:
+        """Every member against its checksum: what does not fit the old one must not get a new one."""
+        for name in self.members:
+            if name == WEIGHTS and self._spool is None:
+                self._check_weights()
+            elif not name.endswith("/"):
+                for _ in self.member(name):
+                    pass
+
+    def _check_weights(self) -> None:
+        info = self.archive.getinfo(WEIGHTS)
+        start, crc = _data_start(self._file, info, self.path), 0
+        for at in range(0, info.file_size, BLOCK):
+            crc = zlib.crc32(pread(self._file.fileno(), min(BLOCK, info.file_size - at), start + at), crc)
+        if crc != info.CRC:
+            raise Unreadable("checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again")
 
     def _door(self, path: str) -> Door:
         info = self.archive.getinfo(WEIGHTS)
-        if info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
+        if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)
             return Door(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)  # type: ignore[arg-type]
         # Zipped again by someone: unpacked into a nameless file, within limits.
-        if info.file_size > max(SMALL, info.compress_size * MAX_EXPANSION):
-            raise Unreadable("absurd-size", f"{path}: {WEIGHTS} claims {info.file_size} bytes in {info.compress_size}")
         self._spool = spool()
-        left = info.file_size
-        try:
-            with self.archive.open(info) as member:
-                while block := member.read(BLOCK):
-                    left -= len(block)
-                    if left < 0:
-                        raise Unreadable("absurd-size", f"{path}: {WEIGHTS} is longer than it claims")
-                    try:
-                        write_all(self._spool, block)
-                    except OSError as e:
-                        raise full(e) from e
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as e:
-            raise Unreadable("damaged-zip", f"{path}: {WEIGHTS} cannot be read ({oneline(e)}); copy it again") from e
+        for block in self.member(WEIGHTS):
+            _put(self._spool, block)
         self._spool.flush()
         return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
 
@@ -187,6 +219,13 @@ class KerasSource(PathKeyedSource):
         self._shut()
 
 
+def _put(spooled: IO[bytes], block: bytes) -> None:
+    try:
+        write_all(spooled, block)
+    except OSError as e:
+        raise full(e) from e
+
+
 def _opened(path: str) -> IO[bytes]:
     try:
         return open(path, "rb", buffering=0)
@@ -196,11 +235,56 @@ def _opened(path: str) -> IO[bytes]:
 
 def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
         raise Unreadable(
             "damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again"
         ) from e
+    _check_directory(archive, path, os.fstat(file.fileno()).st_size)
+    return archive
+
+
+def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
+    """Raises Unreadable where a member is none that Keras would write, or reads the bytes of another."""
+    names: set[str] = set()
+    end = unpacked = 0
+    for info in sorted(archive.infolist(), key=lambda i: i.header_offset):
+        spend(STEPS_A_MEMBER)
+        hold(BYTES_A_MEMBER + len(info.filename))
+        trouble = _trouble(info)
+        if info.filename in names:
+            trouble = "is there twice"
+        elif info.header_offset < end:
+            trouble = "shares bytes with another member"
+        if trouble is not None:
+            raise Unreadable("bad-member", f"{path}: {info.filename!r} {trouble}; do not trust this file")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Unreadable(
+                "compression", f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression"
+            )
+        names.add(info.filename)
+        end = info.header_offset + LOCAL_HEADER + info.compress_size
+        unpacked += info.file_size
+    if unpacked > max(SMALL, size * MAX_EXPANSION):
+        raise Unreadable("absurd-size", f"{path}: claims {unpacked} bytes in {size}; do not trust this file")
+
+
+def _trouble(info: zipfile.ZipInfo) -> str | None:
+    """What is wrong with a member by itself."""
+    name = info.filename
+    if not name or name.startswith(("/", "\\")) or ":" in name.split("/")[0] or ".." in re.split(r"[/\\]", name):
+        return "climbs out of its folder"
+    if info.flag_bits & ENCRYPTED:
+        return "is encrypted"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "is a link"
+    if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
+        return "has two sizes"
+    return None
+
+
+def _broken(path: str, member: str, error: Exception) -> Unreadable:
+    return Unreadable("damaged-zip", f"{path}: {member} cannot be read ({oneline(error)}); copy it again")
 
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
@@ -236,7 +320,8 @@ class KerasContainer(Container):
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
                     for new, old in sorted(own.others().items()) if own else ():
-                        _add(archive, new, own.archive.read(old) if own else b"")
+                        assert own is not None
+                        _carry(archive, new, own, old)
                     weights.seek(0)
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
                         while block := weights.read(BLOCK):
@@ -270,6 +355,15 @@ def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+
+
+def _carry(archive: zipfile.ZipFile, name: str, source: KerasSource, member: str) -> None:
+    """A member of the source under its new name."""
+    info = zipfile.ZipInfo(name, EPOCH)
+    info.file_size = source.archive.getinfo(member).file_size
+    with archive.open(info, "w") as target:
+        for block in source.member(member):
+            target.write(block)
 
 
 def _config(model: Stored) -> JsonObject:

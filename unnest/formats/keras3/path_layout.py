@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from unnest.core.architecture import is_model, model_name, read
+from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import Ambiguous, split
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_tree import OPTIMIZER, below, places, snake
+from unnest.formats.keras3.path_tree import OPTIMIZER, below, places
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Layout:
         kind = str(entry.get("class_name"))
         if kind in CELLED:
             self.own(path, name)
-            self.own(below(path, "cell"), f"{snake(kind)}_cell", tensors)
+            self.own(below(path, "cell"), f"{snake_case(kind)}_cell", tensors)
         elif kind in ("TimeDistributed", "Bidirectional", "RNN") and tensors:
             self.own(path, name)
             self._held(kind, settings, name, tensors, path)
@@ -101,7 +101,7 @@ class Layout:
             told = expected(part.get("config"))
             if told is None or told.total > len(tensors):
                 raise _unplaced(_name(cell), kind)
-            stem = snake(str(part.get("class_name")))
+            stem = snake_case(str(part.get("class_name")))
             n = count[stem] = count.get(stem, -1) + 1
             place = below(path, "cells", f"{stem}_{n}" if n else stem)
             self.layer(part, _name(part), tensors[: told.total], place)
@@ -183,7 +183,7 @@ def _optimizer_name(model: Stored) -> str:
 def _name(entry: JsonObject) -> str:
     config = entry.get("config")
     name = config.get("name") if isinstance(config, Mapping) else None
-    return str(name or snake(str(entry.get("class_name"))))
+    return str(name or snake_case(str(entry.get("class_name"))))
 
 
 def _holds(name: str, tensor: Tensor) -> bool:

@@ -9,11 +9,10 @@ an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Tensor
@@ -42,12 +41,6 @@ class Move:
     called: str | None = None
 
 
-def snake(name: str) -> str:
-    """A class name as Keras spells it in paths."""
-    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
-
-
 def below(prefix: str, *parts: str) -> str:
     """A path under another; the root is the empty one."""
     return "/".join(p for p in (prefix, *parts) if p)
@@ -67,7 +60,7 @@ def places(model: JsonObject, prefix: str) -> Iterator[tuple[Layer, str]]:
     """Every layer of a model with the path of its group."""
     count: dict[str, int] = {}
     for layer in stored_layers(model):
-        name = snake(layer.class_name)
+        name = snake_case(layer.class_name)
         n = count[name] = count.get(name, -1) + 1
         yield layer, below(prefix, LAYERS, f"{name}_{n}" if n else name)
 
@@ -143,7 +136,8 @@ class Tree:
         placed: set[str] = set()
         for layer, path in places(model, prefix):
             noted = self.name(path) if path in self.groups else None
-            if (path not in self.groups and self._expects(layer)) or (noted is not None and noted != layer.name):
+            is_other = noted is not None and noted != layer.name and layer.is_named
+            if (path not in self.groups and self._expects(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
                     f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",

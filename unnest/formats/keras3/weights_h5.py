@@ -296,6 +296,7 @@ def fill(file: h5py.File, model: Stored, source: Source, progress: Progress) -> 
             if source.notes_names:
                 at.write_text(made, "name", move.called, at.STR_TEXT)
     for new in sorted(tensors):
+        source.door.check_copy(tensors[new])
         h5o.copy(source.door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
         progress(source.door.datasets[tensors[new]].stored)
 
@@ -310,8 +311,7 @@ def compare(door: Door, model: Stored, source: Source, path: str, progress: Prog
         if not {t.ref for g in model.groups for t in g.tensors} <= set(tensors.values()):
             raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
         for new, old in tensors.items():
-            left, right = slabs(source.door.dataset(old)), slabs(door.dataset(new))
-            if any(a != b for a, b in zip(left, right, strict=True)):
+            if not same_stream(slabs(source.door.dataset(old)), slabs(door.dataset(new))):
                 raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
             progress(door.datasets[new].stored)
     finally:

@@ -10,11 +10,13 @@ Nothing here holds a tensor: bytes are handed out in blocks, and the checksum is
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
@@ -26,6 +28,10 @@ MAX_STRING = 256 << 20
 #: Bytes handed out at a time: they stay in the cache between disk and checksum.
 BLOCK = 1 << 18
 BIG_ENDIAN = 1
+#: Axes of a tensor (source: TensorFlow's TensorShape takes no more).
+MAX_RANK = 254
+#: Steps that reading an entry takes.
+ENTRY_STEPS = 20
 STRING = 7
 
 #: TensorFlow's number of a dtype -> NumPy's spelling; those NumPy does not have keep TensorFlow's name.
@@ -117,12 +123,15 @@ class Bundle:
     def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> Entry:
         name = key.decode("utf-8", "surrogateescape")
         where = f"{self.index}: {name!r}"
+        spend(ENTRY_STEPS)
         proto = protos.parse("BundleEntry", value, where)
         if proto.dtype != STRING and proto.dtype not in DTYPES:
             raise Unreadable(
                 "dtype", f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it"
             )
         dtype = DTYPES.get(proto.dtype, "string")
+        if len(proto.shape.dim) > MAX_RANK:
+            raise Unreadable("damaged-index", f"{where}: a shape of {len(proto.shape.dim)} axes is not one of a tensor")
         shape = tuple(int(d.size) for d in proto.shape.dim)
         if proto.shape.unknown_rank or any(d < 0 for d in shape):
             raise Unreadable("damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor")
@@ -130,6 +139,7 @@ class Bundle:
             return Entry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
         pieces = []
         for part in proto.slices:
+            spend(ENTRY_STEPS)
             given = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
             stored = raw.get(slice_key(name, given))
             if stored is None or len(given) != len(shape):
@@ -228,18 +238,30 @@ class Bundle:
 def _tiles(entry: Entry) -> bool:
     """Whether the slices cover the tensor once: no two overlap, and together they have its size."""
     total = 0
-    for k, piece in enumerate(entry.pieces):
+    for piece in entry.pieces:
+        spend(len(entry.shape))
         count = 1
         for (start, length), size in zip(piece.extents, entry.shape, strict=True):
             if start < 0 or length < 0 or start + length > size:
                 return False
             count *= length
         total += count
+    return total == entry.size and not _overlap(entry)
+
+
+def _overlap(entry: Entry) -> bool:
+    """Whether two slices share an element; they are sorted by where they start."""
+    cut = [k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)]
+    if len(cut) == 1:  # as partitioners cut
+        runs = [p.extents[cut[0]] for p in entry.pieces]
+        return any(start + length > after for (start, length), (after, _) in itertools.pairwise(runs))
+    for k, piece in enumerate(entry.pieces):
+        spend(k * len(entry.shape))
         for other in entry.pieces[:k]:
             pairs = zip(piece.extents, other.extents, strict=True)
             if all(a < b + n and b < a + m for (a, m), (b, n) in pairs):
-                return False
-    return total == entry.size
+                return True
+    return False
 
 
 def _stacked(entry: Entry) -> bool:
@@ -251,6 +273,7 @@ def _interleave(entry: Entry, parts: list[bytes]) -> Iterator[bytes]:
     import numpy as np
 
     size = itemsize(entry.dtype)
+    fits(2 * entry.size * size)
     whole = np.zeros((*entry.shape, size), np.uint8)
     for piece, data in zip(entry.pieces, parts, strict=True):
         at = tuple(slice(s, s + n) for s, n in piece.extents)
@@ -317,4 +340,5 @@ def read_plain(path: str, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb") as f:
         if os.fstat(descriptor).st_size > limit:
             raise Unreadable("too-large", f"{path}: larger than {limit >> 20} MB, which no such file is")
+        hold(os.fstat(descriptor).st_size)
         return f.read()

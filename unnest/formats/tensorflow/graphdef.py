@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from unnest.budget import hold, spend
 from unnest.core.recognise.op_graph import Function, Op, OpGraph, Shape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.bundle import DTYPES
 
+#: What an operation costs, beside its inputs and attributes.
+OP_STEPS, OP_BYTES = 5, 500
 #: Constants above this (frozen weights) are compared by their bytes, not unpacked.
 MAX_UNPACKED = 1 << 16
 #: Bytes of an Array that states a dtype and a shape and nothing else.
@@ -66,6 +69,8 @@ def tensor(name: str) -> str:
 
 def op(node: Any, *, inside: bool = False) -> Op:  # noqa: ANN401
     """One operation."""
+    spend(OP_STEPS + len(node.input) + len(node.attr))
+    hold(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
     attrs = {k: attribute(v) for k, v in node.attr.items() if k not in ("value", "_output_shapes", "_class")}
     shapes: tuple[Shape, ...] = ()
@@ -109,6 +114,8 @@ def constant(array: Any) -> np.ndarray:  # noqa: ANN401
     if not spelled.startswith(("<", "|")) or count > MAX_UNPACKED:
         return np.array(protos.dump(array))
     dtype = np.dtype(spelled)
+    hold(count * dtype.itemsize)
+    spend(count // 10)
     if array.content:
         if len(array.content) != count * dtype.itemsize:
             return np.array(array.content)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from unnest.budget import hold, spend
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
@@ -35,6 +36,8 @@ ASIDE = frozenset({"keras_api", "optimizer", "variables", "trainable_variables",
                    "seed_generator"})  # fmt: skip
 #: Objects looked at in all: so many, and so many for each that there is.
 MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
+#: What an object costs, and each look at one.
+STEPS_AN_OBJECT, BYTES_AN_OBJECT, STEPS_A_VISIT = 10, 500, 10
 #: Scopes of a variable's name, and attributes on the way to it, that are looked at.
 MAX_PARTS = 40
 Message: TypeAlias = Any
@@ -71,6 +74,8 @@ class ObjectGraph:
         self.nodes = protos.parse("ObjectGraph", bundle.strings(KEY)[0], self.where).nodes
         if not self.nodes:
             raise Unreadable("damaged-index", f"{self.where}: holds no objects; copy the files again")
+        spend(STEPS_AN_OBJECT * len(self.nodes) + sum(len(n.children) for n in self.nodes))
+        hold(BYTES_AN_OBJECT * len(self.nodes))
         self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
         self._layers: dict[int, dict[int, int]] = {}
         self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
@@ -379,6 +384,7 @@ class ObjectGraph:
 
     def _step(self) -> None:
         self._steps += 1
+        spend(STEPS_A_VISIT)
         if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
             raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
 

@@ -9,10 +9,13 @@ compression and the masked CRC-32C of all before. An entry shares a prefix of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from unnest.budget import hold, spend
 from unnest.errors import Unreadable
 
+#: What an entry costs, beside its bytes.
+ENTRY_STEPS, ENTRY_BYTES = 3, 200
 MAGIC = 0xDB4775248B80FB57
 FOOTER = 48
 #: Compression by the byte behind a block.
@@ -85,10 +88,20 @@ def entries(data: bytes, where: str) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
         for _, handle in _pairs(index):
             place = Cursor(handle)
-            found.update(_pairs(_block(data, place.varint(), place.varint(), where)))
+            _take(found, _pairs(_block(data, place.varint(), place.varint(), where)))
     except IndexError as e:
         raise Unreadable("damaged-index", f"{where}: the checkpoint index is damaged; copy it again") from e
     return found
+
+
+def _take(found: dict[bytes, bytes], pairs: Iterable[tuple[bytes, bytes]]) -> None:
+    """Add pairs; the keys of a table ascend, so that no block can be read twice. Raises IndexError."""
+    last = next(reversed(found), None)
+    for key, value in pairs:
+        if last is not None and key <= last:
+            raise IndexError
+        found[key] = value
+        last = key
 
 
 def _block(data: bytes, offset: int, size: int, where: str) -> bytes:
@@ -115,6 +128,8 @@ def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
         shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
         if shared > len(key):
             raise IndexError
+        spend(ENTRY_STEPS)
+        hold(ENTRY_BYTES + shared + fresh + length)
         key = key[:shared] + cursor.take(fresh)
         yield key, cursor.take(length)
 
@@ -125,8 +140,10 @@ def unsnap(data: bytes) -> bytes:
     length = cursor.varint()
     if length > MAX_EXPANSION * len(data):
         raise IndexError
+    hold(length)
     out = bytearray()
     while cursor.at < len(data):
+        spend(2)
         tag = cursor.take(1)[0]
         if tag & 3 == 0:
             count = tag >> 2
@@ -137,8 +154,9 @@ def unsnap(data: bytes) -> bytes:
         count, offset = _copy(tag, cursor)
         if not 0 < offset <= len(out) or len(out) + count > length:
             raise IndexError
-        for _ in range(count):  # a copy may overlap what it makes
-            out.append(out[-offset])
+        start = len(out) - offset
+        run = bytes(out[start : start + count])
+        out += (run * (count // len(run) + 1))[:count]  # a copy may overlap what it makes
     if len(out) != length:
         raise IndexError
     return bytes(out)

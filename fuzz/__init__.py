@@ -1,0 +1,1 @@
+"""A fuzz loop over the readers and writers: `python -m fuzz.run --minutes 10`."""

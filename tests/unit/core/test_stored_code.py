@@ -1,0 +1,99 @@
+"""What loading a file would run, import or read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.model import Stored
+from unnest.core.stored_code import lambdas, named_by
+
+CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}}
+
+
+def model(*layers: dict[str, Any]) -> dict[str, Any]:
+    """A Sequential of these layers."""
+    return {"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": list(layers)}}
+
+
+def of(layer: dict[str, Any], training: dict[str, Any] | None = None) -> tuple[str, ...]:
+    """What is named by a model with this layer."""
+    return named_by(Stored("model", model(layer), training))
+
+
+def function(module: str, name: str) -> dict[str, Any]:
+    """A function as Keras 3 writes it."""
+    return {"module": module, "class_name": "function", "config": name, "registered_name": name}
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        ({"class_name": "Lambda", "config": {"name": "l", "function": ["4wEA", None, None]}}, "code of the Lambda 'l'"),
+        ({"class_name": "Lambda", "config": {"name": "l", "function": CODE}}, "code of the Lambda 'l'"),
+        (
+            {"class_name": "Lambda", "config": {"name": "l", "function": "f", "output_shape": ["4wEA", None, None]}},
+            "code of the Lambda 'l'",
+        ),
+        (
+            {"class_name": "Lambda", "config": {"function": "system", "function_type": "function", "module": "os"}},
+            "'system' of the module 'os'",
+        ),
+        ({"module": "subprocess", "class_name": "Popen", "config": {}}, "'Popen' of the module 'subprocess'"),
+        ({"module": "mine.layers", "class_name": "Scale", "config": {}}, "'Scale' of the module 'mine.layers'"),
+        ({"class_name": "Activation", "config": {"activation": function("builtins", "eval")}},
+         "'eval' of the module 'builtins'"),
+        ({"class_name": "Activation", "config": {"activation": function("keras.src.utils.file_utils", "get_file")}},
+         "'get_file' of the module 'keras.src.utils.file_utils'"),
+        ({"class_name": "StringLookup", "config": {"vocabulary": "/etc/x"}}, "the file '/etc/x' as a vocabulary"),
+    ],
+)  # fmt: skip
+def test_named(layer: dict[str, Any], words: str) -> None:
+    """Each of the ways in which a file reaches out of itself."""
+    assert of(layer) == (words,)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        {"module": "keras.layers", "class_name": "Dense", "config": {"units": 3}},
+        {"module": "keras.src.models.functional", "class_name": "Functional", "config": {}},
+        {"module": "tensorflow.python.keras.layers", "class_name": "Dense", "config": {}},
+        {"module": None, "class_name": "Scale", "config": {}, "registered_name": "mine>Scale"},
+        {"module": "__main__", "class_name": "Scale", "config": {}},
+        {
+            "class_name": "Lambda",
+            "config": {"function": "get_slice", "function_type": "function", "module": "__main__"},
+        },
+        {"class_name": "Activation", "config": {"activation": function("builtins", "relu")}},
+        {"class_name": "Activation", "config": {"activation": function("keras.activations", "relu")}},
+        {"class_name": "A", "config": {"kind": {"module": "builtins", "class_name": "float", "config": 1}}},
+        {"class_name": "StringLookup", "config": {"vocabulary": ["a", "b"]}},
+        {"class_name": "kerasish", "config": {"module": "os"}},
+    ],
+)
+def test_not_named(layer: dict[str, Any]) -> None:
+    """What Keras writes for its own, and what only the caller's own program gives a meaning to."""
+    assert of(layer) == ()
+
+
+def test_a_name_that_begins_as_keras_does() -> None:
+    """A module of somebody's own."""
+    assert of({"module": "keras_evil", "class_name": "A", "config": {}}) == ("'A' of the module 'keras_evil'",)
+
+
+def test_compile_settings_and_once() -> None:
+    """Losses are functions, too; what is named twice is told once."""
+    loss = function("mine", "loss")
+    assert of({"module": "mine", "class_name": "A", "config": {}}, {"loss": loss, "metrics": [loss]}) == (
+        "'A' of the module 'mine'",
+        "'loss' of the module 'mine'",
+    )
+
+
+def test_lambdas() -> None:
+    """Those with code alone, nested ones, too."""
+    inner = model({"class_name": "Lambda", "config": {"name": "b", "function": CODE}})
+    named = {"class_name": "Lambda", "config": {"name": "a", "function": "get_slice"}}
+    assert lambdas(model(named, inner)) == ("b",)

@@ -1,0 +1,92 @@
+"""Whatever a library raises while a file is read or written: one line, and whose fault it is."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest import repair
+from unnest.errors import Failed, Refused, UnnestError, Unreadable
+from unnest.formats.boundary import reading, writing
+
+
+def raised(call: str) -> BaseException:
+    """What a library itself raises."""
+    bad: dict[str, Callable[[], object]] = {
+        "zlib": lambda: zlib.decompress(b"no"),
+        "lzma": lambda: lzma.decompress(b"no"),
+        "bz2": lambda: bz2.decompress(b"no"),
+        "zip": lambda: zipfile.ZipFile(os.devnull),
+    }
+    with pytest.raises((zlib.error, lzma.LZMAError, OSError, zipfile.BadZipFile)) as info:
+        bad[call]()
+    return info.value
+
+
+FILES_FAULT = [
+    raised("zlib"), raised("lzma"), raised("bz2"), raised("zip"), EOFError(), IndexError("list index out of range"),
+    KeyError("x"), TypeError("'int' object is not iterable"), AttributeError("'NoneType' object has no attribute 'x'"),
+    ValueError("a\nb"), OverflowError("too large"), OSError("Unable to open attribute"), AssertionError(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", FILES_FAULT, ids=repr)
+def test_the_files_fault(error: BaseException) -> None:
+    """While it is read."""
+    with pytest.raises(Unreadable) as info, reading("m.h5"):
+        raise error
+    assert info.value.code == "damaged"
+    assert info.value.message.startswith("m.h5: is not stored as its writer would have stored it")
+    assert "\n" not in info.value.message
+
+
+def test_too_deep() -> None:
+    """Python's own limit is the file's fault, since no model comes near it."""
+    with pytest.raises(Unreadable) as info, reading("m.h5"):
+        raise RecursionError
+    assert info.value.code == "too-deep"
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "x"), OSError(errno.ENOMEM, "x"), MemoryError()], ids=repr)
+def test_the_machines_fault(error: Exception) -> None:
+    """What the system says of itself."""
+    with pytest.raises(Failed), reading("m.h5"):
+        raise error
+    with pytest.raises(Failed), writing("m.h5"):
+        raise error
+
+
+@pytest.mark.parametrize("error", [Unreadable("a", "b"), Refused("a", "b"), Failed("a", "b")], ids=repr)
+def test_what_has_been_said_already(error: UnnestError) -> None:
+    """Stays as it is."""
+    for boundary in (reading, writing):
+        with pytest.raises(type(error)) as info, boundary("m.h5"):
+            raise error
+        assert info.value is error
+
+
+@pytest.mark.parametrize("error", [*FILES_FAULT, RecursionError(), MemoryError()], ids=repr)
+def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of either call, wherever it was raised."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    for name in ("open_container", "_plan", "aim"):
+        with monkeypatch.context() as patch:
+            patch.setattr(repair, name, fails)
+            results = [unnest.fix(bad)] if name == "aim" else [unnest.inspect(bad), unnest.fix(bad)]
+        for result in results:
+            assert result.error
+            assert result.error.code in ("damaged", "too-deep", "memory", "write")
+            assert "\n" not in result.error.message
+    assert os.listdir(bad.parent) == [bad.name]

@@ -1,0 +1,65 @@
+"""What a file may cost: spent once, refused in one line, and not forgotten by whoever catches the first word."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.budget import MEMORY, STEPS, Budget, OverBudget, check, fits, hold, limited, spend, spend_bytes
+
+
+def test_grows_with_the_file() -> None:
+    """Both parts, and by 100 where the file is trusted."""
+    small, large, trusted = Budget.of("a", 0), Budget.of("a", 1 << 30), Budget.of("a", 0, trust=True)
+    assert (small.steps, small.memory) == (STEPS, MEMORY)
+    assert large.steps == STEPS + (1 << 30) // 10
+    assert large.memory == MEMORY + (4 << 30)
+    assert (trusted.steps, trusted.memory) == (100 * STEPS, 100 * MEMORY)
+
+
+def test_nothing_is_limited_outside() -> None:
+    """The core alone has no file, and no budget."""
+    spend(1 << 60)
+    hold(1 << 60)
+    fits(1 << 60)
+    check()
+
+
+def test_the_last_step() -> None:
+    """As many as there are, and not one more."""
+    with limited(Budget("m.h5", 3, 10)):
+        spend(3)
+        check()
+        with pytest.raises(OverBudget, match=r"^m\.h5: asks for more work .* --trust$"):
+            spend()
+        with pytest.raises(OverBudget):
+            check()
+
+
+def test_memory_for_good_and_for_a_moment() -> None:
+    """`fits` takes nothing, `hold` does."""
+    with limited(Budget("m.h5", 3, 10)):
+        fits(10)
+        hold(6)
+        fits(4)
+        with pytest.raises(OverBudget, match="more memory"):
+            fits(5)
+        with pytest.raises(OverBudget, match="more memory"):
+            hold(5)
+
+
+def test_bytes_are_work() -> None:
+    """512 in the time of a step, and never for nothing."""
+    with limited(Budget("m.h5", 5, 0)) as budget:
+        spend_bytes(0)
+        assert budget.steps == 4
+        spend_bytes(1024)
+        assert budget.steps == 1
+
+
+def test_one_file_in_another() -> None:
+    """The output that is read back spends from what is open; afterwards nothing is."""
+    with limited(Budget("outer", 5, 5)) as outer:
+        with limited(Budget("inner", 1, 1)):
+            spend()
+        assert outer.steps == 5
+    spend(100)

@@ -1,0 +1,98 @@
+"""What loading a model would run, import or read: code in the file, and names of things that are not Keras's.
+
+Whoever loads a model with Keras lets its file name classes and functions by module, hand over code of a Lambda, and
+name files that a vocabulary is read from. Nothing of that is a fault by itself (most custom layers are so stored), and
+none of it is ever run here; a reader should know of it before he loads a file from a stranger.
+(Source: what Keras 2.15 and 3.15 do on loading, and the files that they write.)
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator, Mapping
+
+from unnest.core.model import Json, JsonObject, Stored
+
+#: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
+KERAS = re.compile(r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)")
+UTILITIES = re.compile(r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)")
+#: The caller's own program: nothing of the file's gets in by it.
+CALLER = "__main__"
+#: Python's own types that Keras writes as values, by their name.
+VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
+#: Values that hold no others, which is seen sooner than what a Mapping is.
+PLAIN = (str, int, float, type(None))
+#: What a Lambda keeps functions under.
+FUNCTIONS = ("function", "output_shape", "mask")
+
+
+def named_by(stored: Stored) -> tuple[str, ...]:
+    """What loading would run, import or read, in the file's order, each once; a few words for each."""
+    entries = (e for value in (stored.architecture, stored.training) for e in _objects(value))
+    return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
+
+
+def lambdas(architecture: Json) -> tuple[str, ...]:
+    """The names of the Lambda layers that keep code."""
+    return tuple(dict.fromkeys(_name(e) for e in _objects(architecture) if _is_lambda(e) and _has_code(e)))
+
+
+def _objects(value: Json) -> Iterator[JsonObject]:
+    """Every object of some JSON, outer before inner, in order."""
+    pending: list[Json] = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (list, tuple)):
+            pending.extend(reversed(part))
+        elif not isinstance(part, PLAIN) and isinstance(part, Mapping):
+            yield part
+            pending.extend(reversed(list(part.values())))
+
+
+def _words(entry: JsonObject) -> Iterator[str]:
+    if _is_lambda(entry) and _has_code(entry):
+        yield f"code of the Lambda {_name(entry)!r}"
+    module, thing = entry.get("module"), entry.get("class_name")
+    config = entry.get("config")
+    if thing == "function":
+        thing = config
+    elif thing is None:
+        thing = entry.get("function")  # a Keras 2 Lambda's, named with its module
+    if isinstance(module, str) and isinstance(thing, str) and _is_foreign(module, thing, entry):
+        yield f"{thing!r} of the module {module!r}"
+    vocabulary = entry.get("vocabulary")
+    if isinstance(vocabulary, str):
+        yield f"the file {vocabulary!r} as a vocabulary"
+
+
+def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
+    if module == CALLER:
+        return False
+    if module == "builtins":
+        # Keras 3 writes all functions so, its own by name: only those of Python's own are more than a name.
+        return thing not in VALUES and hasattr(builtins, thing)
+    return not KERAS.match(module) or (entry.get("class_name") == "function" and bool(UTILITIES.match(module)))
+
+
+def _is_lambda(entry: JsonObject) -> bool:
+    return entry.get("class_name") == "Lambda" and isinstance(entry.get("config"), Mapping)
+
+
+def _has_code(entry: JsonObject) -> bool:
+    """Code is `[code, defaults, closure]` up to Keras 2, an object of the class `__lambda__` in Keras 3."""
+    config = entry["config"]
+    assert isinstance(config, Mapping)
+    kept = (config.get(key) for key in FUNCTIONS)
+    return any(
+        value.get("class_name") == "__lambda__"
+        if isinstance(value, Mapping)
+        else isinstance(value, list) and len(value) == 3 and isinstance(value[0], str)  # noqa: PLR2004 - as above
+        for value in kept
+    )
+
+
+def _name(entry: JsonObject) -> str:
+    config = entry.get("config")
+    inner = config.get("name") if isinstance(config, Mapping) else None
+    return str(inner or entry.get("name") or "lambda")

@@ -1,0 +1,168 @@
+"""Looks at variable-length texts of an attribute before the HDF5 library does, which may never come back from them.
+
+Such an attribute holds references: a length, and the address and index of an object in a *global heap collection*,
+somewhere in the file. The library walks a broken collection for ever (seen in HDF5 1.10 to 1.14), and copies an object
+once for each of the references that share it. So the object header is read by hand, up to the attribute's references,
+and every collection that these name is walked, with an end. (Source of the layouts: the HDF5 file format
+specification, version 3, sections III.E, IV.A and IV.A.2.m.)
+
+An attribute that is not in its object's header (dense storage, shared messages) cannot be looked at, and is not
+read: nobody is known to write texts of variable length there for Keras.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from struct import unpack_from
+
+from unnest.budget import fits, hold, spend
+
+#: (offset from the start of the HDF5 file, count) -> the bytes there, fewer at the end.
+Read = Callable[[int, int], bytes]
+
+HEADER, CHUNK, HEAP = b"OHDR", b"OCHK", b"GCOL"
+ATTRIBUTE, CONTINUATION = 0x0C, 0x10
+#: Bytes of a reference: length (4), address (8), index (4); of an address or length elsewhere.
+REFERENCE, WORD = 16, 8
+#: Bytes before an object's content in a heap.
+OBJECT_HEAD = 16
+#: A message of type and flags that says: the content is elsewhere.
+SHARED = 0x02
+#: What undefined addresses are spelled as.
+NOWHERE = (1 << 64) - 1
+#: Python's own bytes around each text.
+OBJECT = 64
+
+
+class Unsafe(Exception):
+    """The attribute must not be read; the message says why, to go on from its name."""
+
+
+class Heaps:
+    """The global heap collections of one file, each looked at once."""
+
+    def __init__(self, read: Read, size: int) -> None:
+        self.read, self.size = read, size
+        #: address of a collection -> sizes of its objects, by index
+        self._sizes: dict[int, dict[int, int]] = {}
+
+    def check(self, header: int, name: bytes, count: int) -> None:
+        """Raises Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
+
+        `header` is the address of the object that it belongs to.
+        """
+        try:
+            references = self._references(header, name, count)
+            total = 0
+            for k in range(count):
+                spend()
+                length, address, index = unpack_from("<IQI", references, k * REFERENCE)
+                if length == 0 or address == 0:
+                    continue
+                stored = self._objects(address).get(index, -1)
+                if length > stored:
+                    raise Unsafe("refers to what the file does not hold")
+                total += OBJECT + 2 * stored
+            fits(total)
+            hold(total)
+        except (struct.error, IndexError) as e:
+            raise Unsafe("lies outside the file") from e
+
+    def _references(self, header: int, name: bytes, count: int) -> bytes:
+        for content in _attributes(self.read, header, self.size):
+            data = _data_of(content, name)
+            if data is not None:
+                if len(data) < count * REFERENCE:
+                    raise Unsafe("is cut short")
+                return data
+        raise Unsafe("is kept outside of its object's header")
+
+    def _objects(self, address: int) -> dict[int, int]:
+        if address not in self._sizes:
+            self._sizes[address] = self._walked(address)
+        return self._sizes[address]
+
+    def _walked(self, address: int) -> dict[int, int]:
+        """Size by index. A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content."""
+        head = self.read(address, 16) if address < self.size else b""
+        if head[:4] != HEAP or head[4] != 1:
+            raise Unsafe("refers to a heap that is not there")
+        (total,) = unpack_from("<Q", head, 8)
+        if total > self.size - address:
+            raise Unsafe("refers to a heap that is cut short")
+        hold(total)
+        data = self.read(address, total)
+        sizes: dict[int, int] = {}
+        at = 16
+        while at + 16 <= len(data):
+            spend()
+            index, _, _, size = unpack_from("<HHIQ", data, at)
+            # What is free has the number 0, and a size that counts its head; the library goes on behind it.
+            step = size if index == 0 else OBJECT_HEAD + (size + 7) // 8 * 8
+            if not OBJECT_HEAD <= step <= total - at or index in sizes:
+                raise Unsafe("refers to a broken heap")
+            if index:
+                sizes[index] = size
+            at += step
+        return sizes
+
+
+def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
+    """The contents of an object's attribute messages. Raises Unsafe, struct.error or IndexError."""
+    start = read(header, 64)
+    if start[:4] == HEADER:
+        flags = start[5]
+        at = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+        wide = 1 << (flags & 3)
+        first = (header + at + wide, int.from_bytes(start[at : at + wide], "little"))
+        yield from _messages(read, first, size, extra=2 if flags & 4 else 0, modern=True)
+    elif start[:1] == b"\1":
+        (length,) = unpack_from("<I", start, 8)
+        yield from _messages(read, (header + 16, length), size, extra=0, modern=False)
+    else:
+        raise Unsafe("belongs to an object whose header is broken")
+
+
+def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool) -> Iterator[bytes]:
+    """Version 1: type (2), size (2), flags (1), 3 zeros; 2: type (1), size (2), flags (1), `extra`."""
+    pending, met = [first], {first[0]}
+    head = 4 + extra if modern else 8
+    while pending:
+        offset, length = pending.pop()
+        if length > size:
+            raise Unsafe("belongs to an object whose header is broken")
+        data = read(offset, length)
+        at = 0
+        while at + head <= len(data):
+            spend()
+            if modern:
+                kind, count, flags = unpack_from("<BHB", data, at)
+            else:
+                kind, count, flags = unpack_from("<HHB", data, at)
+            content = data[at + head : at + head + count]
+            at += head + count
+            if kind == ATTRIBUTE and not flags & SHARED:
+                yield content
+            elif kind == CONTINUATION:
+                where, many = unpack_from("<QQ", content)
+                if where in met:
+                    raise Unsafe("belongs to an object whose header is broken")
+                met.add(where)
+                # A continuation of version 2 has a magic number before its messages, and a checksum behind.
+                pending.append((where + 4, many - 8) if modern else (where, many))
+
+
+def _data_of(content: bytes, name: bytes) -> bytes | None:
+    """What an attribute message holds, behind name, type and shape, which version 1 pads; None for another name."""
+    version = content[0]
+    if version not in (1, 2, 3):
+        raise Unsafe("is stored in an unknown way")
+    sizes = unpack_from("<HHH", content, 2)
+    at = 8 if version < 3 else 9  # noqa: PLR2004 - the version that brought the names' encoding
+    called = content[at : at + sizes[0]].split(b"\0", 1)[0]
+    padded = [(s + 7) // 8 * 8 if version == 1 else s for s in sizes]
+    return content[at + sum(padded) :] if called == name else None
+
+
+__all__ = ["WORD", "Heaps", "Unsafe"]
