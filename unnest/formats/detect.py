@@ -107,7 +107,8 @@ def _is_path_keyed(path: str) -> bool:
         return False  # the container says what is wrong with it
     try:
         named = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
-        return not named and b"layers" in file and b"model_weights" not in file  # noqa: TRY300
+        layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 and 2.13
+        return not named and layers and b"model_weights" not in file
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
     finally:

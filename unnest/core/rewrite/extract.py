@@ -59,7 +59,17 @@ def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
     kept = {key: value for key, value in outer.items() if key not in ("class_name", "config", *own)}
     if "name" in outer:
         kept["name"] = layer.name
+    if "module" in kept and layer.class_name != outer["class_name"]:
+        kept |= _home_of(layer.class_name)
     return {**kept, **own, "class_name": layer.class_name, "config": layer.config}
+
+
+def _home_of(class_name: str) -> JsonObject:
+    """Where Keras 2.12 finds the class of a model: of nested models its JSON does not say (source: its files)."""
+    if class_name == "Sequential":
+        return {"module": "keras", "registered_name": None}
+    own = class_name == "Functional"
+    return {"module": "keras.engine.functional" if own else None, "registered_name": class_name}
 
 
 def cannot_flatten(graph: Graph, found: Found) -> str | None:

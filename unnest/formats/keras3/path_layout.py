@@ -17,7 +17,7 @@ from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_tree import OPTIMIZER, below, places
+from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, below, places
 
 
 @dataclass
@@ -25,6 +25,8 @@ class Layout:
     """The groups of the file, each with the name that Keras 3 notes, and its tensors, by path."""
 
     modern: bool
+    #: How the file gets to a model's layers; a file that is written anew is never one of Keras 2.12 or 2.13.
+    attribute: str = LAYERS
     groups: dict[str, str | None] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
 
@@ -39,7 +41,7 @@ class Layout:
     def model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
         """A model whose layers' weights are known."""
         self.own(path, model_name(entry))
-        for layer, place in places(entry, path):
+        for layer, place in places(entry, path, self.attribute, lambda layer, _: bool(shares.get(layer.name))):
             self.layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
     def layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
@@ -154,10 +156,10 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
             rank |= {t.ref: len(rank) for t in _sorted(inner.stored, inner.name, own, modern=modern)}
         return tuple(sorted((t for t in tensors if t.ref in rank), key=lambda t: (not t.trained, rank[t.ref])))
     tails = {t.ref: k for k, t in enumerate(tensors)}
-    layout = Layout(modern)
+    layout = Layout(modern, DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS)
     if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):
         raise _unplaced(name, str(entry.get("class_name")))
-    home = _home(tensors)
+    home = _home(tensors, layout.attribute)
     if all(ref.startswith(f"{home}/vars/") for ref in tails):
         return tuple(tensors)
     layout.layer(entry, name, [replace(t, name=str(k)) for k, t in enumerate(tensors)], home)
@@ -166,10 +168,10 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
     return tuple(tensors[tails[place]] for place in layout.tensors)
 
 
-def _home(tensors: Sequence[Tensor]) -> str:
+def _home(tensors: Sequence[Tensor], attribute: str) -> str:
     """The path of the layer that these are of: up to what its last model calls it."""
     for t in tensors:
-        before, under, after = ("/" + t.ref).rpartition("/layers/")
+        before, under, after = ("/" + t.ref).rpartition(f"/{attribute}/")
         return (before + under + after.split("/")[0])[1:]
     return ""
 

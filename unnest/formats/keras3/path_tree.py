@@ -1,15 +1,19 @@
-"""The path-keyed HDF5 layout of `.weights.h5` and `.keras` (Keras 3, tf_keras >= 2.13): read, rearranged, written.
+"""The path-keyed HDF5 layout of `.weights.h5` and `.keras` (Keras 3, Keras 2 from 2.12 on): read, rearranged, written.
 
 A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
 `layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
 a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
 an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
-(Source: files of Keras 2.15, 3.15 and tf_keras 2.21.)
+
+Keras 2.12 and 2.13 walk to the layers by another attribute, `_layer_checkpoint_dependencies`, which lists a layer with
+weights twice, and count it twice: the second Dense with weights is `dense_2`.
+(Source: files of Keras 2.12, 2.13, 2.15, 3.15 and tf_keras 2.21.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
@@ -20,7 +24,8 @@ from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
 
-LAYERS = "layers"
+#: The attribute that leads from a model to its layers; and that of Keras 2.12 and 2.13.
+LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
 OPTIMIZER = "optimizer/vars"
 #: What a model that was compiled has beside its layers.
 ASIDE = ("optimizer", "metrics")
@@ -56,13 +61,31 @@ def stored_layers(model: JsonObject) -> list[Layer]:
     ]  # fmt: skip
 
 
-def places(model: JsonObject, prefix: str) -> Iterator[tuple[Layer, str]]:
-    """Every layer of a model with the path of its group."""
+def promises_weights(layer: Layer) -> bool:
+    """Whether a layer of Keras's own, or one in a model, has weights by its config; others do not tell."""
+    if is_model(layer.stored):
+        return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
+    told = expected(layer.config)
+    return told is not None and told.total > 0
+
+
+def places(
+    model: JsonObject,
+    prefix: str,
+    attribute: str = LAYERS,
+    has_weights: Callable[[Layer, str], bool] = lambda layer, _: promises_weights(layer),
+) -> Iterator[tuple[Layer, str]]:
+    """Every layer of a model with the path of its group.
+
+    `attribute` is LAYERS or DEPENDENCIES; with the latter `has_weights(layer, path)` says which layers count twice.
+    """
     count: dict[str, int] = {}
     for layer in stored_layers(model):
         name = snake_case(layer.class_name)
-        n = count[name] = count.get(name, -1) + 1
-        yield layer, below(prefix, LAYERS, f"{name}_{n}" if n else name)
+        n = count.get(name, 0)
+        path = below(prefix, attribute, f"{name}_{n}" if n else name)
+        count[name] = n + (2 if attribute == DEPENDENCIES and has_weights(layer, path) else 1)
+        yield layer, path
 
 
 class Tree:
@@ -71,6 +94,8 @@ class Tree:
     def __init__(self, door: Door) -> None:
         self.door = door
         self.groups = door.groups
+        #: How the writer gets to a model's layers: LAYERS or DEPENDENCIES.
+        self.attribute = DEPENDENCIES if DEPENDENCIES in door.groups else LAYERS
         self.owned: dict[str, list[str]] = {}
         #: What nested models have beside their layers, having been compiled themselves: where -> tensors.
         self.aside: dict[str, list[str]] = {}
@@ -91,9 +116,13 @@ class Tree:
     def _aside(self, parts: Sequence[str]) -> int:
         """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
         for k, part in enumerate(parts):
-            if k and part in ASIDE and below("/".join(parts[:k]), LAYERS) in self.groups:
+            if k and part in ASIDE and below("/".join(parts[:k]), self.attribute) in self.groups:
                 return k + 1
         return 0
+
+    def places(self, model: JsonObject, prefix: str = "") -> Iterator[tuple[Layer, str]]:
+        """Every layer of a model of this file with the path of its group."""
+        return places(model, prefix, self.attribute, lambda layer, path: path in self.owned or promises_weights(layer))
 
     def under(self, path: str) -> list[str]:
         """The tensors of a sub-tree in Keras's order: a layer's own first, then by attribute, numbers as numbers."""
@@ -134,10 +163,10 @@ class Tree:
         """A group per layer of the model whose sub-tree starts at `prefix`. Raises Refused where they do not fit."""
         groups = []
         placed: set[str] = set()
-        for layer, path in places(model, prefix):
+        for layer, path in self.places(model, prefix):
             noted = self.name(path) if path in self.groups else None
             is_other = noted is not None and noted != layer.name and layer.is_named
-            if (path not in self.groups and self._expects(layer)) or is_other:
+            if (path not in self.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
                     f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
@@ -145,18 +174,13 @@ class Tree:
             self.homes.setdefault((layer.name, layer.class_name), []).append(path)
             placed |= set(self.owned.get(path, ()))
             groups.append(Group(layer.name, self._layer(layer, path, owner)))
-        strays = set(self.owned.get(below(prefix, LAYERS), ())) - placed
+        strays = set(self.owned.get(below(prefix, self.attribute), ())) - placed
         if strays:
             raise Refused(
                 "architecture-mismatch",
                 f"{self.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
             )
         return tuple(groups)
-
-    @staticmethod
-    def _expects(layer: Layer) -> bool:
-        told = expected(layer.config)
-        return told is not None and told.total > 0
 
     def _layer(self, layer: Layer, path: str, owner: tuple[str, ...]) -> tuple[Tensor, ...]:
         if is_model(layer.stored):
@@ -191,8 +215,8 @@ class Tree:
         held = layer.settings.get("layer")
         if not isinstance(held, Mapping) or not is_model(held):
             return [Move(home, target)]
-        start, weighted = below(home, "layer"), [p for one, p in places(held, "") if self._expects(one)]
-        roots = [start, *(m for m in sorted(self.groups, key=len) if m.startswith(below(start, LAYERS) + "/"))]
+        start, weighted = below(home, "layer"), [p for one, p in self.places(held) if promises_weights(one)]
+        roots = [start, *(m for m in sorted(self.groups, key=len) if m.startswith(below(start, self.attribute) + "/"))]
         found = next((r for r in roots if all(below(r, p) in self.groups for p in weighted)), None)
         if found is None:
             raise Refused("weights-unplaced", f"{self.door.path}: /{start} is not the model that {layer.name!r} holds")
@@ -218,7 +242,11 @@ def arrange(
     `shares` are the weights of its layers, `source` is where the model itself (its own `vars`) was.
     """
     moves = [Move(source, target, whole=False)]
-    for layer, path in places(model, target):
+
+    def has_weights(layer: Layer, _: str) -> bool:
+        return bool(shares.get(layer.name)) or promises_weights(layer)
+
+    for layer, path in places(model, target, tree.attribute, has_weights):
         tensors = shares.get(layer.name, ())
         home = tree.home(layer, tensors)
         if home is None:
@@ -245,6 +273,6 @@ def called_by_place(groups: Iterable[Group]) -> tuple[Group, ...]:
 
 def _called(tensor: Tensor, layer: str) -> Tensor:
     """The layers that own it, and what lies below the last of them."""
-    tail = tensor.ref.split(f"/{LAYERS}/")[-1].removeprefix(f"{LAYERS}/").split("/")[1:]
+    tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
     place = [part for part in tail if part != "vars"]
     return replace(tensor, name="/".join([layer, *tensor.owner, *place]))

@@ -1,4 +1,4 @@
-"""Path-keyed weights, `x.weights.h5`: what Keras 3 and tf_keras >= 2.13 write from `save_weights`."""
+"""Path-keyed weights, `x.weights.h5`: what Keras 3 and Keras 2 from 2.12 on write from `save_weights`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, encoded, oneline
 from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_tree import LAYERS, OPTIMIZER, Move, Tree, arrange, below
+from unnest.formats.keras3.path_tree import OPTIMIZER, Move, Tree, arrange, below
 
 
 class PathKeyedSource(Source):
@@ -69,7 +69,7 @@ class PathKeyedSource(Source):
 
     def _rest(self) -> list[Move]:
         """What belongs to no layer: optimizer, metrics and the like stay where they are."""
-        tops = sorted({g.split("/")[0] for g in self.door.groups if g} - {LAYERS, "vars"})
+        tops = sorted({g.split("/")[0] for g in self.door.groups if g} - {self.tree.attribute, "vars"})
         return [Move(t, t) for t in tops]
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
@@ -97,7 +97,7 @@ class WeightsSource(PathKeyedSource):
             raise
 
     def _stored(self) -> Stored:
-        every = tuple(self.tree.tensor(p) for p in self.tree.under(LAYERS))
+        every = tuple(self.tree.tensor(p) for p in self.tree.under(self.tree.attribute))
         if not every:
             raise Unreadable("not-keras", f"{self.path}: is an HDF5 file, but holds no layers with weights")
         is_ours = MARK in self.door.attributes("")
@@ -137,7 +137,7 @@ class WeightsSource(PathKeyedSource):
         )  # fmt: skip
 
     def _children(self, prefix: str) -> list[str]:
-        start = below(prefix, LAYERS) + "/"
+        start = below(prefix, self.tree.attribute) + "/"
         return sorted(g for g in self.door.groups if g.startswith(start) and "/" not in g[len(start) :])
 
     def _template(self) -> str | None:
@@ -193,7 +193,7 @@ class WeightsSource(PathKeyedSource):
             prefix = weighted[0]
         if not wrappers:
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
-            nested = any(d.count(f"{LAYERS}/") > 1 for d in self.door.datasets)
+            nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.door.datasets)
             return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if nested else ())
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
         self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
@@ -207,7 +207,7 @@ class WeightsSource(PathKeyedSource):
         own = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
         if own or template.rsplit("/", 1)[1].startswith("sequential"):
             return []
-        return [Move(c, c) for c in self._children("") if c.startswith(below(LAYERS, "input_layer"))]
+        return [Move(c, c) for c in self._children("") if c.startswith(below(self.tree.attribute, "input_layer"))]
 
 
 class WeightsContainer(Container):
