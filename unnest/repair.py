@@ -223,7 +223,7 @@ def _carried_out(
         source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
     )
     goal = aim(source, made.result or source.stored, wanted)
-    converts = (goal.container, goal.model.contents) != (source.container, source.stored.contents)
+    converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, source.stored.contents)
     if made.result is not None:
         if plan(made.result).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
@@ -236,7 +236,7 @@ def _carried_out(
         done, would = _COPY
     place = options.output or outputs.default_output(source.path, goal.suffix, bare=source.container in BARE)
     if options.in_place:
-        place, backup = result.path, os.path.realpath(result.path) + options.backup
+        place, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
     result = _told(result, goal, made, source, place)
     source.check_sums()
@@ -255,6 +255,13 @@ def _carried_out(
 
 
 STORED_CODE = "stored-code"
+
+def _backup(path: str, source: Source, options: FixOptions) -> str:
+    """Where the input goes when the output takes its name. Raises Refused where it cannot."""
+    if source.not_in_place is not None:
+        raise Refused("cannot-write", f"{path}: {source.not_in_place}; use -o")
+    return os.path.realpath(path) + options.backup
+
 
 #: Containers whose paths have no suffix.
 BARE = ("saved_model", "checkpoint")

@@ -1,4 +1,4 @@
-"""An architecture kept as JSON: what `model.to_json()` returned, in a file of its own."""
+"""An architecture in a file of its own: what `model.to_json()` or `to_yaml()` returned. JSON is what is written."""
 
 from __future__ import annotations
 
@@ -58,17 +58,32 @@ class JsonSource(Source):
 
     def __init__(self, path: str) -> None:
         text = innermost = read_text(path)
-        value = parse(text, path)
+        #: YAML is read, and never written.
+        self.is_yaml = is_yaml(text)
+        value = _from_yaml(text, path) if self.is_yaml else parse(text, path)
         encodings = 1
         while isinstance(value, str) and encodings < MAX_ENCODINGS:
             innermost, encodings = value, encodings + 1
             value = parse(innermost, path)
-        self.style = Style.of(text, innermost, encodings)
+        self.style = Style() if self.is_yaml else Style.of(text, innermost, encodings)
         super().__init__(path, _stored(value, path))
+        if self.is_yaml:
+            self.not_in_place = "is YAML, and what is written is JSON"
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """There are no tensors here."""
         raise KeyError(tensor.name)
+
+
+def is_yaml(text: str) -> bool:
+    """Whether an architecture's text is YAML; JSON starts with a brace, or a quote where it is encoded twice."""
+    return text.lstrip("\ufeff \t\r\n")[:1] not in ("{", '"')
+
+
+def _from_yaml(text: str, path: str) -> Json:
+    from unnest.formats.yaml_text import parse as parse_yaml  # another library, for a file in a hundred
+
+    return parse_yaml(text, path)
 
 
 def read_text(path: str) -> str:
@@ -87,7 +102,7 @@ def read_text(path: str) -> str:
 
 
 def read_architecture(path: str) -> JsonObject:
-    """What --architecture names: the JSON, whatever is wrapped around it."""
+    """What --architecture names: the JSON or YAML, whatever is wrapped around it."""
     architecture = JsonSource(path).stored.architecture
     assert architecture is not None
     return architecture
@@ -95,7 +110,7 @@ def read_architecture(path: str) -> JsonObject:
 
 def _stored(value: Json, path: str) -> Stored:
     if not is_architecture(value):
-        raise Unreadable("not-keras", f"{path}: is JSON, but not what model.to_json() writes")
+        raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not what model.to_json() writes")
     architecture = value
     return Stored(
         "architecture",

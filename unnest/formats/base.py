@@ -46,6 +46,9 @@ class Source(ABC):
 
     container: ClassVar[ContainerName]
 
+    #: Why the file itself cannot be replaced by what is written; None where it can.
+    not_in_place: str | None = None
+
     #: Why nobody can tell whose the weights are, where that may stay open: not every output needs to know.
     doubt: Refused | None = None
 

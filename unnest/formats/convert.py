@@ -11,6 +11,7 @@ from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import JsonObject, Stored
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
+from unnest.formats.architecture_json import JsonSource
 from unnest.formats.base import ContainerName, Source, Target
 
 
@@ -22,6 +23,8 @@ class Aim:
     model: Stored
     #: The suffix of a default output; None where the source's own stays.
     suffix: str | None = None
+    #: Whether it is another form of the source's own container: JSON out of YAML.
+    reformed: bool = False
     lost: tuple[Finding, ...] = ()
 
 
@@ -74,6 +77,8 @@ def _aim(source: Source, model: Stored, to: Target | None) -> Aim:
     name = source.container
     if name == "checkpoint":
         return _out_of_checkpoint(source, model, to)
+    if isinstance(source, JsonSource) and source.is_yaml and to in (None, "json"):
+        return Aim("json", model, ".json", reformed=to is not None)
     if to is None or to == OWN[name]:
         return Aim(name, model)
     way = _as_json if to == "json" else WAYS.get((name, to))
@@ -110,7 +115,7 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
     if to == "h5":
         full = _complete(source)
         _only_numpys(source, full)
-        return Aim("h5", full, ".h5", _left_of_checkpoint(source, full))
+        return Aim("h5", full, ".h5", lost=_left_of_checkpoint(source, full))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights or h5 can hold that")
     _only_numpys(source, model)
@@ -122,8 +127,8 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
     lost = _left_of_checkpoint(source, model)
     whole = source.complete
     if whole is not None and whole.is_keras_3:
-        return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost)
-    return Aim("h5", model, ".weights.h5", lost)
+        return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost=lost)
+    return Aim("h5", model, ".weights.h5", lost=lost)
 
 
 def _laid_out(source: Source, whole: Stored) -> Stored:
@@ -165,7 +170,7 @@ def _saved_model_as_h5(source: Source, model: Stored) -> Aim:
 def _saved_model_as_weights(source: Source, model: Stored) -> Aim:
     _check_saved_model(source, model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, ".weights.h5", _lost(model, bare))
+    return Aim("h5", bare, ".weights.h5", lost=_lost(model, bare))
 
 
 def _check_saved_model(source: Source, model: Stored) -> None:
@@ -192,7 +197,7 @@ def _as_keras(source: Source, model: Stored) -> Aim:
     with _of(source):
         full = as_zipped(model)
         lay_out(full)  # whatever has no place is refused before anything is written
-    return Aim("keras", full, ".keras", _lost(model, full))
+    return Aim("keras", full, ".keras", lost=_lost(model, full))
 
 
 def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
@@ -209,7 +214,7 @@ def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
     full = replace(full, groups=called_by_place(full.groups))
     if full.training is None:
         full = replace(full, optimizer=None)
-    return Aim("h5", full, ".h5", _lost(model, full))
+    return Aim("h5", full, ".h5", lost=_lost(model, full))
 
 
 def _as_json(source: Source, model: Stored) -> Aim:
@@ -224,7 +229,7 @@ def _as_json(source: Source, model: Stored) -> Aim:
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
-    return Aim("json", bare, ".json", _lost(model, bare))
+    return Aim("json", bare, ".json", lost=_lost(model, bare))
 
 
 def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
@@ -233,14 +238,14 @@ def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all way
 
 def _as_path_keyed(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
     bare = replace(model, contents="weights", architecture=None, training=None)
-    return Aim("weights_h5", bare, ".weights.h5", _lost(model, bare))
+    return Aim("weights_h5", bare, ".weights.h5", lost=_lost(model, bare))
 
 
 def _as_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
     if model.contents == "weights":
         return Aim("h5", model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, None, _lost(model, bare))
+    return Aim("h5", bare, None, lost=_lost(model, bare))
 
 
 def _lost(before: Stored, after: Stored) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable
 from importlib import import_module
@@ -36,6 +37,27 @@ SUFFIXES = (".h5", ".hdf5", ".keras")
 
 #: Files of a folder that count for its size.
 MOST_FILES = 10_000
+
+#: How YAML that holds an architecture starts: its keys are sorted, and these are all there are.
+YAML_START = re.compile(rb"(?:---\s+)?(?:backend|class_name|config|keras_version):\s")
+
+#: What a checkpoint's files are called behind its prefix; an index is a table, which ends in this.
+CHECKPOINT_PART = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})$")
+TABLE_MAGIC = bytes.fromhex("57fb808b247547db")
+
+#: What takes the place of a model when a download went wrong: how it starts -> code, what it is, what to do.
+IMPOSTORS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
+    (
+        re.compile(rb"version https://git-lfs"),
+        "lfs-pointer",
+        "is a Git LFS pointer, a note in the model's place; run `git lfs pull`, or download the file itself",
+    ),
+    (
+        re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE),
+        "web-page",
+        "is a web page that was saved under a model's name; download the file itself (on GitHub: Download raw file)",
+    ),
+)
 
 SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
 
@@ -68,7 +90,28 @@ def _of_file(path: str) -> ContainerName | None:
                     return "weights_h5" if _is_path_keyed(path) else "h5"
     except OSError as e:
         raise cannot_open(path, e) from e
-    return "json" if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b'"') else None
+    if is_checkpoint_part(path):
+        return "checkpoint"
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "json" if text[:1] in (b"{", b'"') or YAML_START.match(text) else None
+
+
+def checkpoint_prefix(path: str) -> str:
+    """The checkpoint that a path names, by its prefix or by one of its files."""
+    return CHECKPOINT_PART.sub("", path) if is_checkpoint_part(path) else path
+
+
+def is_checkpoint_part(path: str) -> bool:
+    """Whether a file is the index or a shard of a checkpoint, whose index is there."""
+    part = CHECKPOINT_PART.search(path)
+    if part is None:
+        return False
+    try:
+        with open(path[: part.start()] + ".index", "rb") as index:
+            index.seek(-len(TABLE_MAGIC), os.SEEK_END)
+            return index.read() == TABLE_MAGIC
+    except OSError:
+        return False
 
 
 def stored_size(path: str) -> int:
@@ -108,7 +151,7 @@ def _is_path_keyed(path: str) -> bool:
     try:
         named = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
         layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 and 2.13
-        return not named and layers and b"model_weights" not in file
+        return not named and layers and b"model_weights" not in file  # noqa: TRY300
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
     finally:
@@ -142,6 +185,11 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("no-model", f"{path}: no model in this folder; pass a model file or a folder that holds some")
     if os.path.getsize(path) == 0:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
+    with open(path, "rb") as file:
+        start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
+    for sign, code, told in IMPOSTORS:
+        if sign.match(start):
+            return Unreadable(code, f"{path}: {told}")
     return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
 
 
@@ -163,6 +211,8 @@ def may_be_model(path: str) -> bool:
         return e.code != "not-a-file" and path.lower().endswith(SUFFIXES)
     if name == "json":
         return _mentions_a_class(path)
+    if name == "checkpoint" and os.path.isfile(path):
+        return False  # a part: the walk takes the checkpoint by its prefix
     if name == "keras":
         return path.lower().endswith(".keras")
     return name is not None or path.lower().endswith(SUFFIXES)

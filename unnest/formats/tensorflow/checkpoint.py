@@ -20,6 +20,7 @@ from unnest.core.plan import plan
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import Container, Progress, Source
+from unnest.formats.detect import checkpoint_prefix
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow.bundle import Bundle, Entry
 from unnest.formats.tensorflow.meta_graph import Program
@@ -30,6 +31,7 @@ class CheckpointSource(Source):
     """A checkpoint; `path` is its prefix."""
 
     container: ClassVar = "checkpoint"
+    not_in_place = "is one of several files, and what is written is a single one"
 
     def __init__(self, path: str) -> None:
         self.bundle = Bundle(path)
@@ -230,8 +232,8 @@ class CheckpointContainer(Container):
     suffix: ClassVar = ".weights.h5"
 
     def open(self, path: str) -> CheckpointSource:
-        """Read everything but the tensors' bytes."""
-        return CheckpointSource(path)
+        """Read everything but the tensors' bytes; `path` is the prefix, or one of the files."""
+        return CheckpointSource(checkpoint_prefix(path))
 
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
         """Never asked for: `aim` sends what comes out of a checkpoint to .h5."""

@@ -1,0 +1,93 @@
+"""What people have and type: a checkpoint by any of its files, text in the place of a model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import unnest
+from tests.conftest import Cli
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    """A checkpoint and its architecture, in a folder of their own."""
+    for file in CHECKPOINT.iterdir():
+        if file.name.startswith("parallel.ckpt") or file.suffix == ".json":
+            shutil.copy(file, tmp_path)
+    return tmp_path / "parallel.ckpt"
+
+
+@pytest.mark.parametrize("part", ["", ".index", ".data-00000-of-00001"])
+def test_a_checkpoint_by_any_of_its_files(checkpoint: Path, part: str) -> None:
+    """The same report and the same output, which is called after the prefix."""
+    named = str(checkpoint) + part
+    seen = unnest.inspect(named)
+    assert (seen.error, seen.container, seen.path) == (None, "checkpoint", named)
+    done = unnest.fix(named, architecture=checkpoint.with_name("model.json"))
+    assert (done.error, done.action) == (None, "fixed")
+    assert done.output == str(checkpoint) + ".unnested.weights.h5"
+
+
+def test_a_part_is_not_replaced(checkpoint: Path) -> None:
+    """A single file cannot take the place of several."""
+    before = {p.name: p.read_bytes() for p in checkpoint.parent.iterdir()}
+    index = str(checkpoint) + ".index"
+    done = unnest.fix(index, in_place=True, architecture=checkpoint.with_name("model.json"))
+    assert done.error is not None
+    assert (done.action, done.error.code) == ("refused", "cannot-write")
+    assert {p.name: p.read_bytes() for p in checkpoint.parent.iterdir()} == before
+
+
+def test_a_walk_takes_a_checkpoint_once(checkpoint: Path, cli: Cli) -> None:
+    """By its prefix, whatever its files could be called."""
+    done = cli("inspect", checkpoint.parent)
+    assert done.stdout.count("parallel.ckpt") == 1
+    assert "parallel.ckpt:" in done.stdout
+
+
+def test_a_file_that_is_called_like_a_part(tmp_path: Path) -> None:
+    """What is in it decides: an index of something else makes no checkpoint."""
+    (tmp_path / "words.index").write_text("a b c")
+    (tmp_path / "words.data-00000-of-00001").write_text("a b c")
+    for name in ("words.index", "words.data-00000-of-00001"):
+        seen = unnest.inspect(tmp_path / name)
+        assert seen.error is not None
+        assert seen.error.code == "not-keras"
+
+
+POINTER = """version https://git-lfs.github.com/spec/v1
+oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
+size 548462424
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "advice"),
+    [
+        (POINTER, "lfs-pointer", "git lfs pull"),
+        ("\n<!DOCTYPE html>\n<html lang=en><title>404</title>", "web-page", "download the file itself"),
+        ("\ufeff<HTML><body>Sign in</body></HTML>", "web-page", "download the file itself"),
+        ('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "web-page", "download the file itself"),
+        ("version: 2\n<html>", "not-keras", "not a saved Keras model"),
+        ("<htmlish>", "not-keras", "not a saved Keras model"),
+    ],
+)
+@pytest.mark.parametrize("name", ["model.h5", "model.keras", "weights.hdf5"])
+def test_text_in_the_place_of_a_model(tmp_path: Path, cli: Cli, name: str, text: str, code: str, advice: str) -> None:
+    """It is called what it is, in one line that says what to do; a walk does not pass it by."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    seen = unnest.inspect(path)
+    assert seen.error is not None
+    assert (seen.error.code, seen.verdict) == (code, "unreadable")
+    assert advice in seen.error.message
+    assert "\n" not in seen.error.message
+    walked = cli("inspect", tmp_path)
+    assert walked.returncode == 2
+    assert (advice in walked.stderr) == (code != "not-keras")
