@@ -160,6 +160,30 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     )  # fmt: skip
 
 
+def with_architecture(
+    stored: Stored, architecture: JsonObject, made: Plan, *, choices: Choices = NO_CHOICES
+) -> Stored | None:
+    """The clean model that weights make with the architecture that was given for them.
+
+    `made` is the plan for the weights; None where it was refused, or where the architecture holds wrappers that the
+    weights' own groups do not show.
+    """
+    bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
+    told = {k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)}
+    if "module" in architecture and not told:
+        told = {"keras_version": "3.x"}  # Keras 3's JSON has no version
+    versions = {k: getattr(stored, k) or told.get(k) for k in ("keras_version", "backend")}
+    if made.refusal is not None:
+        return None
+    if {g.name for g in stored.groups} <= set(read(architecture).layers):
+        whole = replace(stored, contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
+        return plan(whole, choices=choices).result or whole
+    if made.result is None:
+        return None
+    whole = replace(made.result, contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
+    return whole if plan(whole).verdict == "clean" else None
+
+
 def _mismatch(why: str) -> Plan:
     return Plan(
         "clean",
@@ -198,4 +222,4 @@ def _of_bare_weights(stored: Stored) -> Plan:
     )  # fmt: skip
 
 
-__all__ = ["NotAGraph", "plan"]
+__all__ = ["NotAGraph", "plan", "with_architecture"]

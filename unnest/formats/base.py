@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
+from unnest.core.architecture import is_model
 from unnest.core.model import Choices, JsonObject, Plan, Stored, Tensor
-from unnest.core.plan import plan
+from unnest.core.plan import plan, with_architecture
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 from unnest.formats.json_text import dump
@@ -73,7 +74,10 @@ class Source(ABC):
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
         known = architecture if self.stored.architecture is None else None
-        return plan(self.stored, architecture=known, choices=choices)
+        made = plan(self.stored, architecture=known, choices=choices)
+        if known is not None and is_model(known):
+            self.complete = with_architecture(self.stored, known, made, choices=choices)
+        return made
 
     def parts(self) -> tuple[str, ...]:
         """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""

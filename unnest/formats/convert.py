@@ -36,7 +36,7 @@ OWN: dict[ContainerName, Target] = {
 #: Why a container cannot be written from another one's models.
 WHY_NOT: dict[Target, str] = {
     "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
-    "keras": "a .keras needs the architecture, which is not in this file",
+    "keras": "a .keras needs the architecture and the weights, and this file holds the one",
     "h5": "an .h5 of a model needs the architecture; pass --architecture MODEL.json",
     "weights": "the weights' layers are not stored",
     "json": "holds no architecture",
@@ -116,8 +116,11 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
         full = _complete(source)
         _only_numpys(source, full)
         return Aim("h5", full, ".h5", lost=_left_of_checkpoint(source, full))
+    if to == "keras":
+        goal = _as_keras(source, replace(_complete(source), optimizer=None))
+        return replace(goal, lost=_left_of_checkpoint(source, goal.model))
     if to not in (None, "weights"):
-        raise Refused("cannot-write", f"{source.path}: holds weights alone; only --to weights or h5 can hold that")
+        raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     _only_numpys(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
@@ -188,6 +191,8 @@ def _check_saved_model(source: Source, model: Stored) -> None:
 def _as_keras(source: Source, model: Stored) -> Aim:
     if source.container == "saved_model":
         _check_saved_model(source, model)
+    if model.contents == "weights":
+        model = _complete(source)
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
     from unnest.core.keras_facts.config_forms import as_zipped
@@ -195,9 +200,17 @@ def _as_keras(source: Source, model: Stored) -> Aim:
 
     _only_numpys(source, model)
     with _of(source):
-        full = as_zipped(model)
-        lay_out(full)  # whatever has no place is refused before anything is written
+        # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
+        apart = source.complete is not None and "module" in model.architecture
+        full = replace(model, backend=None, optimizer=None) if apart else as_zipped(model)
+        if not _is_path_keyed(source):
+            lay_out(full)  # whatever has no place is refused before anything is written
     return Aim("keras", full, ".keras", lost=_lost(model, full))
+
+
+def _is_path_keyed(source: Source) -> bool:
+    """Whether the weights are moved as they lie; the others' are laid out anew."""
+    return source.container in ("keras", "weights_h5")
 
 
 def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
@@ -270,6 +283,7 @@ WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Stored], Aim]] = {
     ("keras", "weights"): _as_path_keyed,
     ("keras", "h5"): _path_keyed_as_h5,
     ("weights_h5", "h5"): _path_keyed_as_h5,
+    ("weights_h5", "keras"): _as_keras,
     ("json", "h5"): _no_weights,
     ("json", "weights"): _no_weights,
 }

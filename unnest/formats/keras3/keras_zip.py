@@ -337,7 +337,7 @@ class KerasContainer(Container):
         with found:
             if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
-            if isinstance(source, KerasSource):
+            if isinstance(source, PathKeyedSource):
                 compare(found.door, model, source, path, progress)
             else:
                 compare_anew(found.door, model, source, path, progress)
@@ -346,7 +346,7 @@ class KerasContainer(Container):
 
 def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
-    if not isinstance(source, KerasSource):
+    if not isinstance(source, PathKeyedSource):
         fill_anew(spool, model, source, progress)
         return
     with new_hdf5(spool) as file:

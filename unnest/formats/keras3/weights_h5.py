@@ -115,7 +115,10 @@ class WeightsSource(PathKeyedSource):
         except Refused:
             # Perhaps it is the template's.
             bare = self._bare()
-            self.tree.weights(architecture, self._template() or "")
+            groups = self.tree.weights(architecture, self._template() or "")
+            self.complete = self._completed(
+                Stored("model", architecture, groups=groups, optimizer=self.stored.optimizer)
+            )
             return bare
         self.complete = self._completed(made.result or self.stored)
         self.stored = replace(self.stored, contents="weights", architecture=None)

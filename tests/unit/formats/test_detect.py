@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
+import zipfile
 from pathlib import Path
 
+import h5py
 import pytest
 
 import unnest
 from tests.conftest import Cli
+from tests.h5compare import names_of
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
 
 
@@ -91,3 +96,63 @@ def test_text_in_the_place_of_a_model(tmp_path: Path, cli: Cli, name: str, text:
     walked = cli("inspect", tmp_path)
     assert walked.returncode == 2
     assert (advice in walked.stderr) == (code != "not-keras")
+
+
+APART = [
+    pytest.param(p.with_name("weights.h5"), p, id=str(p.parent.relative_to(FIXTURES)))
+    for name in ("model.json", "template.json")
+    for p in sorted(FIXTURES.glob(f"*/*/{name}"))
+    if p.with_name("weights.h5").exists()
+]
+
+
+@pytest.mark.parametrize(("weights", "architecture"), APART)
+def test_weights_and_their_architecture_make_a_model(weights: Path, architecture: Path, tmp_path: Path) -> None:
+    """A whole `.keras` of the template, in the original dialect; Keras 1's fits none."""
+    done = unnest.fix(weights, tmp_path / "m.keras", architecture=architecture)
+    if "k122" in str(weights):
+        assert done.error is not None
+        assert (done.action, done.error.code) == ("refused", "cannot-convert")
+        return
+    assert (done.error, done.action) == (None, "fixed")
+    assert unnest.inspect(tmp_path / "m.keras").contents == "model"
+    assert unnest.fix(tmp_path / "m.keras", tmp_path / "m.h5").error is None
+    with h5py.File(tmp_path / "m.h5") as found, h5py.File(weights.with_name("base_weights.h5")) as base:
+        assert lists(found["model_weights"]) == lists(base)
+
+
+def lists(group: h5py.Group) -> dict[str, list[bytes]]:
+    """The arrays of every layer that has some, in order."""
+    held = {n: [group[n][w][()].tobytes() for w in names_of(group[n], "weight_names")]
+            for n in names_of(group, "layer_names")}  # fmt: skip
+    return {name: arrays for name, arrays in held.items() if arrays}
+
+
+@pytest.mark.parametrize("which", ["model.json", "base.json"])
+def test_a_checkpoint_and_its_architecture_make_a_model(checkpoint: Path, which: str) -> None:
+    """By the parallel model's JSON or the template's; the state that it has no settings for is named."""
+    done = unnest.fix(checkpoint, to="keras", architecture=checkpoint.with_name(which))
+    assert (done.error, done.action) == (None, "fixed")
+    assert done.output == str(checkpoint) + ".unnested.keras"
+    assert "optimizer-dropped" in {f.code for f in done.findings}
+
+
+@pytest.mark.parametrize("stack", ["tf212", "tf215", "keras3"])
+def test_weights_by_path_and_their_architecture_make_a_model(stack: str, tmp_path: Path) -> None:
+    """The sub-trees move as they lie."""
+    folder = next((FIXTURES / "weights_h5" / stack).glob("*-x3" if stack == "tf215" else "*carried-named-adam"))
+    given = {"architecture": folder / "model.json"}
+    assert unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.keras", **given).error is None
+    assert unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.weights.h5", **given).error is None
+    with zipfile.ZipFile(tmp_path / "m.keras") as archive:
+        config = json.loads(archive.read("config.json"))
+        with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as a, h5py.File(tmp_path / "m.weights.h5") as b:
+            assert tree(a) == tree(b)
+    assert config["config"]["name"] == json.loads((folder / "case.json").read_text())["wrappers"][-1]["template"]
+
+
+def tree(file: h5py.File) -> dict[str, bytes | None]:
+    """Every group and array of the layers, by path; an optimizer without settings is left out."""
+    found: dict[str, bytes | None] = {}
+    file.visititems(lambda n, o: found.__setitem__(n, o[()].tobytes() if hasattr(o, "shape") else None))
+    return {path: data for path, data in found.items() if not path.startswith(("optimizer", "metrics"))}

@@ -17,7 +17,7 @@ from tests import cost
 from unnest.errors import Unreadable
 from unnest.formats.yaml_text import parse
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 PATHS = sorted(FIXTURES.glob("*/*/model.yaml"))
 CASES = [pytest.param(p, id=str(p.parent.relative_to(FIXTURES))) for p in PATHS]
 
