@@ -11,11 +11,12 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from unnest import destination, outputs
 from unnest.budget import Budget, check, limited
 from unnest.core import stored_code
+from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
@@ -27,7 +28,7 @@ from unnest.formats.boundary import reading, writing
 from unnest.formats.convert import Aim, aim
 from unnest.formats.detect import container, container_of, open_container, stored_size
 from unnest.options import Architecture, FixOptions, architecture_inputs, check_usage, given_architecture
-from unnest.report.load_hint import load_line, loads_in
+from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
 
 #: Called with the bytes moved so far, and in all: written once, read back once.
@@ -153,7 +154,18 @@ def _seen(report: R, source: Source, made: Plan) -> R:
         template=made.template,
         optimizer=made.optimizer,
         findings=(*source.findings, *made.findings, *_told_code(stored, None)),
+        **_loading(stored, source.path, source.container),
     )
+
+
+def _loading(model: Stored, path: str, container: str) -> dict[str, Any]:
+    """What a report says of where a file loads."""
+    return {
+        "loads_in": loads_in(model, path, container),
+        "load": load_line(model, path, container),
+        "does_not_load_in": does_not_load_in(model, container),
+        "needs": needs(model),
+    }
 
 
 #: The code of what is the caller's mistake, and no fault of the file.
@@ -289,8 +301,7 @@ def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> 
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
-        loads_in=loads_in(model, place, goal.container),
-        load=load_line(model, place, goal.container),
+        **_loading(model, place, goal.container),
     )
 
 

@@ -25,7 +25,7 @@ def rows_of(io):
 
 def run(line):
     """The model that the line gives; classes of the fixtures are known, as they are to their authors."""
-    space = {}
+    space = dict(S.custom_objects())
     with A.keras.utils.custom_object_scope(S.custom_objects()):
         exec(line, space)  # noqa: S102 - the very thing to be tested
     return space["model"]

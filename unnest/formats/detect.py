@@ -45,19 +45,9 @@ YAML_START = re.compile(rb"(?:---\s+)?(?:backend|class_name|config|keras_version
 CHECKPOINT_PART = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})$")
 TABLE_MAGIC = bytes.fromhex("57fb808b247547db")
 
-#: What takes the place of a model when a download went wrong: how it starts -> code, what it is, what to do.
-IMPOSTORS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
-    (
-        re.compile(rb"version https://git-lfs"),
-        "lfs-pointer",
-        "is a Git LFS pointer, a note in the model's place; run `git lfs pull`, or download the file itself",
-    ),
-    (
-        re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE),
-        "web-page",
-        "is a web page that was saved under a model's name; download the file itself (on GitHub: Download raw file)",
-    ),
-)
+#: What takes the place of a model when a download went wrong, by its first bytes.
+LFS_POINTER = re.compile(rb"version https://git-lfs")
+WEB_PAGE = re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE)
 
 SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
 
@@ -187,9 +177,12 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
-    for sign, code, told in IMPOSTORS:
-        if sign.match(start):
-            return Unreadable(code, f"{path}: {told}")
+    if LFS_POINTER.match(start):
+        advice = "run `git lfs pull`, or download the file itself"
+        return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
+    if WEB_PAGE.match(start):
+        advice = "download the file itself (on GitHub: Download raw file)"
+        return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
     return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
 
 

@@ -1,51 +1,140 @@
-"""Where a written model loads, and the Python line that loads it."""
+"""Where a model's file loads, why it does not load elsewhere, and the Python line that loads it."""
 
 from __future__ import annotations
 
 import re
 
-from unnest.core.model import Stored
+from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs, release, why_not_keras_3, why_not_tf_keras
+from unnest.core.model import Json, Stored
 from unnest.core.stored_code import lambdas
+
+#: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
+ARCHIVES = (2, 14)
+#: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
+STANDALONE = re.compile(r"(1|2\.[0-3])\.[\d.]+")
+#: Losses and metrics that a loader finds by name, in Keras 2 and 3 alike.
+KNOWN_BY_NAME = re.compile(
+    r"(sparse_|categorical_|binary_|top_k_|sparse_top_k_)*(crossentropy|accuracy|focal_crossentropy)|acc|ce|auc|AUC"
+    r"|mean_(squared|absolute)_(error|percentage_error|logarithmic_error)|mse|mae|mape|msle|MSE|MAE|MAPE|MSLE"
+    r"|kullback_leibler_divergence|kl_divergence|kld|KLD|poisson|cosine_similarity|cosine_proximity|cosine|logcosh"
+    r"|log_cosh|(squared_|categorical_)?hinge|huber(_loss)?|[Pp]recision|[Rr]ecall|lr|"
+)
 
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     """The software that takes the file as it is, most current first."""
     if container == "saved_model":
         return ("TensorFlow",)
-    if container == "weights_h5" and model.keras_version is None:
+    if container == "checkpoint" or (container == "weights_h5" and model.keras_version is None):
         return ("the Keras that wrote it",)
-    version = model.keras_version or ""
     if model.is_keras_3:
         return (
             ("keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("keras 3",)
         )
-    if version.startswith("1."):
-        return (f"Keras {version}",)
-    # Keras 2.13 was the first that knew `.keras`.
-    unknown = path.endswith(".keras") and tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < (2, 13)
-    return ("tf_keras (Keras 2)", *([f"Keras {version}, which wrote it"] if version and not unknown else []))
+    today = () if why_not_tf_keras(model, container) else ("tf_keras (Keras 2)",)
+    return (*today, *([f"Keras {model.keras_version}, which wrote it"] if _in_writers(model, path, container) else []))
+
+
+def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
+    """The Keras of today that does not load the file, or may compute something else -> why.
+
+    Weights alone and graphs alone are for whoever has the code.
+    """
+    if model.architecture is None or container == "saved_model":
+        return {}
+    told = {"tf_keras": why_not_tf_keras(model, container), "Keras 3": why_not_keras_3(model, container)}
+    if not model.is_keras_3 and told["Keras 3"] is None:
+        told["Keras 3"] = "it loads some files of Keras 2, and not all of these compute what they did"
+    return {software: why for software, why in told.items() if why is not None}
+
+
+def _in_writers(model: Stored, path: str, container: str) -> bool:
+    """Whether the software that wrote the source loads this file, which may be of another container."""
+    if not model.keras_version:
+        return False
+    return (
+        not path.endswith(".keras")
+        or container == "h5"
+        or release(model) >= ARCHIVES
+        or is_by_old_paths(model, container)
+    )
 
 
 def load_line(model: Stored, path: str, container: str = "") -> str:
-    """One line of Python; paths are quoted as Python quotes them."""
+    """One line of Python; paths are quoted as Python quotes them, and what is to be given is named."""
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
-    module = "keras" if model.is_keras_3 or (model.keras_version or "").startswith("1.") else "tf_keras"
-    if model.contents == "architecture":
-        return f"import {module}; model = {module}.models.model_from_json(open({path!r}).read())"
     if model.contents == "weights":
-        # Since Keras 2.13 the name alone decides that such a file is path-keyed.
+        # Since Keras 2.12 the name alone decides that such a file is path-keyed.
         misnamed = container == "h5" and path.endswith(".weights.h5")
-        rename = "; from Keras 2.13 on, name it *.h5 without .weights" if misnamed else ""
+        rename = "; from Keras 2.12 on, name it *.h5 without .weights" if misnamed else ""
         return f"model.load_weights({path!r})  # model: the template, built by your code{rename}"
-    guarded = model.is_keras_3 or path.endswith(".keras")
-    names = lambdas(model.architecture) if guarded else ()
-    safe = ", safe_mode=False" if names else ""
-    trusts = f"  # runs the code stored in {', '.join(names)}: only if you trust it" if names else ""
-    fresh = ", compile=False" if _untrained(model, path) else ""
-    return f"import {module}; model = {module}.models.load_model({path!r}{safe}{fresh}){trusts}"
+    module, notes = _module(model, container)
+    wanted = needs(model)
+    given = [*_given(wanted)]
+    if wanted.classes or wanted.functions:
+        notes.append("the names in custom_objects are your code's")
+    if model.contents == "architecture":
+        opened = f"open({path!r}).read()"
+        return (
+            f"{module}; model = {_called(module)}.models.model_from_json({', '.join([opened, *given])}){_note(notes)}"
+        )
+    guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
+    if guarded and wanted.stored_code:
+        given.append("safe_mode=False")
+        notes.append(f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it")
+    if _untrained(model, path) or not _known_by_name(model.training):
+        given.append("compile=False")
+    return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
+
+
+def _module(model: Stored, container: str) -> tuple[str, list[str]]:
+    """The import of a Keras that loads the file, and what is to be said of it."""
+    if model.is_keras_3:
+        return "import keras", []
+    why = why_not_tf_keras(model, container)
+    code = needs(model).stored_code
+    if why is None:
+        return "import tf_keras", ["on the Python that wrote the Lambda layers"] if code else []
+    where = f"in Keras {model.keras_version}, which wrote it" if model.keras_version else "in the Keras that wrote it"
+    if code:
+        where += ", on its Python"
+    standalone = STANDALONE.fullmatch(model.keras_version or "") or release(model) >= (2, 6)
+    return ("import keras" if standalone else "from tensorflow import keras"), [where]
+
+
+def _called(module: str) -> str:
+    return module.rsplit(maxsplit=1)[-1]
+
+
+def _given(wanted: Needs) -> list[str]:
+    """The keyword that brings classes and functions; a registered one goes by its registered name."""
+    names = [*wanted.classes, *wanted.functions]
+    if not names:
+        return []
+    pairs = (f"{name!r}: {re.sub(r'[^0-9A-Za-z_]', '_', name.rpartition('>')[2])}" for name in names)
+    return [f"custom_objects={{{', '.join(pairs)}}}"]
+
+
+def _note(notes: list[str]) -> str:
+    return f"  # {'; '.join(notes)}" if notes else ""
 
 
 def _untrained(model: Stored, path: str) -> bool:
     """Keras 3 (seen with 3.15) fails on losses by name in its own .h5, and loads no optimizer state from one."""
     return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
+
+
+def _known_by_name(training: Json) -> bool:
+    """Whether losses and metrics are Keras's own: a loader has no others."""
+    pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]  # type: ignore[union-attr]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            if not KNOWN_BY_NAME.fullmatch(part):
+                return False
+        elif isinstance(part, dict) and "class_name" not in part:
+            pending.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            pending.extend(part)
+    return True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from unnest.core.keras_facts.loading import Needs
 from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
@@ -56,6 +58,13 @@ class Report:
     #: What fix would do to a parallel model.
     fix_would: str | None = None
     error: Problem | None = None
+    #: Where the file loads, or, of `fix`, its output, and the Python line that loads it.
+    loads_in: tuple[str, ...] = ()
+    load: str | None = None
+    #: The Keras of today that does not load it, or may compute something else -> why.
+    does_not_load_in: Mapping[str, str] = field(default_factory=dict)
+    #: What has to be given to load it.
+    needs: Needs = field(default_factory=Needs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +78,3 @@ class Result(Report):
     kept: Kept | None = None
     #: Tensors of the wrapper, by name: in the input, not in the output.
     dropped: tuple[str, ...] = ()
-    #: Where the output loads, and the Python line that loads it.
-    loads_in: tuple[str, ...] = ()
-    load: str | None = None

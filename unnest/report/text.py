@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -53,8 +54,19 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
             yield f"no wrapper at {miss.layer}: {miss.reason}"
     if isinstance(report, Result):
         yield from _outcome(report, verbose=verbose)
-    elif report.fix_would is not None:
-        yield report.fix_would
+    else:
+        if report.loads_in:
+            yield f"loads in: {'; '.join(report.loads_in)}"
+        if report.fix_would is not None:
+            yield report.fix_would
+    yield from _not_in_keras_3(report)
+
+
+def _not_in_keras_3(report: Report) -> Iterator[str]:
+    """Last, why today's Keras does not load it, and the command that makes a file that it does."""
+    why = report.does_not_load_in.get("Keras 3")
+    if why is not None:
+        yield f"Keras 3: no: {why}; for a file that it loads: unnest fix {shlex.quote(report.path)} --keras 3"
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:

@@ -41,7 +41,7 @@ def test_genuine(path: Path, tmp_path: Path) -> None:
     assert found == wanted
 
 
-def base_json(path: Path) -> Any:  # noqa: ANN401 - JSON is any
+def base_json(path: Path) -> Any:
     """What the template's own to_json() gave, with the versions that to_yaml() writes too."""
     return json.loads(path.with_name("base.json").read_text())
 
@@ -100,7 +100,7 @@ NUMBER = (
         ("a: !!python/object/apply:builtins.dict\n- {i: 0}", {"a": {"i": 0}}),
     ],
 )
-def test_how_keras_spelled_plain_values(text: str, value: Any) -> None:  # noqa: ANN401 - JSON is any
+def test_how_keras_spelled_plain_values(text: str, value: Any) -> None:
     """As JSON has them."""
     assert parse(text, "f") == value
 
@@ -169,7 +169,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(VALUES)
-def test_what_a_dumper_writes_is_read(value: Any) -> None:  # noqa: ANN401 - JSON is any
+def test_what_a_dumper_writes_is_read(value: Any) -> None:
     """Any JSON value, comes back as it was."""
     import yaml
 

@@ -1,0 +1,98 @@
+"""What a file needs, and where it does not load: small configs; what really loads is compared in tests/slow."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.keras_facts.loading import Needs, needs, why_not_keras_3, why_not_tf_keras
+from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
+
+
+def model(*layers: JsonObject, version: str | None = "2.4.0", module: str | None = None, **more: Json) -> Stored:
+    """A stored Sequential of these layers."""
+    entry: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": list(layers)}, **more}
+    return Stored("model", entry if module is None else {"module": module, **entry}, keras_version=version)
+
+
+def layer(kind: str, **config: Json) -> JsonObject:
+    """A layer's entry."""
+    return {"class_name": kind, "config": {"name": kind.lower(), **config}}
+
+
+CODE: Json = ["YwEAAAA=", None, None]
+
+
+@pytest.mark.parametrize(
+    ("layers", "wanted"),
+    [
+        ([layer("Dense")], Needs()),
+        ([layer("Affine"), layer("Affine"), layer("My>Norm")], Needs(("Affine", "My>Norm"))),
+        ([layer("TimeDistributed", layer=layer("Affine"))], Needs(("Affine",))),
+        ([layer("RNN", cell=[layer("MyCell"), layer("LSTMCell")])], Needs(("MyCell",))),
+        ([layer("Dense", kernel_initializer={"class_name": "Mine", "config": {}})], Needs()),
+        ([layer("Lambda", function="scale", function_type="function")], Needs(functions=("scale",))),
+        ([layer("Lambda", function={"class_name": "function", "config": "f"})], Needs(functions=("f",))),
+        ([layer("Lambda", function=CODE, function_type="lambda")], Needs(stored_code=True)),
+        ([layer("Lambda", function={"class_name": "__lambda__", "config": {}})], Needs(stored_code=True)),
+        ([{"class_name": "Sequential", "config": [layer("Affine")]}], Needs(("Affine",))),
+        ([{"module": "keras.src.ops.numpy", "class_name": "Add", "config": {}}], Needs()),
+    ],
+)
+def test_needs(layers: list[JsonObject], wanted: Needs) -> None:
+    """Classes and functions of somebody's own, and stored code."""
+    assert needs(model(*layers)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("stored", "container", "reason"),
+    [
+        (model(layer("DepthwiseConv2D", groups=1)), "h5", "DepthwiseConv2D with `groups`"),
+        (model(layer("Conv2D", groups=1)), "h5", None),
+        (model(layer("LSTM", time_major=False)), "h5", "LSTM with `time_major`"),
+        (model(layer("Bidirectional", layer=layer("GRU", time_major=True))), "h5", "GRU with `time_major`"),
+        (model(layer("CuDNNLSTM"), version="2.2.4"), "h5", "a CuDNNLSTM layer"),
+        (model(layer("TFOpLambda")), "h5", "a TFOpLambda layer"),
+        (model(layer("Dense"), config=[layer("Dense")]), "h5", "a Sequential that is stored as a bare list"),
+        (model(layer("Dense"), version="1.2.2"), "h5", "the arguments of Keras 1.2.2"),
+        (model(layer("Dense")), "json", "the form of the JSON, of Keras 2.4.0"),
+        (model(layer("Dense"), module="keras.src.engine.functional"), "keras", "the form of a .keras of Keras 2.4.0"),
+        (model(layer("Dense"), module="keras"), "keras", None),
+        (model(layer("DepthwiseConv2D", groups=1), version="3.15.1"), "keras", None),
+        (model(layer("Lambda", function=CODE), version="2.2.4"), "h5",
+         "Lambda layers whose stored code is of another Python"),
+        (model(layer("Lambda", function=CODE), version="2.15.0"), "h5", None),
+        (model(layer("Lambda", function="scale"), version="2.2.4"), "h5", None),
+    ],
+)  # fmt: skip
+def test_why_not_keras_3(stored: Stored, container: str, reason: str | None) -> None:
+    """The first reason that is certain."""
+    assert why_not_keras_3(stored, container) == reason
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        (model(layer("DepthwiseConv2D", groups=1)), None),
+        (model(layer("CuDNNLSTM"), version="2.2.4"), None),
+        (model(layer("Dense"), version="1.2.2"), "the arguments of Keras 1.2.2"),
+        (model(layer("Dense"), version="3.3.0"), "it is of Keras 3"),
+        (
+            model(layer("Lambda", function=CODE), version="2.3.1"),
+            "Lambda layers whose stored code is of another Python",
+        ),
+        (model(layer("Lambda", function=CODE), version="2.15.0"), None),
+    ],
+)
+def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:
+    """Everything of Keras 2 but what another Python compiled."""
+    assert why_not_tf_keras(stored, "h5") == reason
+
+
+def test_weights_by_the_paths_of_one_release() -> None:
+    """Nobody else looks there; the same tensors written to .h5 are where everybody does."""
+    tensor = Tensor("0", (1,), "<f4", "_layer_checkpoint_dependencies/dense/vars/0")
+    base = model(layer("Dense"), version="2.13.1")
+    stored = Stored("model", base.architecture, groups=(Group("dense", (tensor,)),), keras_version="2.13.1")
+    for why in (why_not_tf_keras, why_not_keras_3):
+        assert why(stored, "keras") == "weights where only Keras 2.13.1 looks for them"
+        assert why(stored, "h5") is None

@@ -1,0 +1,175 @@
+"""Which Keras loads a model, and what whoever loads it has to bring: facts of Keras 3.15 and tf_keras 2.21.
+
+A reason says why a Keras does not load a file for certain. Where there is none for Keras 3 and the file is older, that
+is no promise: its loader takes some files of Keras 2, and not all of these compute what they did.
+(Source: every fixture loaded in both; the arguments, by leaving out keys of get_config() until the class took them.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.keras_facts.layer_classes import CELLED, OWN
+from unnest.core.model import Json, JsonObject, Stored
+
+#: Keras 2's own classes that `dir(layers)` does not show, and the models.
+HIDDEN = frozenset({
+    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
+    "DenseFeatures", "Functional", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "Model", "Sequential",
+    "SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer",
+})  # fmt: skip
+#: Keras 1's own classes by the names that they lost.
+OF_KERAS_1 = frozenset({
+    "AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D", "Deconvolution2D",
+    "Highway", "MaxoutDense", "Merge", "SeparableConvolution2D",
+})  # fmt: skip
+#: Keras 2's classes that Keras 3 has not.
+GONE = frozenset({
+    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
+    "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D", "LocallyConnected2D",
+    "RandomHeight", "RandomWidth", "SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer", "ThresholdedReLU",
+})  # fmt: skip
+#: Arguments that Keras 2 writes and Keras 3's class of the same name does not take.
+REFUSED: dict[str, frozenset[str]] = {
+    "time_major": CELLED,
+    "groups": frozenset({
+        "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D",
+        "SeparableConv1D", "SeparableConv2D",
+    }),
+    "query_shape": frozenset({"MultiHeadAttention"}),
+    "causal": frozenset({"Attention", "AdditiveAttention"}),
+}  # fmt: skip
+#: What a layer's config calls the layers that it holds.
+HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
+#: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
+PYTHON_OF_TODAY = (2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a model's file does not hold, in the order of its layers."""
+
+    #: Somebody's own classes, by the name that the file calls them.
+    classes: tuple[str, ...] = ()
+    #: Functions that Lambda layers call by name.
+    functions: tuple[str, ...] = ()
+    #: Whether it holds stored code, which only the Python that wrote it runs.
+    stored_code: bool = False
+
+
+def layer_entries(model: Json) -> Iterator[JsonObject]:
+    """Every layer's entry, models and the layers that layers hold included."""
+    pending: list[Json] = [model]
+    while pending:
+        entry = pending.pop(0)
+        if isinstance(entry, Sequence) and not isinstance(entry, str):
+            pending[:0] = entry
+            continue
+        if not isinstance(entry, Mapping) or "class_name" not in entry:
+            continue
+        yield entry
+        config = entry.get("config")
+        if isinstance(config, Mapping):
+            pending[:0] = [config[key] for key in ("layers", *HELD) if key in config]
+        elif isinstance(config, Sequence):
+            pending[:0] = config
+
+
+def needs(model: Stored) -> Needs:
+    """What has to be given to load the model."""
+    classes: dict[str, None] = {}
+    functions: dict[str, None] = {}
+    stored_code = False
+    for entry in layer_entries(model.architecture):
+        kind = str(entry.get("registered_name") or entry["class_name"])
+        if entry["class_name"] == "Lambda":
+            name = _function(entry)
+            stored_code = stored_code or name is None
+            functions |= {name: None} if name is not None else {}
+        elif not is_own(entry):
+            classes[kind] = None
+    return Needs(tuple(classes), tuple(functions), stored_code)
+
+
+def is_own(entry: JsonObject) -> bool:
+    """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
+    kind, module = str(entry["class_name"]), str(entry.get("module") or "")
+    return kind in OWN | HIDDEN | OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+
+
+def _function(entry: JsonObject) -> str | None:
+    """The name that a Lambda calls its function by; None for stored code."""
+    config = entry.get("config")
+    function = config.get("function") if isinstance(config, Mapping) else None
+    if isinstance(function, str):
+        return function
+    if isinstance(function, Mapping) and function.get("class_name") == "function":
+        return str(function.get("config"))
+    return None
+
+
+def release(model: Stored) -> tuple[int, ...]:
+    """The first two numbers of the writer's version; empty where it is not told."""
+    return tuple(int(n) for n in re.findall(r"\d+", model.keras_version or "")[:2])
+
+
+def is_by_old_paths(model: Stored, container: str) -> bool:
+    """Whether the weights lie as Keras 2.12 and 2.13 alone look for them."""
+    first = next((t.ref for g in model.groups for t in g.tensors), "")
+    return container in ("keras", "weights_h5") and first.startswith("_layer_checkpoint_dependencies")
+
+
+def why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Why tf_keras does not load it; None where it does."""
+    if model.is_keras_3:
+        return "it is of Keras 3"
+    written = release(model)
+    if written[:1] == (1,):
+        return f"the arguments of Keras {model.keras_version}"
+    if is_by_old_paths(model, container):
+        return f"weights where only Keras {model.keras_version} looks for them"
+    if needs(model).stored_code and written < PYTHON_OF_TODAY:
+        return "Lambda layers whose stored code is of another Python"
+    return None
+
+
+def why_not_keras_3(model: Stored, container: str) -> str | None:
+    """Why Keras 3 does not load it for certain; None where it does, or, of an older file, may."""
+    if model.is_keras_3:
+        return None
+    architecture = model.architecture or {}
+    entries = (_refused_entry(entry) for entry in layer_entries(architecture))
+    reasons = (
+        _refused_form(model, container),
+        next((reason for reason in entries if reason is not None), None),
+        "Lambda layers whose stored code is of another Python"
+        if needs(model).stored_code and release(model) < PYTHON_OF_TODAY
+        else None,
+    )
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _refused_form(model: Stored, container: str) -> str | None:
+    """What Keras 3 does not take, whatever the layers are."""
+    architecture, version = model.architecture or {}, model.keras_version
+    if container == "json" and "module" not in architecture:
+        return f"the form of the JSON, of Keras {version or '2 or older'}"
+    if container == "keras" and "." in str(architecture.get("module")):
+        return f"the form of a .keras of Keras {version or 2}"
+    if is_by_old_paths(model, container):
+        return f"weights where only Keras {version} looks for them"
+    return f"the arguments of Keras {version}" if release(model)[:1] == (1,) else None
+
+
+def _refused_entry(entry: JsonObject) -> str | None:
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if kind in GONE | OF_KERAS_1:
+        return f"a {kind} layer"
+    if kind == "Sequential" and not isinstance(config, Mapping):
+        return "a Sequential that is stored as a bare list"
+    for key, classes in REFUSED.items():
+        if kind in classes and isinstance(config, Mapping) and key in config:
+            return f"{kind} with `{key}`"
+    return None
