@@ -1,6 +1,7 @@
 """Parallel models for training, and checkpoints of the template. Needs the `tensorflow` extra.
 
     from unnest.keras import multi_gpu_model, make_parallel, template_model, ModelCheckpoint, balance
+    from unnest.keras import load_model                  # what `unnest fix` would write, loaded in the running Keras
     from unnest.keras.legacy import ModelCheckpoint      # tf_keras's, whatever tf.keras is
 
 Importing this package registers the layers of parallel models with every Keras that is installed,
@@ -18,6 +19,7 @@ if find_spec("tensorflow") is None:
 from unnest.keras.balancing import balance
 from unnest.keras.build import make_parallel, multi_gpu_model
 from unnest.keras.keras_api import installed, running
+from unnest.keras.load import load_model
 from unnest.keras.parallel_model import parts
 from unnest.keras.template import template_model
 
@@ -37,4 +39,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["ModelCheckpoint", "balance", "make_parallel", "multi_gpu_model", "template_model"]
+__all__ = ["ModelCheckpoint", "balance", "load_model", "make_parallel", "multi_gpu_model", "template_model"]

@@ -1,0 +1,108 @@
+"""`load_model` for whoever has a file and wants the model: what `unnest fix` would write, loaded in the running Keras.
+
+This is the one place where this package calls the file side of `unnest`, by its public functions.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import unnest
+from unnest.findings import Finding
+from unnest.keras.keras_api import KERAS, Kit, Model, running
+
+#: What each Keras is called where a report says that a file does not load in it.
+SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
+
+
+def load_model(
+    path: str | os.PathLike[str],
+    custom_objects: Mapping[str, Any] | None = None,
+    compile: bool = True,  # noqa: A002 - Keras's own name
+    safe_mode: bool = True,
+) -> Model:
+    """The model in any file that `unnest fix` takes, single-device, in the Keras that `tf.keras` is in this process.
+
+    A clean file of the running Keras goes straight to Keras's own `load_model`, with these arguments. Any other is
+    fixed (and, for Keras 3, converted) into a private temporary folder first; what the report would say of it comes as
+    warnings. An architecture alone gives a model with fresh weights.
+
+    Raises ValueError, in one line, where the file cannot be read or fixed, holds weights alone, or holds stored code
+    and `safe_mode` is on: no Keras can be asked to refuse that in all containers.
+    """
+    path, kit = os.fspath(path), running()
+    report = unnest.inspect(path)
+    _raise(report)
+    if report.contents == "weights":
+        raise ValueError(f"{path}: holds weights alone; unnest fix --architecture MODEL.json --to keras makes a model")
+    if _is_todays(report, kit):
+        _warn(report.findings)
+        return _loaded(path, report, kit, custom_objects, compile=compile, safe_mode=safe_mode)
+    with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
+        output = os.path.join(folder, "model" + _suffix(report, kit))
+        dialect: dict[str, Any] = {"keras": "3"} if kit is KERAS and _is_older(report) else {}
+        result = unnest.fix(path, output, **dialect)
+        _raise(result)
+        why = result.does_not_load_in.get(SOFTWARE[kit.name])
+        if why is not None:
+            raise ValueError(f"{path}: not in {SOFTWARE[kit.name]}: {why}")
+        _warn(result.findings)
+        return _loaded(output, result, kit, custom_objects, compile=compile, safe_mode=safe_mode)
+
+
+def _raise(report: unnest.Report) -> None:
+    if report.error is not None:
+        raise ValueError(report.error.message)
+
+
+def _warn(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        warnings.warn(f"{finding.message} [{finding.code}]; {finding.hint}", stacklevel=3)
+
+
+def _is_older(report: unnest.Report) -> bool:
+    """Whether a file is of Keras 1 or 2: Keras 3's own loads in Keras 3."""
+    return "Keras 3" in report.does_not_load_in
+
+
+def _is_todays(report: unnest.Report, kit: Kit) -> bool:
+    """Whether Keras's own loader does all there is to do."""
+    loads = SOFTWARE[kit.name] not in report.does_not_load_in
+    files = ("h5", "keras") if kit is KERAS else ("h5", "keras", "saved_model")
+    return report.verdict == "clean" and loads and report.container in files
+
+
+def _suffix(report: unnest.Report, kit: Kit) -> str:
+    """The container to write: the source's own, where the running Keras reads it in that dialect."""
+    if report.contents == "architecture":
+        return ".json"
+    if kit is KERAS and _is_older(report):
+        return ".keras"
+    in_place = report.container == "keras" and SOFTWARE[kit.name] not in report.does_not_load_in
+    return ".keras" if in_place else ".h5"
+
+
+def _loaded(
+    path: str,
+    report: unnest.Report,
+    kit: Kit,
+    custom_objects: Mapping[str, Any] | None,
+    *,
+    compile: bool,  # noqa: A002 - Keras's own name
+    safe_mode: bool,
+) -> Model:
+    """What Keras makes of a file that it loads."""
+    if report.needs.stored_code and safe_mode:
+        raise ValueError(f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it")
+    given = None if custom_objects is None else dict(custom_objects)
+    if report.contents != "architecture":
+        return kit.keras.models.load_model(path, custom_objects=given, compile=compile, safe_mode=safe_mode)
+    with open(path, encoding="utf-8") as file:
+        return kit.keras.models.model_from_json(file.read(), custom_objects=given)
+
+
+__all__ = ["load_model"]
