@@ -116,6 +116,10 @@ def _each(paths: Sequence[str], options: FixOptions, work: Callable[[Found], R])
 
 def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     """All usage errors at once, and first: a batch must not stop in the middle for one."""
+    if options.verify:
+        from unnest.verify import check_installed
+
+        check_installed()
     if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
         raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
     for path in paths:

@@ -119,6 +119,9 @@ def fix(  # noqa: PLR0917 - one parameter per option
     ] = False,
     slice_layer: SliceLayers = None,
     trust: Trust = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -144,6 +147,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         frozenset(slice_layer or ()),
         architecture_inputs(architecture),
         trust,
+        verify=verify,
     )
     results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)

@@ -88,6 +88,17 @@ class Code(Enum):
         "delete it when no other run is writing this output",
     )
 
+    VERIFIED = (
+        "info",
+        "loaded and run in {software}: predicts what the input predicts (difference {off} of the largest prediction)",
+        "nothing to do",
+    )
+    NOT_VERIFIED = (
+        "warning",
+        "not verified: {why}",
+        "load it with the line below where what it needs is at hand",
+    )
+
     @property
     def severity(self) -> Severity:
         """How much it matters."""

@@ -32,6 +32,7 @@ class FixOptions:
     #: What else is read in this run: never written, whatever is forced.
     inputs: tuple[Inputs, ...] = ()
     trust: bool = False
+    verify: bool = False
 
 
 def check_usage(path: str, options: FixOptions) -> None:

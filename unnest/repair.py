@@ -77,6 +77,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     keep_nested: bool = False,
     slice_layers: Iterable[str] = (),
     trust: bool = False,
+    verify: bool = False,
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -87,6 +88,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
         given_architecture(architecture), keep_nested, frozenset(slice_layers), architecture_inputs(architecture),
         trust,
+        verify=verify,
     )  # fmt: skip
     return fix_with(os.fspath(path), options, meter)
 
@@ -95,6 +97,10 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     """`fix`, with its options as one value."""
     result = Result(path=path, verdict="unreadable", action="failed")
     check_usage(path, options)
+    if options.verify:
+        from unnest.verify import check_installed
+
+        check_installed()
     if options.in_place and not options.dry_run:
         workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
     read = atomic.Fingerprint.of(path)
@@ -108,7 +114,12 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
                 made = _plan(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
                 result = _seen(result, source, made)
             with writing(options.output or path):
-                return _carried_out(result, source, made, options, meter, read)
+                done = _carried_out(result, source, made, options, meter, read)
+        if options.verify and not options.dry_run and done.output is not None:
+            from unnest.verify import verified
+
+            return verified(done, result)
+        return done  # noqa: TRY300 - only what comes before it may go wrong
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, read, e) else e
         return replace(_troubled(result, error), action="refused" if isinstance(error, Refused) else "failed")

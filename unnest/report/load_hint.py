@@ -27,6 +27,8 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
         return ("TensorFlow",)
     if container == "checkpoint" or (container == "weights_h5" and model.keras_version is None):
         return ("the Keras that wrote it",)
+    if model.is_keras_3 and why_not_keras_3(model, container) is not None:
+        return ()
     if model.is_keras_3:
         return (
             ("keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("keras 3",)
@@ -60,8 +62,13 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     )
 
 
-def load_line(model: Stored, path: str, container: str = "") -> str:
-    """One line of Python; paths are quoted as Python quotes them, and what is to be given is named."""
+def load_line(model: Stored, path: str, container: str = "") -> str | None:
+    """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
+
+    None where nothing loads the file, its writer included: operations in an .h5 of Keras 3.
+    """
+    if model.is_keras_3 and model.contents == "model" and why_not_keras_3(model, container) is not None:
+        return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
     if model.contents == "weights":

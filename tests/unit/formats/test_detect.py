@@ -141,9 +141,9 @@ def test_a_checkpoint_and_its_architecture_make_a_model(checkpoint: Path, which:
 def test_weights_by_path_and_their_architecture_make_a_model(stack: str, tmp_path: Path) -> None:
     """The sub-trees move as they lie."""
     folder = next((FIXTURES / "weights_h5" / stack).glob("*-x3" if stack == "tf215" else "*carried-named-adam"))
-    given = {"architecture": folder / "model.json"}
-    assert unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.keras", **given).error is None
-    assert unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.weights.h5", **given).error is None
+    for name in ("m.keras", "m.weights.h5"):
+        done = unnest.fix(folder / "parallel.weights.h5", tmp_path / name, architecture=folder / "model.json")
+        assert done.error is None
     with zipfile.ZipFile(tmp_path / "m.keras") as archive:
         config = json.loads(archive.read("config.json"))
         with h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as a, h5py.File(tmp_path / "m.weights.h5") as b:

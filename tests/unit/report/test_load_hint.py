@@ -58,7 +58,7 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
 @pytest.mark.parametrize(("path", "renamed"), [("a.h5", False), ("a.weights.h5", True)])
 def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:
     """Keras 2.13 and later go by the name."""
-    line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5")
+    line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5") or ""
     assert line.startswith(f"model.load_weights({path!r})")
     assert ("name it *.h5" in line) == renamed
 
@@ -74,8 +74,8 @@ def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
 def test_stored_code_in_an_archive() -> None:
     """Any Keras that reads `.keras` wants to be told that it may run it."""
     model = Stored("model", {**GRAPH, "config": {"layers": [LAMBDA]}}, keras_version="2.15.0")
-    assert "safe_mode=False" in load_line(model, "a.keras")
-    assert "safe_mode" not in load_line(model, "a.h5")
+    assert "safe_mode=False" in str(load_line(model, "a.keras"))
+    assert "safe_mode" not in str(load_line(model, "a.h5"))
 
 
 def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
@@ -88,9 +88,78 @@ def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
 def test_safe_mode_says_whose_code_it_trusts(version: str) -> None:
     """The switch never comes without the names of the layers that it lets run."""
     model: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": [LAMBDA]}}
-    line = load_line(Stored("model", model, keras_version=version), "m.keras")
+    line = load_line(Stored("model", model, keras_version=version), "m.keras") or ""
     assert "safe_mode=False" in line
-    assert line.endswith("# runs the code stored in half: only if you trust it")
+    assert line.endswith("runs the code stored in half: only if you trust it")
     plain: JsonObject = {"class_name": "Lambda", "config": {"name": "half", "function": "get_slice"}}
     harmless: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": [plain]}}
-    assert "safe_mode" not in load_line(Stored("model", harmless, keras_version=version), "m.keras")
+    assert "safe_mode" not in str(load_line(Stored("model", harmless, keras_version=version), "m.keras"))
+
+
+def layers(*entries: JsonObject, version: str, training: JsonObject | None = None) -> Stored:
+    """A model of these layers."""
+    graph: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": list(entries)}}
+    return Stored("model", graph, training, keras_version=version)
+
+
+CODE: JsonObject = {"class_name": "Lambda", "config": {"function": ["YwAA", None, None], "function_type": "lambda"}}
+NAMED: JsonObject = {"class_name": "Lambda", "config": {"function": "scale", "function_type": "function"}}
+CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "line"),
+    [
+        # What is not in the file is named.
+        (
+            layers(CUSTOM, NAMED, version="2.4.0"),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5', custom_objects={'Mine>Norm': Norm, "
+            "'scale': scale})  # the names in custom_objects are your code's",
+        ),
+        # Stored code runs on the Python that wrote it, which tf_keras may no longer know.
+        (
+            layers(CODE, version="2.2.4"),
+            "a.h5",
+            "import keras; model = keras.models.load_model('a.h5')  # in Keras 2.2.4, which wrote it, on its Python",
+        ),
+        (
+            layers(CODE, version="2.2.4-tf"),
+            "a.h5",
+            "from tensorflow import keras; model = keras.models.load_model('a.h5')"
+            "  # in Keras 2.2.4-tf, which wrote it, on its Python",
+        ),
+        (
+            layers(CODE, version="2.15.0"),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5')  # on the Python that wrote the Lambda layers",
+        ),
+        # tf_keras does not know the arguments of Keras 1, and Keras 3 neither.
+        (
+            layers(version="1.2.2"),
+            "a.h5",
+            "import keras; model = keras.models.load_model('a.h5')  # in Keras 1.2.2, which wrote it",
+        ),
+        # A loss of somebody's own is not found by its name.
+        (
+            layers(version="2.4.0", training={"loss": {"a": "dice_loss", "b": "mse"}, "metrics": ["accuracy"]}),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)",
+        ),
+        (
+            layers(version="2.4.0", training={"loss": ["categorical_crossentropy", "mse"], "metrics": [["acc"], None]}),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5')",
+        ),
+    ],
+)
+def test_what_the_line_says_besides(model: Stored, path: str, line: str) -> None:
+    """Names that the code must bring, and where stored code runs."""
+    assert load_line(model, path, "h5") == line
+
+
+def test_no_line_where_nothing_loads() -> None:
+    """Keras 3 writes operations into .h5 and does not find them again."""
+    model = layers({"class_name": "Split", "config": {"name": "s"}}, version="3.15.1")
+    assert load_line(model, "a.h5", "h5") is None
+    assert loads_in(model, "a.h5", "h5") == ()

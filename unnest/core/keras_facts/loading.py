@@ -88,7 +88,7 @@ def needs(model: Stored) -> Needs:
             name = _function(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
-        elif not is_own(entry):
+        elif not is_own(entry) and not (model.is_keras_3 and _is_operation(entry)):
             classes[kind] = None
     return Needs(tuple(classes), tuple(functions), stored_code)
 
@@ -97,6 +97,12 @@ def is_own(entry: JsonObject) -> bool:
     """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
     return kind in OWN | HIDDEN | OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+
+
+def _is_operation(entry: JsonObject) -> bool:
+    """Whether an entry of Keras 3's that is no known layer is an operation: only layers can be trained or not."""
+    config = entry.get("config")
+    return not is_own(entry) and isinstance(config, Mapping) and "trainable" not in config
 
 
 def _function(entry: JsonObject) -> str | None:
@@ -138,7 +144,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 def why_not_keras_3(model: Stored, container: str) -> str | None:
     """Why Keras 3 does not load it for certain; None where it does, or, of an older file, may."""
     if model.is_keras_3:
-        return None
+        return _refused_operation(model) if container == "h5" else None
     architecture = model.architecture or {}
     entries = (_refused_entry(entry) for entry in layer_entries(architecture))
     reasons = (
@@ -149,6 +155,12 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
         else None,
     )
     return next((reason for reason in reasons if reason is not None), None)
+
+
+def _refused_operation(model: Stored) -> str | None:
+    """Keras 3 writes operations into .h5 without their module, and does not find them again."""
+    lost = next((e for e in layer_entries(model.architecture) if "module" not in e and _is_operation(e)), None)
+    return None if lost is None else f"an operation ({lost['class_name']}), of which .h5 does not say the module"
 
 
 def _refused_form(model: Stored, container: str) -> str | None:

@@ -1,0 +1,116 @@
+"""Loads a written model in the Keras it is for, runs it, and compares it with the file that it came from.
+
+    python -m unnest.keras.try_out < JOB.json        the last line of stdout is the outcome, as JSON
+
+A job is `{"keras": "keras" | "tf_keras", "output": PATH, "input": PATH | null, "rows": N, "memory": BYTES}`.
+The outcome is `{"loaded": bool, "ran": bool, "why": str | null, "difference": float | null}`: `why` is what went
+wrong, and `difference` the largest between the two models' predictions, as a share of the largest prediction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+#: Sizes tried, one after the other, for axes that a model leaves open.
+LENGTHS = (8, 32, 128)
+
+
+def limit_memory(size: int) -> None:
+    """No more address space than this, where the system knows such a limit."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def load(keras: Any, path: str) -> Any:
+    """The model, in safe mode and not compiled."""
+    if not path.endswith(".json"):
+        return keras.models.load_model(path, compile=False, safe_mode=True)
+    with open(path, encoding="utf-8") as file:
+        return keras.models.model_from_json(file.read())
+
+
+def inputs(model: Any, rows: int, length: int) -> list[Any]:
+    """Random arrays for every input; whole numbers are 0 or 1, which any vocabulary has."""
+    rng = np.random.default_rng(0)
+    arrays = []
+    for tensor in model.inputs:
+        shape = tuple(d or (rows if k == 0 else length) for k, d in enumerate(tuple(tensor.shape)))
+        dtype = getattr(tensor.dtype, "name", tensor.dtype)
+        whole = "int" in dtype or dtype in ("bool", "string")
+        arrays.append((rng.integers(0, 2, shape) if whole else rng.normal(size=shape)).astype(dtype))
+    return arrays
+
+
+def outputs(model: Any, arrays: list[Any]) -> list[Any]:
+    """What the model predicts, as a flat list of arrays."""
+    import tensorflow as tf
+
+    found = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
+    return [np.asarray(a) for a in tf.nest.flatten(found)]
+
+
+def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
+    """(inputs, outputs, None) by the first length of open axes that the model takes; else empty lists and why not."""
+    why = None
+    for length in LENGTHS:
+        arrays = inputs(model, rows, length)
+        try:
+            return arrays, outputs(model, arrays), None
+        except Exception as e:  # noqa: BLE001 - whatever a model raises, another length may suit it
+            why = told(e)
+    return [], [], why
+
+
+def difference(found: list[Any], wanted: list[Any]) -> float:
+    """The largest, as a share of the largest prediction; infinite where shapes differ, or what is no finite number."""
+    if [a.shape for a in found] != [b.shape for b in wanted]:
+        return float("inf")
+    finite = [np.isfinite(b) for b in wanted]
+    if any(not np.array_equal(np.isfinite(a), mask) for a, mask in zip(found, finite, strict=True)):
+        return float("inf")
+    pairs = [(a[mask], b[mask]) for a, b, mask in zip(found, wanted, finite, strict=True)]
+    largest = max([1e-6, *(float(np.max(np.abs(b), initial=0)) for _, b in pairs)])
+    return max([0.0, *(float(np.max(np.abs(a - b), initial=0)) for a, b in pairs)]) / largest
+
+
+def told(error: BaseException) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def outcome(job: dict[str, Any]) -> dict[str, Any]:
+    """What came of it."""
+    result: dict[str, Any] = {"loaded": False, "ran": False, "why": None, "difference": None}
+    keras = import_module(job["keras"])
+    try:
+        model = load(keras, job["output"])
+        result["loaded"] = True
+    except Exception as e:  # noqa: BLE001 - whatever a loader raises is the answer
+        return {**result, "why": told(e)}
+    arrays, found, why = run(model, job["rows"])
+    result |= {"ran": why is None, "why": why}
+    if result["ran"] and job["input"] is not None:
+        try:
+            result["difference"] = difference(found, outputs(load(keras, job["input"]), arrays))
+        except Exception as e:  # noqa: BLE001 - the input need not run
+            result["why"] = told(e)
+    return result
+
+
+def main() -> None:
+    """Read the job, write the outcome."""
+    job = json.load(sys.stdin)
+    limit_memory(job["memory"])
+    print("\n" + json.dumps(outcome(job)))  # noqa: T201 - it is how this process answers
+
+
+if __name__ == "__main__":
+    main()
