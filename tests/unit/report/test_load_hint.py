@@ -114,8 +114,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         (
             layers(CUSTOM, NAMED, version="2.4.0"),
             "a.h5",
-            "import tf_keras; model = tf_keras.models.load_model('a.h5', custom_objects={'Mine>Norm': Norm, "
-            "'scale': scale})  # the names in custom_objects are your code's",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', custom_objects={'Mine>Norm': Norm, "
+                "'scale': scale})  # the names in custom_objects are your code's"
+            ),
         ),
         # Stored code runs on the Python that wrote it, which tf_keras may no longer know.
         (
@@ -126,8 +128,10 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         (
             layers(CODE, version="2.2.4-tf"),
             "a.h5",
-            "from tensorflow import keras; model = keras.models.load_model('a.h5')"
-            "  # in Keras 2.2.4-tf, which wrote it, on its Python",
+            (
+                "from tensorflow import keras; model = keras.models.load_model('a.h5')"
+                "  # in Keras 2.2.4-tf, which wrote it, on its Python"
+            ),
         ),
         (
             layers(CODE, version="2.15.0"),
