@@ -279,6 +279,7 @@ def _carried_out(
 
 STORED_CODE = "stored-code"
 
+
 def _backup(path: str, source: Source, options: FixOptions) -> str:
     """Where the input goes when the output takes its name. Raises Refused where it cannot."""
     if source.not_in_place is not None:

@@ -106,6 +106,7 @@ def is_checkpoint_part(path: str) -> bool:
 
 def stored_size(path: str) -> int:
     """Bytes of everything that is stored under a path: a file, a folder's files, a checkpoint's; 0 for nothing."""
+    path = checkpoint_prefix(path)
     if os.path.isfile(path):
         return os.path.getsize(path)
     files: Iterable[str]
