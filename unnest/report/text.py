@@ -59,11 +59,11 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
             yield f"loads in: {'; '.join(report.loads_in)}"
         if report.fix_would is not None:
             yield report.fix_would
-    yield from _not_in_keras_3(report)
+        yield from _not_in_keras_3(report)
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
-    """Last, why today's Keras does not load it, and the command that makes a file that it does."""
+    """Why today's Keras does not load it, and the command that makes a file that it does."""
     why = report.does_not_load_in.get("Keras 3")
     if why is not None:
         yield f"Keras 3: no: {why}; for a file that it loads: unnest fix {shlex.quote(report.path)} --keras 3"
@@ -98,9 +98,9 @@ def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
     if result.kept is not None:
         yield f"kept: {_kept(result)}"
     if result.dropped:
-        yield f"went: {_few(result.dropped, everything=verbose)}"
+        yield f"removed: {_few(result.dropped, everything=verbose)}"
     elif result.wrappers:
-        yield "went: the wrapper's layers; every stored tensor was kept"
+        yield "removed: the wrapper's layers; every stored tensor was kept"
     yield f"{result.action}: {result.output}"
     if result.backup is not None:
         yield f"backup: {result.backup}"
@@ -108,6 +108,7 @@ def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
         yield f"read back and compared: {', '.join(result.checks)}"
     if result.loads_in:
         yield f"loads in: {'; '.join(result.loads_in)}"
+    yield from _not_in_keras_3(result)
     if result.load is not None:
         yield result.load
 
