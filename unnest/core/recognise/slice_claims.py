@@ -73,8 +73,8 @@ BASE_KEYS = frozenset({
 AXES = frozenset({"axis", "dim", "axes"})
 """What an argument is called that says along which axis something is cut."""
 
-ROUND = (1, 10, 100, 1000)
-"""Totals that bounds are shares of without saying so: the whole, tenths, percent."""
+ROUND = (10, 100)
+"""Totals of bounds that are tenths or percent of the batch without saying so."""
 
 
 def claim(lane: Sequence[Slice], rows: int | None = None) -> Claim:
@@ -233,18 +233,30 @@ def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: _Lane) -> 
     if complete:
         return _told(complete, numbers, varying, known)
     if readings:
-        others = every - readings[0].places
-        if others:
-            return Claim(Told.OTHERWISE, f"{readings[0].sentence}, but {_of(min(others, key=str), numbers)}")
-        is_lone_counter = not layer_facts.is_function(lane[0].layer) and len(readings[0].places) == 1
-        return Claim(Told.OPAQUE, _says_nothing(lane)) if is_lone_counter else Claim(Told.PARTLY)
+        return _half_told(lane, readings[0], every, numbers, known)
     return _unread(lane, numbers, varying, constant)
+
+
+def _half_told(
+    lane: Sequence[Slice], reading: _Reading, every: set[Place], numbers: Sequence[Numbers], known: _Lane
+) -> Claim:
+    """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
+    others = every - reading.places
+    if others:
+        return Claim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers)}")
+    if not reading.is_index and not known.literal:
+        return Claim(Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch")
+    if reading.is_index and not layer_facts.is_function(lane[0].layer):
+        return Claim(Told.OPAQUE, _says_nothing(lane))
+    return Claim(Told.PARTLY)
 
 
 def _told(complete: Sequence[_Reading], numbers: Sequence[Numbers], varying: set[Place], known: _Lane) -> Claim:
     """Numbers in a form that tells all rows; none may be left that varies in another way."""
     first = complete[0]
-    unexplained = varying.difference(*(reading.places for reading in complete))
+    indices = [reading for reading in complete if reading.is_index]
+    explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]
+    unexplained = varying.difference(*(reading.places for reading in explained))
     if known.slices > 1 and unexplained:
         return Claim(Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers)}, which is no order of parts")
     if not all(_alike(first.edges, other.edges) for other in complete):
@@ -355,19 +367,15 @@ def _shared_out(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> 
             if not lined_up or any(n[share] <= 0 for n in numbers):
                 continue
             total = next((p for p, v in constant.items() if isclose(v, ends[-1]) and p not in (start, share)), None)
-            is_told = total is not None or _is_total(ends[-1], known)
+            is_told = total is not None or _is_told(ends[-1], known)
             places = frozenset({start, share}) | (frozenset() if total is None else {total})
             sentence = f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
             yield _Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
 
 
-def _is_total(end: Number, known: _Lane) -> bool:
-    """Whether a number is the whole: the batch, or what the code divides by; fractions are shares of 1."""
-    return (
-        (known.rows is not None and end == known.rows)
-        or (isinstance(end, float) and isclose(end, 1))
-        or (end > 1 and end in known.constants)
-    )
+def _is_told(end: Number, known: _Lane) -> bool:
+    """Whether a number is the batch, where that is fixed, or stands in the slices' code."""
+    return end == known.rows or (end > 1 and end in known.constants)
 
 
 def _bounded(numbers: Sequence[Numbers], known: _Lane) -> Iterator[_Reading]:
@@ -392,13 +400,13 @@ def _with_end(reading: _Reading, numbers: Sequence[Numbers], start: Place, end: 
     """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
     others = numbers[0].keys() - reading.places
     total = next((p for p in others if all(n.get(p) == end for n in numbers)), None)
-    starts = [n.get(start, 0) for n in numbers]
-    is_even = all(isclose(a, end * i / known.slices) for i, a in enumerate(starts))
     places = reading.places if total is None else reading.places | {total}
-    is_whole = total is not None or _is_total(end, known)
-    if isinstance(end, int):
-        is_whole = is_whole or (known.rows is None and (is_even or known.literal or end in ROUND))
-    return replace(reading, places=places, edges=tuple(a / end for a in starts), is_complete=is_whole)
+    of_one = isinstance(end, float) and isclose(end, 1)
+    is_whole = of_one or total is not None or _is_told(end, known)
+    if isinstance(end, int) and known.rows is None:
+        is_whole = is_whole or known.literal or end in ROUND
+    edges = tuple(n.get(start, 0) / end for n in numbers)
+    return replace(reading, places=places, edges=edges, is_complete=is_whole)
 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
