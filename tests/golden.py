@@ -22,7 +22,8 @@ import unnest
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).with_name("golden.json")
 CORPORA = ("fixtures", "tests/strangers")
-SCRIPTS = ("make", "make_checkpoints", "make_savedmodel", "make_second", "make_zip", "scripts")
+#: Folders of scripts, and the corpus that has a runner of its own.
+OTHERS = ("third", "make", "make_third", "make_checkpoints", "make_savedmodel", "make_second", "make_zip", "scripts")
 #: JSONs that belong to the weights beside them.
 ARCHITECTURES = ("model.json", "template.json", "base_model.json")
 SUFFIXES = (".h5", ".keras")
@@ -33,7 +34,7 @@ Line: TypeAlias = "list[object]"
 def lines() -> Iterator[tuple[str, Line]]:
     """Every model of the corpora with what is said of it."""
     for case in sorted({p.parent for corpus in CORPORA for p in (ROOT / corpus).rglob("case.json")}):
-        if not any(part in SCRIPTS for part in case.relative_to(ROOT).parts):
+        if not any(part in OTHERS for part in case.relative_to(ROOT).parts):
             yield from _of_case(case)
 
 

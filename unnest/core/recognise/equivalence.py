@@ -37,6 +37,7 @@ class Lockstep:
         self.seen: dict[Place, Place] = {}
         self.first: set[str] = set()
         self.second: set[str] = set()
+        self.shared: set[Place] = set()
         self.pairs = 0
 
     def same(self, a: Place, b: Place) -> bool:
@@ -48,6 +49,7 @@ class Lockstep:
             self._note(a, b)
             first, second = self.view.resolve(a), self.other.resolve(b)
             if self.other is self.view and first == second:
+                self.shared.add(first)
                 continue
             if first in self.seen:
                 if self.seen[first] != second:
@@ -64,6 +66,12 @@ class Lockstep:
                 return False
             pending += more
         return True
+
+    def alike(self) -> list[Place]:
+        """What is the same in both, and not because they part behind it: shared, or slices of the same rows."""
+        cuts = (place for place in self.seen if place not in self.entries)
+        sliced = [place for place in cuts if (op := self.view.op(place)) is not None and op.kind in SLICES]
+        return [*self.shared, *sliced]
 
     def _note(self, a: Place, b: Place) -> None:
         """Remember the operations of the root graph that lie on the way."""

@@ -12,12 +12,18 @@ from unnest.core.model import Json
 
 @dataclass(frozen=True)
 class Code:
-    """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters."""
+    """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters.
+
+    `minus_one`: the parameters that it takes 1 off, and None for anything else that it does so. `is_identity`: nothing
+    happens between its argument and its result.
+    """
 
     names: frozenset[str]
-    numbers: tuple[int, ...]
+    numbers: tuple[int | float, ...]
     captures: bool
     parameters: tuple[str, ...] = ()
+    minus_one: frozenset[str | None] = frozenset()
+    is_identity: bool = False
 
 
 def code(function: Json) -> Code | None:
@@ -42,15 +48,51 @@ def _stored(function: Json) -> tuple[str | None, Json]:
 
 
 def _facts(code: CodeObject, captures: bool) -> Code:
-    names, numbers = set(code.names), list[int]()
+    names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code))
     for inner in _parts(code.constants):
         if isinstance(inner, CodeObject):
             facts = _facts(inner, captures)
             names |= facts.names
             numbers += facts.numbers
+            minus_one |= facts.minus_one
             captures |= facts.captures
-    numbers += [value for value in _parts(code.constants) if isinstance(value, int) and not isinstance(value, bool)]
-    return Code(frozenset(names), tuple(numbers), captures or bool(code.free), code.locals[: code.arguments])
+    numbers += [v for v in _parts(code.constants) if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
+    captures = captures or bool(code.free)
+    parameters = code.locals[: code.arguments]
+    return Code(frozenset(names), tuple(numbers), captures, parameters, frozenset(minus_one), is_identity)
+
+
+#: BINARY_SUBTRACT until Python 3.10, and what BINARY_OP is given since then.
+SUBTRACT, OPERAND = 24, 10
+#: LOAD_CONST and LOAD_FAST until Python 3.12, RETURN_VALUE until 3.10; where 2.7 to 3.5 begin to have arguments.
+LOAD_CONST, LOAD_FAST, RETURN, WITH_ARGUMENT = 100, 124, 83, 90
+
+
+def _minus_one(code: CodeObject) -> Iterator[str | None]:
+    """What a function subtracts the constant 1 from, as an index that counts from 1 asks for: a local, or None."""
+    since_311 = code.layout == "3.11"
+    older, before = (0, 0), (0, 0)
+    for operation, argument in _instructions(code):
+        subtracts = argument == OPERAND if since_311 else operation == SUBTRACT
+        loads = since_311 or before[0] == LOAD_CONST
+        if subtracts and loads and before[1] < len(code.constants) and code.constants[before[1]] == 1:
+            is_local = (since_311 or older[0] == LOAD_FAST) and older[1] < len(code.locals)
+            yield code.locals[older[1]] if is_local else None
+        older, before = before, (operation, argument)
+
+
+def _instructions(code: CodeObject) -> Iterator[tuple[int, int]]:
+    """(operation, argument) in order: two bytes each since Python 3.6, one or three before."""
+    codes = code.code
+    if code.layout == "3.11" or (len(codes) > 1 and codes[-2] == RETURN):
+        yield from zip(codes[::2], codes[1::2], strict=False)
+        return
+    at = 0
+    while at < len(codes):
+        has_argument = codes[at] >= WITH_ARGUMENT and at + 1 < len(codes)
+        yield codes[at], codes[at + 1] if has_argument else 0
+        at += 3 if has_argument else 1
 
 
 def _parts(constants: Sequence[Constant]) -> Iterator[Constant]:

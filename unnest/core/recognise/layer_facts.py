@@ -101,7 +101,11 @@ def keeps_rows(layer: Layer) -> str | None:
         return f"the code of {layer.name} moves what is in the rows and cuts none"
     if code.captures or _uses(code.names, MEASURING):
         return None
-    idle = not code.names and not _has_numbers(layer) and all(number <= 0 for number in code.numbers)
+    idle = (
+        not code.names
+        and not _has_numbers(layer)
+        and not any(isinstance(number, int) and number > 0 for number in code.numbers)
+    )
     return f"the code of {layer.name} has no means to cut rows" if idle else None
 
 
@@ -180,6 +184,8 @@ def passes_on(layer: Layer, call: Call) -> bool:
     code = stored_code(layer)
     if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
         return False
+    if not code.names:
+        return code.is_identity
     return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
 
 

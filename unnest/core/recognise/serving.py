@@ -10,7 +10,7 @@ so that the cut is safe by construction. Outputs without rows are averaged (`ave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
 
@@ -18,7 +18,7 @@ from unnest.budget import spend
 from unnest.core.recognise.equivalence import RANKS, Lockstep
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.merges import Join, end_to_end, join
-from unnest.core.recognise.op_graph import Broken, OpGraph, Place, View
+from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
 from unnest.core.recognise.shape_evaluation import Arithmetic, NotArithmetic, Rows, same_rows
 
 #: A batch that 1 to 10 towers, and shares in tenths, divide without rest.
@@ -113,6 +113,8 @@ def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
         walk = Lockstep(view)
         if not walk.same(first, Place((), operand)) or not walk.entries:
             return None
+        if any(_takes_a_part(view, place, walk.entries) for place in walk.alike()):
+            return None  # both towers read the same rows of something
         for place, (mine, theirs) in walk.entries.items():
             slices.setdefault(place, [mine]).append(theirs)
         result.first |= walk.first
@@ -122,6 +124,40 @@ def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
     result.replace[tensor] = operands[0]
     result.others -= result.first
     return result
+
+
+def _takes_a_part(view: View, place: Place, entries: Iterable[Place]) -> bool:
+    """Whether a tensor that several towers read is made of some rows of the batch alone."""
+    at = Arithmetic(view, DIVISIBLE, 2)
+    sliced = [taken[0] for entry in entries if (taken := at.rows_of(entry)) is not None]
+    batches = {at.dims(source)[0] for source in sliced}
+    for here in _behind(view, place, entries):
+        taken = at.rows_of(here)
+        full = at.dims(taken[0])[:1] if taken is not None else ()
+        if taken is not None and full and full[0] in batches and len(taken[1]) < full[0] and not at.is_known(here):
+            return any(_is_fed(view.op(p)) for p in _behind(view, here, entries))
+    return False
+
+
+def _is_fed(op: Op | None) -> bool:
+    return op is None or op.kind.startswith("Placeholder")
+
+
+def _behind(view: View, place: Place, entries: Iterable[Place]) -> Iterator[Place]:
+    """The places that one depends on, itself included, no further than the slices, nor than MAX_SHARED."""
+    pending, seen = [place], {place, *entries}
+    while pending and len(seen) < MAX_SHARED:
+        here = pending.pop()
+        yield here
+        for read in view.inputs(here):
+            resolved = view.resolve(read)
+            if resolved not in seen:
+                seen.add(resolved)
+                pending.append(resolved)
+
+
+#: Places behind a tensor that all towers read that are looked at; what is beyond is not rows of a batch.
+MAX_SHARED = 20_000
 
 
 def _batches(towers: int) -> tuple[int, int]:

@@ -131,6 +131,14 @@ class Arithmetic:
             return None
         return self.view.resolve(source), rows
 
+    def is_known(self, place: Place) -> bool:
+        """Whether a value follows from shapes and constants."""
+        try:
+            self.value(place)
+        except NotArithmetic:
+            return False
+        return True
+
     def ints(self, place: Place) -> list[int]:
         """A value as a list of whole numbers."""
         return [int(v) for v in self.value(place).reshape(-1)]

@@ -89,7 +89,7 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> Claim:
     if axis is not None:
         return Claim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    return _judged(lane, numbers, _Lane(len(lane), rows, _constants(lane), _bounds_are_rows(lane)))
+    return _judged(lane, numbers, _Lane(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane)))
 
 
 def is_part_one_of_one(layer: Layer) -> bool:
@@ -123,18 +123,27 @@ def _split(lane: Sequence[Slice]) -> Claim:
 class _Lane(NamedTuple):
     """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
 
-    `literal`: the code calls nothing, so that bounds are numbers of rows.
+    `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
+    takes 1 off, as it must where an index counts from 1.
     """
 
     slices: int
     rows: int | None
     constants: frozenset[Number]
     literal: bool
+    from_one: frozenset[str | None] | None
 
 
 def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
     codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
     return frozenset(number for code in codes if code is not None for number in code.numbers)
+
+
+def _from_one(lane: Sequence[Slice]) -> frozenset[str | None] | None:
+    """The arguments that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    sets = [code.minus_one | ({None} if -1 in code.numbers else set()) for code in codes if code is not None]
+    return frozenset.intersection(*sets) if len(sets) == len(lane) else None
 
 
 def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
@@ -344,7 +353,10 @@ def _counted(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Ite
     count = known.slices
     edges = tuple(i / count for i in range(count))
     for place, first in numbers[0].items():
-        if first not in (0, 1) or [n.get(place) for n in numbers] != [first + i for i in range(count)]:
+        if [n.get(place) for n in numbers] != [first + i for i in range(count)] or first not in (0, 1):
+            continue
+        name = place[-1] if place[0] == "arguments" else None
+        if first == 1 and known.from_one is not None and name not in known.from_one:
             continue
         parts = next((p for p, value in constant.items() if value == count and p != place), None)
         counts = f"slice arguments: {_last(place)} counts from {first}"

@@ -412,7 +412,7 @@ def _trace(graph: Graph, column: Sequence[Ref], known: _Known) -> _Cut:
     source, passed = _before_the_slices(graph, at[0], len(column), indexed=Step.INDEXES in steps)
     return _Cut(
         (source,),
-        tuple(lanes) or ((),),
+        tuple(lanes) if steps else ((),),
         frozenset(c for lane in lanes for c in lane) | passed,
         consecutive=not {Step.CUTS, Step.INDEXES}.isdisjoint(steps),
         dealt_out=any(claim.told is Told.DEALT for claim in claims),
