@@ -29,8 +29,9 @@ IGNORED = frozenset(
 class Lockstep:
     """Walks two tensors back together. `entries` collects where they part: place in the first -> in the second."""
 
-    def __init__(self, view: View, other: View | None = None, *, parts: bool = True) -> None:
+    def __init__(self, view: View, other: View | None = None, *, parts: bool = True, far: bool = False) -> None:
         self.view = view
+        self.far = far
         self.other = other or view
         self.parts = parts and other is None
         self.entries: dict[Place, tuple[str, str]] = {}
@@ -84,7 +85,7 @@ class Lockstep:
         if not all(kind in SLICES for kind in kinds):
             return False
         for rank in RANKS:
-            rows = Arithmetic(self.view, BATCH, rank)
+            rows = Arithmetic(self.view, BATCH, rank, far=self.far)
             one, two = rows.rows_of(first), rows.rows_of(second)
             if one is not None and two is not None:
                 break

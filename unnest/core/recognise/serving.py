@@ -17,7 +17,7 @@ from math import lcm
 from unnest.budget import spend
 from unnest.core.recognise.equivalence import RANKS, Lockstep
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.merges import Join, end_to_end, join
+from unnest.core.recognise.merges import Join, end_to_end, joins
 from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
 from unnest.core.recognise.shape_evaluation import Arithmetic, NotArithmetic, Rows, same_rows
 
@@ -59,7 +59,9 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
         view = View(graph, library)
         for towers in _wrappers(view):
             for tensor, operands in averages(view, towers.slices, towers.merges):
-                _add(view, [towers], tensor, Join(tuple(operands), towers.order))
+                mean = _towers(view, tensor, Join(tuple(operands), towers.order))
+                if mean is not None and _belongs(towers, mean):
+                    _join(towers, mean)
             if not closed or _closed(graph, towers):
                 return towers
     return None
@@ -69,21 +71,21 @@ def _wrappers(view: View) -> list[Towers]:
     """What is joined along the batch in a graph, all outputs of the same towers together."""
     found: list[Towers] = []
     for tensor in _backwards(view.root):
-        joined = join(view, tensor)
-        towers = _add(view, found, tensor, joined) if joined else None
+        towers = next(
+            (t for j in joins(view, tensor) for far in NEAR_AND_FAR if (t := _towers(view, tensor, j, far=far))), None
+        )
         if towers is not None:
-            found.append(towers)
+            _add(found, towers)
     return found
 
 
-def _add(view: View, found: Sequence[Towers], tensor: str, joined: Join) -> Towers | None:
-    """A further output of one of the wrappers found; or else a new one, if it is one at all."""
-    towers = _towers(view, tensor, joined)
-    whole = next((f for f in found if towers is not None and _belongs(f, towers)), None)
-    if whole is None or towers is None:
-        return towers
-    _join(whole, towers)
-    return None
+def _add(found: list[Towers], towers: Towers) -> None:
+    """A further output of one of the wrappers found; or else a new one."""
+    whole = next((f for f in found if _belongs(f, towers)), None)
+    if whole is None:
+        found.append(towers)
+    else:
+        _join(whole, towers)
 
 
 def _backwards(graph: OpGraph) -> Iterator[str]:
@@ -101,7 +103,11 @@ def _backwards(graph: OpGraph) -> Iterator[str]:
             pending += op.inputs
 
 
-def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
+#: A slice is one of what it reads; or, where that does not do, of what the first of all slices before it reads.
+NEAR_AND_FAR = (False, True)
+
+
+def _towers(view: View, tensor: str, joined: Join, *, far: bool = False) -> Towers | None:
     """The wrapper that a tensor merges, where its operands are one computation on the rows of one batch."""
     operands = joined.operands
     first = Place((), operands[0])
@@ -110,25 +116,27 @@ def _towers(view: View, tensor: str, joined: Join) -> Towers | None:
     result = Towers(view.root.name, [tensor], len(operands), order=joined.order)
     slices: dict[Place, list[str]] = {}
     for operand in operands[1:]:
-        walk = Lockstep(view)
+        walk = Lockstep(view, far=far)
         if not walk.same(first, Place((), operand)) or not walk.entries:
             return None
-        if any(_takes_a_part(view, place, walk.entries) for place in walk.alike()):
+        if any(_takes_a_part(view, place, walk.entries, far=far) for place in walk.alike()):
             return None  # both towers read the same rows of something
         for place, (mine, theirs) in walk.entries.items():
             slices.setdefault(place, [mine]).append(theirs)
         result.first |= walk.first
         result.others |= walk.second
-    if any(len(names) != len(operands) for names in slices.values()) or not _tiles(view, slices, joined, result):
+    if any(len(names) != len(operands) for names in slices.values()) or not _tiles(
+        view, slices, joined, result, far=far
+    ):
         return None
     result.replace[tensor] = operands[0]
     result.others -= result.first
     return result
 
 
-def _takes_a_part(view: View, place: Place, entries: Iterable[Place]) -> bool:
+def _takes_a_part(view: View, place: Place, entries: Iterable[Place], *, far: bool) -> bool:
     """Whether a tensor that several towers read is made of some rows of the batch alone."""
-    at = Arithmetic(view, DIVISIBLE, 2)
+    at = Arithmetic(view, DIVISIBLE, 2, far=far)
     sliced = [taken[0] for entry in entries if (taken := at.rows_of(entry)) is not None]
     batches = {at.dims(source)[0] for source in sliced}
     for here in _behind(view, place, entries):
@@ -166,11 +174,12 @@ def _batches(towers: int) -> tuple[int, int]:
     return least, 2 * least
 
 
-def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, result: Towers) -> bool:
+def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, result: Towers, *, far: bool) -> bool:
     """Whether all rows of each source come together in their order, cut alike; notes what replaces the slices."""
     bounds = result.bounds = {n: set() for n in _batches(result.towers)}
     for place, names in slices.items():
-        taken, source, op = _taken(view, names), _source(view, place), view.op(place)
+        taken, op = _taken(view, names, far=far), view.op(place)
+        source = _source(view, taken[0][0], place) if taken else None
         if taken is None or source is None or op is None:
             return False
         for at, rows in taken:
@@ -189,10 +198,10 @@ def _tiles(view: View, slices: Mapping[Place, Sequence[str]], joined: Join, resu
     return alike and (result.reach is None or small == large)
 
 
-def _taken(view: View, names: Sequence[str]) -> list[tuple[Arithmetic, list[Rows]]] | None:
+def _taken(view: View, names: Sequence[str], *, far: bool) -> list[tuple[Arithmetic, list[Rows]]] | None:
     """The rows that the slices take of two batches."""
     for rank in RANKS:
-        tried = [Arithmetic(view, n, rank) for n in _batches(len(names))]
+        tried = [Arithmetic(view, n, rank, far=far) for n in _batches(len(names))]
         taken = [[at.rows_of(view.resolve(Place((), t))) for t in names] for at in tried]
         if all(t is not None for row in taken for t in row):
             return [(at, [t[1] for t in row if t is not None]) for at, row in zip(tried, taken, strict=True)]
@@ -217,12 +226,10 @@ def _fixed(view: View, source: Place) -> int | None:
     return shape[0] if shape and shape[0] >= 0 else None
 
 
-def _source(view: View, place: Place) -> str | None:
-    """The root graph's name of what the slice at a place takes rows of."""
-    inputs = list(view.inputs(place))
-    op = view.op(place)
-    data = inputs[1] if op is not None and op.kind == "Split" else inputs[0]
-    return view.at_root(data, last=False)
+def _source(view: View, at: Arithmetic, place: Place) -> str | None:
+    """The root graph's name of what a place takes rows of."""
+    taken = at.rows_of(place)
+    return None if taken is None else view.at_root(taken[0], last=False)
 
 
 def _belongs(whole: Towers, other: Towers) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -55,11 +55,14 @@ def _fits_together(values: list[np.ndarray]) -> None:
 class Arithmetic:
     """Evaluates shape arithmetic for batches of `rows` rows; unknown ranks are taken to be `rank`."""
 
-    def __init__(self, view: View, rows: int, rank: int, given: Mapping[Place, np.ndarray] | None = None) -> None:
-        """`given` are values at resolved places that are not computed."""
-        self.view, self.rows, self.rank = view, rows, rank
+    def __init__(
+        self, view: View, rows: int, rank: int, given: Mapping[Place, np.ndarray] | None = None, *, far: bool = False
+    ) -> None:
+        """`given` are values at resolved places that are not computed; `far`: sources are looked for furthest back."""
+        self.view, self.rows, self.rank, self.far = view, rows, rank, far
         self._known: dict[Place, np.ndarray] = dict(given or {})
         self._lengths: dict[Place, int] = {}
+        self._grids: dict[Place, tuple[Place, Rows] | None] = {}
         self._steps = 0
         #: Bytes of the values that are known.
         self._held = 0
@@ -71,13 +74,19 @@ class Arithmetic:
         return other
 
     def dims(self, place: Place) -> tuple[int, ...]:
-        """The shape of a tensor whose first dimension is the batch."""
+        """The shape of a tensor whose first dimension is the batch, or rows of it."""
         shape = self.view.shape(place) or (-1,) * self.rank
         if not shape:
             return ()
         rest = tuple(d if d >= 0 else UNKNOWN[k % 7] or 41 for k, d in enumerate(shape[1:], 1))
-        rows = self._lengths.get(self.view.resolve(place), self.rows) if self._lengths else self.rows
-        return (shape[0] if shape[0] >= 0 else rows, *rest)
+        return (shape[0] if shape[0] >= 0 else self._length(self.view.resolve(place)), *rest)
+
+    def _length(self, place: Place) -> int:
+        """How many rows a tensor has whose first dimension the graph does not tell."""
+        if place in self._lengths:
+            return self._lengths[place]
+        taken = self.grid_of(place)
+        return self.rows if taken is None else len(taken[1])
 
     def value(self, place: Place) -> np.ndarray:
         """The value at a place. Raises NotArithmetic."""
@@ -121,15 +130,41 @@ class Arithmetic:
         return ARITHMETIC[op.kind](op, values)
 
     def rows_of(self, place: Place) -> tuple[Place, Rows] | None:
-        """(what is taken apart, the numbers of the rows taken) where a place takes rows; else None."""
+        """(what is taken apart, the numbers of the rows taken) where a place takes rows; else None.
+
+        Where it is looked for furthest back, slices of slices count as slices of what the first of them cuts.
+        """
         op = self.view.op(place)
-        if op is None or op.kind not in SLICES:
-            return None
+        grid = self.grid_of(place) if op is not None and op.kind in SLICES else None
+        return grid if grid is not None and np.ndim(grid[1]) == 1 else None
+
+    def grid_of(self, place: Place) -> tuple[Place, Rows] | None:
+        """(source, row numbers) of a tensor that is made of whole rows of another one, on one axis or on several."""
+        if place in self._grids:
+            return self._grids[place]
+        self._grids[place] = None  # for loops
+        op = self.view.op(place)
+        if op is not None and op.kind in MOVES and len(self._grids) < MAX_STEPS:
+            self._grids[place] = self._moved(op, place)
+        return self._grids[place]
+
+    def _moved(self, op: Op, place: Place) -> tuple[Place, Rows] | None:
+        data = self.view.resolve(self.view.inputs(place)[1 if op.kind == "Split" else 0])
+        below = self.grid_of(data)
+        readings = [(data, None), *([] if below is None else [below])]
+        for source, rows in readings[::-1] if self.far else readings:
+            if (taken := self._move(op, place, source, rows)) is not None:
+                return taken
+        return None
+
+    def _move(self, op: Op, place: Place, source: Place, rows: Rows | None) -> tuple[Place, Rows] | None:
+        """One operation on rows of a source, or on all of it."""
         try:
-            source, rows = SLICES[op.kind](self, op, place)
-        except (NotArithmetic, IndexError, ValueError, TypeError):
+            dims = self.dims(source)
+            grid = Grid(range(dims[0]) if rows is None else rows, dims[1:])
+            return source, MOVES[op.kind](self, op, place, grid)
+        except (NotArithmetic, IndexError, ValueError, TypeError, ZeroDivisionError):
             return None
-        return self.view.resolve(source), rows
 
     def is_known(self, place: Place) -> bool:
         """Whether a value follows from shapes and constants."""
@@ -144,70 +179,152 @@ class Arithmetic:
         return [int(v) for v in self.value(place).reshape(-1)]
 
 
-def _slice(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
-    source, begin, size = at.view.inputs(place)[:3]
-    dims, starts, sizes = at.dims(source), at.ints(begin), at.ints(size)
-    if len(starts) != len(dims) or any(
-        b or n not in (-1, d) for b, n, d in list(zip(starts, sizes, dims, strict=True))[1:]
-    ):
-        raise NotArithmetic
-    return source, range(starts[0], dims[0] if sizes[0] == -1 else starts[0] + sizes[0])
+class Grid(NamedTuple):
+    """A tensor made of whole rows: their numbers, on its first axes, and the shape of a row."""
 
+    rows: Rows
+    row: tuple[int, ...]
 
-def _strided(at: Arithmetic, op: Op, place: Place) -> tuple[Place, Rows]:
-    source = at.view.inputs(place)[0]
-    begin, end, stride = (at.ints(p) for p in at.view.inputs(place)[1:4])
-    dims = at.dims(source)
-    masks = {k: int(str(op.attrs.get(k + "_mask", 0))) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
-    if masks["new_axis"] or masks["shrink_axis"] or masks["ellipsis"] & 1 or any(s != 1 for s in stride[1:]):
-        raise NotArithmetic
-    for k in range(1, len(begin)):
-        whole = masks["ellipsis"] >> k & 1 or (
-            (masks["begin"] >> k & 1 or begin[k] == 0) and (masks["end"] >> k & 1 or end[k] == dims[k])
-        )
-        if not whole:
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The lengths of the axes that count rows."""
+        return (len(self.rows),) if isinstance(self.rows, range) else self.rows.shape
+
+    @property
+    def rank(self) -> int:
+        """How many axes the tensor has."""
+        return len(self.lead) + len(self.row)
+
+    def axis(self, axis: int) -> int:
+        """One of the axes that count rows, from the front. Raises NotArithmetic for any other."""
+        axis = axis + self.rank if axis < 0 else axis
+        if axis >= len(self.lead):
             raise NotArithmetic
-    start, stop = None if masks["begin"] & 1 else begin[0], None if masks["end"] & 1 else end[0]
-    return source, range(dims[0])[start : stop : stride[0]]
+        return axis
+
+    def part(self, axis: int, part: slice) -> Rows:
+        """A run of row numbers on one axis."""
+        if isinstance(self.rows, range):
+            return self.rows[part]
+        return self.rows[(slice(None),) * axis + (part,)]
 
 
-def _split(at: Arithmetic, op: Op, place: Place) -> tuple[Place, Rows]:
-    axis, source = at.view.inputs(place)[:2]
-    dims, parts, k = at.dims(source), int(str(op.attrs["num_split"])), number(place.tensor)
-    if at.ints(axis)[0] not in (0, -len(dims)) or dims[0] % parts:
+def _slice(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    begin, size = at.view.inputs(place)[1:3]
+    starts, sizes, dims = at.ints(begin), at.ints(size), (*grid.lead, *grid.row)
+    if len(starts) != len(dims):
         raise NotArithmetic
-    return source, range(dims[0] // parts * k, dims[0] // parts * (k + 1))
+    rows, lead = grid.rows, len(grid.lead)
+    for axis, (start, length, whole) in enumerate(zip(starts, sizes, dims, strict=True)):
+        if axis < lead:
+            rows = Grid(rows, grid.row).part(axis, slice(start, whole if length == -1 else start + length))
+        elif start or length not in (-1, whole):
+            raise NotArithmetic
+    return rows
 
 
-def _splitv(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
-    source, sizes, axis = at.view.inputs(place)[:3]
-    dims, shares, k = at.dims(source), at.ints(sizes), number(place.tensor)
-    if at.ints(axis)[0] not in (0, -len(dims)):
+def _strided(at: Arithmetic, op: Op, place: Place, grid: Grid) -> Rows:
+    begin, end, stride = (at.ints(p) for p in at.view.inputs(place)[1:4])
+    masks = {k: int(str(op.attrs.get(k + "_mask", 0))) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    lead, dims = len(grid.lead), (*grid.lead, *grid.row)
+    ellipsis = next((k for k in range(len(begin)) if masks["ellipsis"] >> k & 1), None)
+    if masks["new_axis"] or (ellipsis is not None and ellipsis < lead):
         raise NotArithmetic
-    shares = [dims[0] - sum(s for s in shares if s >= 0) if s < 0 else s for s in shares]
-    return source, range(sum(shares[:k]), sum(shares[: k + 1]))
-
-
-def _gathered(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
-    source, indices, *axis = at.view.inputs(place)
-    rows = at.value(indices)
-    if rows.ndim != 1 or (axis and at.ints(axis[0])[0] not in (0, -len(at.dims(source)))):
+    keys: list[slice | int] = []
+    for k, (first, last, step) in enumerate(zip(begin, end, stride, strict=True)):
+        low = None if masks["begin"] >> k & 1 else first
+        high = None if masks["end"] >> k & 1 else last
+        if ellipsis is not None and k >= ellipsis:
+            axis = k - len(begin) + len(dims)
+            is_whole = k == ellipsis or (low in (None, 0) and high in (None, dims[axis]) and step == 1)
+        else:
+            is_whole = k >= lead and low in (None, 0) and high in (None, dims[k]) and step == 1
+        if k < lead:
+            keys.append(first if masks["shrink_axis"] >> k & 1 else slice(low, high, step))
+        elif not is_whole or masks["shrink_axis"] >> k & 1:
+            raise NotArithmetic
+    if isinstance(grid.rows, range):
+        if not isinstance(keys[0], slice):
+            raise NotArithmetic
+        return grid.rows[keys[0]]
+    taken = np.asarray(grid.rows[tuple(keys)])
+    if taken.ndim == 0:
         raise NotArithmetic
-    if rows.size and not 0 <= rows.min() <= rows.max() < at.dims(source)[0]:
+    return taken
+
+
+def _split(at: Arithmetic, op: Op, place: Place, grid: Grid) -> Rows:
+    axis = grid.axis(at.ints(at.view.inputs(place)[0])[0])
+    parts, k = int(str(op.attrs["num_split"])), number(place.tensor)
+    if grid.lead[axis] % parts:
         raise NotArithmetic
-    return source, rows
+    share = grid.lead[axis] // parts
+    return grid.part(axis, slice(share * k, share * (k + 1)))
 
 
-def _dealt(at: Arithmetic, _: Op, place: Place) -> tuple[Place, Rows]:
-    source, parts = at.view.inputs(place)
-    return source, np.flatnonzero(at.value(parts) == number(place.tensor))
+def _splitv(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    sizes, along = at.view.inputs(place)[1:3]
+    axis, shares, k = grid.axis(at.ints(along)[0]), at.ints(sizes), number(place.tensor)
+    shares = [grid.lead[axis] - sum(s for s in shares if s >= 0) if s < 0 else s for s in shares]
+    return grid.part(axis, slice(sum(shares[:k]), sum(shares[: k + 1])))
 
+
+def _gathered(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    indices, *along = at.view.inputs(place)[1:]
+    axis, which = grid.axis(at.ints(along[0])[0] if along else 0), at.value(indices)
+    if which.ndim != 1 or (which.size and not 0 <= which.min() <= which.max() < grid.lead[axis]):
+        raise NotArithmetic
+    is_whole = isinstance(grid.rows, range) and grid.rows == range(grid.lead[0])
+    return which if is_whole else np.asarray(np.take(np.asarray(grid.rows), which, axis))
+
+
+def _dealt(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    parts = at.value(at.view.inputs(place)[1])
+    if parts.shape != grid.lead or parts.ndim != 1:
+        raise NotArithmetic
+    return np.asarray(grid.rows)[np.flatnonzero(parts == number(place.tensor))]
+
+
+def _unpacked(_: Arithmetic, op: Op, place: Place, grid: Grid) -> Rows:
+    axis = grid.axis(int(str(op.attrs.get("axis", 0))))
+    if len(grid.lead) == 1:
+        raise NotArithmetic
+    return np.asarray(np.take(np.asarray(grid.rows), number(place.tensor), axis))
+
+
+def _reshaped(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    """Rows on other axes, where every row stays whole."""
+    shape = at.ints(at.view.inputs(place)[1])
+    lead, row = shape[: len(shape) - len(grid.row)], shape[len(shape) - len(grid.row) :]
+    hidden = [k for k, d in enumerate(row) if d == -1]
+    if not lead or any(d not in (-1, w) for d, w in zip(row, grid.row, strict=True)) or (hidden and -1 in lead):
+        raise NotArithmetic
+    if hidden and prod(lead) != prod(grid.lead):
+        raise NotArithmetic
+    if len(lead) == 1 == len(grid.lead):
+        if lead[0] not in (-1, grid.lead[0]):
+            raise NotArithmetic
+        return grid.rows
+    fits(prod(grid.lead))
+    return np.reshape(np.asarray(grid.rows), lead)
+
+
+def _transposed(at: Arithmetic, _: Op, place: Place, grid: Grid) -> Rows:
+    order, lead = at.ints(at.view.inputs(place)[1]), len(grid.lead)
+    if sorted(order[:lead]) != list(range(lead)) or order[lead:] != list(range(lead, grid.rank)):
+        raise NotArithmetic
+    return np.transpose(np.asarray(grid.rows), order[:lead])
+
+
+Move: TypeAlias = "Callable[[Arithmetic, Op, Place, Grid], Rows]"
 
 #: The operations that take rows out of a tensor.
-SLICES: dict[str, Callable[[Arithmetic, Op, Place], tuple[Place, Rows]]] = {
+SLICES: dict[str, Move] = {
     "Slice": _slice, "StridedSlice": _strided, "Split": _split, "SplitV": _splitv, "Gather": _gathered,
-    "GatherV2": _gathered, "DynamicPartition": _dealt,
+    "GatherV2": _gathered, "DynamicPartition": _dealt, "Unpack": _unpacked,
 }  # fmt: skip
+#: All that may stand between a tensor and rows of it.
+MOVES: dict[str, Move] = {**SLICES, "Reshape": _reshaped, "Transpose": _transposed}
 
 
 def _take(op: Op, x: list[np.ndarray]) -> np.ndarray:
@@ -283,4 +400,8 @@ ARITHMETIC: dict[str, Callable[[Op, list[np.ndarray]], Any]] = {
     "Reshape": lambda _, x: np.reshape(x[0], [int(v) for v in x[1].reshape(-1)]),
     "ZerosLike": lambda _, x: np.zeros_like(x[0]), "OnesLike": lambda _, x: np.ones_like(x[0]),
     "GatherV2": lambda _, x: np.take(x[0], x[1], int(x[2])), "Range": _range,
+    "Where": lambda _, x: np.argwhere(x[0]), "LogicalNot": lambda _, x: np.logical_not(x[0]),
+    "LogicalAnd": lambda _, x: np.logical_and(x[0], x[1]), "LogicalOr": lambda _, x: np.logical_or(x[0], x[1]),
+    "NotEqual": lambda _, x: x[0] != x[1],
+    "InvertPermutation": lambda _, x: np.argsort(x[0]), "Transpose": lambda _, x: np.transpose(x[0], x[1]),
 }  # fmt: skip
