@@ -74,6 +74,7 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
         if shares is None:
             shares = _Search(tensors, layers, claims, rules).only_reading()
     if shares is not None:
+        _check_complete(layers, shares)
         return dict(zip(graph.layers, shares, strict=True))
     raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
 
@@ -98,6 +99,14 @@ def _names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str
         if len(met) == len(nameless) and numbers == sorted(numbers):
             borne.update(zip(nameless, met, strict=True))
     return borne
+
+
+def _check_complete(layers: Sequence[_Claimant], shares: Sequence[Share]) -> None:
+    """Raises Ambiguous where a layer has fewer weights than its config promises: Keras would refuse the result."""
+    for layer, share in zip(layers, shares, strict=True):
+        if layer.promised is not None and len(share.tensors) < layer.promised.total:
+            have = f"{len(share.tensors)} of {layer.promised.total}"
+            raise Ambiguous(f"{layer.name} has {have} weights; a weight is missing from the file")
 
 
 def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
