@@ -23,9 +23,7 @@ FILES = ("parallel.h5", "parallel", "weights.h5", "lookalike.h5", "lookalike")
 #: What the recogniser does not reach, and why.
 INLINE = "a layer graph: the towers are layers called anew, no nested model"
 MERGED = "a layer graph: rows come together by another operation than a concatenation of all towers"
-CUT = (
-    "a layer graph: the parts are cut in steps of different depth, or unstacked from computed shapes"
-)
+CUT = "a layer graph: the parts are cut in steps of different depth, or unstacked from computed shapes"
 LIMITS = {
     "121-slice-of-slice-h5-tf210-function": CUT,
     "141-reshape-unstack-h5-tf210-function": CUT,

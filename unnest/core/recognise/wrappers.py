@@ -217,6 +217,10 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vo
         raise NotAWrapper(f"{template} is called on one more slice, which {merges[0].layer} does not join")
     if cut.dealt_out and any(m.on_batch_axis for m in merges):
         raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
+    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
+        raise NotAWrapper(
+            f"{merges[0].layer} adds, averages or stacks the outputs of {template} instead of lining them up"
+        )
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges):
         raise NotAWrapper(f"neither {merges[0].layer} nor the slices say that the batch is put together again")
     return Found(
@@ -239,8 +243,6 @@ def _alike(graph: Graph, towers: Sequence[CallId]) -> bool:
 
 def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge]) -> bool:
     """Whether the slices are enough of a witness where no merge says what it does."""
-    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
-        return False
     told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in cut.claims)
     if len(towers) > 1:
         return told or cut.consecutive or cut.computed is not None

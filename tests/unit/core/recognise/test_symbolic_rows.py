@@ -31,7 +31,7 @@ class Writer:
         entry = {"class_name": "InputLayer", "name": "x", "config": {"name": "x", "batch_input_shape": list(shape)}}
         self.layers: list[Layer] = [{**entry, "inbound_nodes": []}]
 
-    def add(self, class_name: str, config: Mapping[str, Any], node: Any) -> Tensor:  # noqa: ANN401 - JSON
+    def add(self, class_name: str, config: Mapping[str, Any], node: Any) -> Tensor:
         """One more layer with one call; its first output."""
         name = f"layer_{len(self.layers)}"
         own = {"name": name, **config}
@@ -62,7 +62,7 @@ CONCATENATE = {"class_name": "Concatenate", "name": "merge", "config": {"axis": 
 class Functions(Writer):
     """TFOpLambda, SlicingOpLambda."""
 
-    def call(self, function: str, first: Any, **others: Any) -> Tensor:  # noqa: ANN401 - JSON
+    def call(self, function: str, first: Any, **others: Any) -> Tensor:
         """A function called on a tensor, a constant or a list of tensors."""
         config = {"trainable": True, "dtype": "float32", "function": function}
         if isinstance(first, list) and isinstance(first[0], list):
@@ -80,7 +80,7 @@ class Functions(Writer):
         product = self.call("math.multiply", self.size(), y=part, name=None)
         return self.call("compat.v1.floor_div", product, y=total, name=None)
 
-    def rows(self, start: Any, stop: Any, step: Any = None) -> Tensor:  # noqa: ANN401 - JSON
+    def rows(self, start: Any, stop: Any, step: Any = None) -> Tensor:
         """x[start:stop:step]."""
         return self.call("__operators__.getitem", X, slice_spec={"start": start, "stop": stop, "step": step})
 
@@ -110,7 +110,7 @@ class Nodes(Writer):
 class Keras3(Writer):
     """Operations with args and kwargs."""
 
-    def op(self, class_name: str, *args: Any, **config: Any) -> Tensor:  # noqa: ANN401 - JSON
+    def op(self, class_name: str, *args: Any, **config: Any) -> Tensor:
         """An operation with arguments in its call and in its config."""
         return self.add(class_name, config, {"args": [_keras_3(a, self.shape) for a in args], "kwargs": {}})
 
@@ -119,7 +119,7 @@ def _is_tensor(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], str)
 
 
-def _keras_3(value: Any, shape: Shape) -> Any:  # noqa: ANN401 - JSON
+def _keras_3(value: Any, shape: Shape) -> Any:
     if _is_tensor(value):
         config = {"shape": list(shape), "dtype": "float32", "keras_history": value}
         return {"class_name": "__keras_tensor__", "config": config}

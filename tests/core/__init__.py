@@ -1,1 +1,0 @@
-"""The pure core, fed with values."""

@@ -1,0 +1,121 @@
+"""What is a wrapper, and in one sentence why the nearest candidate is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.recognise.towers import STORED, Entry, model
+from unnest.core.architecture import read
+from unnest.core.model import NearMiss
+from unnest.core.recognise import wrappers
+
+INDEX = [{"i": i, "parts": 2} for i in range(2)]
+OPAQUE = (
+    "nothing stored tells whether Rows cuts the batch or changes what is in it; "
+    "if it cuts, say so with --slice-layer Rows"
+)
+
+
+def lane(stored: str, *told: dict[str, Any]) -> list[Entry]:
+    """One input's slices."""
+    return [STORED[stored](f"s{i}", one) for i, one in enumerate(told)]
+
+
+def merge(kind: str, **config: Any) -> Entry:
+    """A merge layer."""
+    return {"class_name": kind, "config": {"name": "merge", "trainable": True, **config}}
+
+
+def seen(entry: Entry, *vouched: str) -> wrappers.Recognised:
+    """What is recognised in a model."""
+    return wrappers.recognise(read(entry), vouched)
+
+
+def test_two_towers() -> None:
+    """Template, towers, sources, merge; a plain candidate leaves no near miss."""
+    found = seen(model([lane("arguments", *INDEX)]))
+    (wrapper,) = found.wrappers
+    assert (wrapper.template, len(wrapper.towers), wrapper.sources[0].layer) == ("net", 2, "x0")
+    assert [m.layer for m in wrapper.merges] == ["merge"]
+    assert found.near_misses == ()
+
+
+def test_code_that_is_not_in_the_file_proves_nothing() -> None:
+    """Complete numbers make a wrapper likely; only code that can be read, or operations, prove it."""
+    assert seen(model([lane("config", *INDEX)])).wrappers[0].confidence == "likely"
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (
+            model([lane("config", {}, {})]),
+            OPAQUE,
+        ),
+        (model([lane("config", {"seed": 7}, {"seed": 9})]), OPAQUE),
+        (model([lane("config", {"k": 1}, {"k": 1})]), OPAQUE),
+        (model([lane("config", {"k": 0}, {"k": 1})]), OPAQUE),
+        (
+            model([lane("arguments", {"i": 0, "parts": 3}, {"i": 1, "parts": 3})]),
+            "slice arguments: i counts from 0, but parts is 3, 3 from slice to slice",
+        ),
+        (
+            model([lane("arguments", {"i": 1, "parts": 2}, {"i": 0, "parts": 2})]),
+            "i is 1, 0 from slice to slice, which is no order of parts",
+        ),
+        (
+            model([lane("arguments", INDEX[0], INDEX[0])]),
+            "every slice is told the same: i 0, parts 2",
+        ),
+        (
+            model([lane("arguments", *INDEX)], merge("Average")),
+            "merge adds, averages or stacks the outputs of net instead of lining them up",
+        ),
+        (
+            model([lane("arguments", *INDEX)], merge("Concatenate", axis=-1)),
+            "merge (Concatenate) does not line the outputs of net up along the batch",
+        ),
+        (
+            model([[{"class_name": "GaussianNoise", "config": {"name": f"s{i}", "stddev": 0.1}} for i in range(2)]]),
+            "s0 is Keras's GaussianNoise, which keeps all rows",
+        ),
+    ],
+)
+def test_near_misses(entry: Entry, reason: str) -> None:
+    """The reason, by value."""
+    found = seen(entry)
+    assert found == wrappers.Recognised((), (NearMiss("merge", reason),))
+
+
+def test_the_caller_vouches_for_a_class() -> None:
+    """Then it is likely, and the evidence says whose word it is; numbers that say otherwise still count."""
+    opaque = model([lane("config", {}, {})])
+    (wrapper,) = seen(opaque, "Rows").wrappers
+    assert wrapper.confidence == "likely"
+    assert "the caller vouches that Rows cuts the batch in order" in wrapper.evidence
+    assert seen(opaque, "Columns").wrappers == ()
+    assert seen(model([lane("config", INDEX[1], INDEX[0])]), "Rows").wrappers == ()
+
+
+def test_cells_bound_late() -> None:
+    """Equal cells that are the last part's are likely, and named; any other equal cells are one part twice."""
+    (wrapper,) = seen(model([lane("cells", INDEX[1], INDEX[1])])).wrappers
+    assert (wrapper.confidence, wrapper.bound_late) == ("likely", ("s0", "s1"))
+    assert seen(model([lane("cells", INDEX[0], INDEX[0])])).wrappers == ()
+    bounds = {"start": 4, "stop": 8}
+    assert seen(model([lane("cells", bounds, bounds)])).wrappers[0].bound_late == ("s0", "s1")
+
+
+WORDS = ["Minibatch", "Padded", "NoiseFreeSlice", "NormSampler", "AddOnCrop", "my>ConcatPart", "Addons>MaxPoolSlice"]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_what_a_class_is_called_says_nothing(name: str) -> None:
+    """Words that Keras's own classes have in them, in the names of somebody's own."""
+    told = lane("config", *INDEX)
+    renamed = [{**entry, "class_name": name} for entry in told]
+    assert seen(model([renamed])).wrappers == seen(model([told])).wrappers
+    joined = seen(model([told], merge(name))).wrappers
+    assert [w.towers for w in joined] == [w.towers for w in seen(model([told], merge("Joiner"))).wrappers]
