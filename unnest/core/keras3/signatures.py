@@ -45,8 +45,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "Attention": _of("use_scale score_mode dropout seed"),
     "Average": (),
     "BatchNormalization": _of(
-        _NORM, "momentum moving_mean_initializer moving_variance_initializer renorm renorm_clipping renorm_momentum",
-        "synchronized",
+        _NORM, "momentum moving_mean_initializer moving_variance_initializer",
     ),
     "Bidirectional": _of("layer merge_mode backward_layer"),
     "CategoryEncoding": _of("num_tokens output_mode sparse"),
