@@ -2,14 +2,17 @@
 
     predict_today.py JOBS.json ANSWERS.json
 
-JOBS: [{"file": path of a .keras, "io": path of an .npz with x0..., y0...}]. ANSWERS: for each the largest difference from
-y0..., or the error as text. KERAS_BACKEND says which backend.
+JOBS: [{"file": path of a .keras, "io": path of an .npz with x0..., y0...}]. ANSWERS: for each the largest difference
+from y0..., or the error as text. KERAS_BACKEND says which backend.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import sys
 import warnings
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 warnings.simplefilter("ignore")
@@ -18,7 +21,8 @@ import keras  # noqa: E402 - the log level first
 import numpy as np  # noqa: E402
 
 
-def difference(job):
+def difference(job: dict[str, str]) -> float | str:
+    """The largest difference from the recorded outputs, or what is of another form."""
     model = keras.models.load_model(job["file"])
     with np.load(job["io"]) as io:
         x, y = ([io[k] for k in sorted(io.files) if k[0] == which] for which in "xy")
@@ -28,15 +32,22 @@ def difference(job):
         made = model(given, training=False)
     else:
         made = model.predict(given, batch_size=fixed, verbose=0)
-    made = [np.asarray(keras.ops.convert_to_numpy(m)) for m in (made if isinstance(made, list | tuple) else [made])]
-    if [m.shape for m in made] != [t.shape for t in y]:
-        return f"shapes {[m.shape for m in made]}, {[t.shape for t in y]} before"
+    arrays: list[Any] = [
+        np.asarray(keras.ops.convert_to_numpy(m)) for m in (made if isinstance(made, list | tuple) else [made])
+    ]
+    if [m.shape for m in arrays] != [t.shape for t in y]:
+        return f"shapes {[m.shape for m in arrays]}, {[t.shape for t in y]} before"
     if any(t.dtype.kind in "SOU" for t in y):
-        return 0.0 if all(np.array_equal(np.char.decode(m.astype("S")), t) for m, t in zip(made, y)) else "other text"
-    return max(float(np.max(np.abs(m.astype("f8") - t), initial=0.0)) for m, t in zip(made, y))
+        return (
+            0.0
+            if all(np.array_equal(np.char.decode(m.astype("S")), t) for m, t in zip(arrays, y, strict=True))
+            else "other text"
+        )
+    return max(float(np.max(np.abs(m.astype("f8") - t), initial=0.0)) for m, t in zip(arrays, y, strict=True))
 
 
-def answer(job):
+def answer(job: dict[str, str]) -> float | str:
+    """The difference, or the error."""
     try:
         return difference(job)
     except Exception as e:  # noqa: BLE001 - whatever Keras raises is the answer

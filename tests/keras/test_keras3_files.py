@@ -28,7 +28,7 @@ SAMPLE = (
     "tfk115/official-nested-sgd-head/parallel.h5", "tf20/opsplit_concat-mlp-x3-sgd/parallel.h5",
     "tf22/official-twins/parallel.h5", "tf23/slicebatch-cnn-td/parallel.h5", "tf27/opslice-residual-x2/parallel.h5",
     "tf210/slicebatch-rnn-x2/parallel.h5", "tf215/carried-nested-x3-double/parallel.h5",
-    "tfkeras/opslice-multiio-x2-sgd-byname/parallel.h5",,
+    "tfkeras/opslice-multiio-x2-sgd-byname/parallel.h5",
 )  # fmt: skip
 
 #: Every so many cases of a stack's layers.

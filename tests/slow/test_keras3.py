@@ -1,6 +1,6 @@
 """Every genuine file and every layer of every stack, converted, in today's Keras on both backends.
 
-    pytest -m slow tests/slow/test_keras3.py          (a Python with keras, tensorflow and jax)
+pytest -m slow tests/slow/test_keras3.py          (a Python with keras, tensorflow and jax)
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ KNOWN = {
 }  # fmt: skip
 
 
+#: Beginnings of cases that Keras 3 does not do, or not so, on JAX.
+ON_JAX = (
+    "Hashing", "StringLookup", "TextVectorization", "GRU-stateful", "LSTM-stateful", "SimpleRNN-stateful", "RNN-stateful",
+    "ConvLSTM1D-stateful", "ConvLSTM2D-stateful", "ConvLSTM3D-stateful",
+)  # fmt: skip
+
+
 def converted(paths: dict[str, Path], folder: Path) -> tuple[list[str], list[tuple[Path, Path]]]:
     """The files that are carried and need no custom objects, by name, with their recorded outputs."""
     names, files = [], []
@@ -58,6 +65,8 @@ def test_all_files(backend: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("stack", stacks())
 def test_all_layers(stack: str, backend: str, tmp_path: Path) -> None:
     """Each layer alone; what is known to be worse is worse for the reason given."""
-    paths = {c.name: c.extract(tmp_path / "cases") for c in cases(stack) if c.has_io and c.name not in KNOWN}
+    known = {*KNOWN, *(ON_JAX if backend == "jax" else ())}
+    told = [c for c in cases(stack) if c.has_io and not any(c.name.startswith(k) for k in known)]
+    paths = {c.name: c.extract(tmp_path / "cases") for c in told}
     names, files = converted(paths, tmp_path)
     assert wrong(names, differences(files, backend, tmp_path)) == []

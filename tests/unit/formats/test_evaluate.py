@@ -37,7 +37,9 @@ CASES = {
     "reshaped": (tensors.reshaped(K, 2, 12), KERNEL.reshape(2, 12)),
     "flipped": (tensors.flipped(K, 0), KERNEL[::-1]),
     "part": (tensors.part(K, 1, 2, 5), KERNEL[:, 2:5]),
-    "gates apart and together": (tensors.concatenated(tensors.blocks(K, 1, 4)[::-1], 1), np.hstack(np.hsplit(KERNEL, 4)[::-1])),
+    "gates in reverse": (
+        tensors.concatenated(tensors.blocks(K, 1, 4)[::-1], 1), np.hstack(np.hsplit(KERNEL, 4)[::-1]),
+    ),
     "two biases": (tensors.added(*tensors.blocks(B, 0, 2)), BIAS[:8] + BIAS[8:]),
     "power": (tensors.power(B, 2), (BIAS.astype("f8") ** 2).astype("f4")),
     "constant": (tensors.constant("c", 0.5, (2, 3), "<f4"), np.full((2, 3), 0.5, "f4")),

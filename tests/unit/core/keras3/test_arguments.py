@@ -13,6 +13,7 @@ from unnest.core.keras3.rules import RULES
 from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.model import Tensor
 
+POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
 
 
@@ -31,8 +32,8 @@ WRITTEN = [
     ("LeakyReLU", {"alpha": 0.1}, "negative_slope", 0.1, None),
     ("ThresholdedReLU", {"theta": 0.5}, "threshold", 0.5, "thresholded-relu"),
     ("BatchNormalizationV1", {"axis": [3]}, "axis", 3, "class-name"),
-    ("GRU", {k: v for k, v in RNN.items()}, "reset_after", False, "defaults-of-then"),
-    ("Dense", {"units": 3, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}}, "dtype", "mixed_float16", "dtype-policy"),
+    ("GRU", RNN, "reset_after", False, "defaults-of-then"),
+    ("Dense", {"units": 3, "dtype": POLICY}, "dtype", "mixed_float16", "dtype-policy"),
     ("Dense", {"units": 3, "activation": "linear"}, "dtype", "float32", None),
     ("ReLU", {"max_value": {"type": "ndarray", "value": 6.0}}, "max_value", 6.0, None),
 ]  # fmt: skip
