@@ -33,7 +33,8 @@ KNOWN = {
 
 #: Beginnings of cases that Keras 3 does not do, or not so, on JAX.
 ON_JAX = (
-    "Hashing", "StringLookup", "TextVectorization", "GRU-stateful", "LSTM-stateful", "SimpleRNN-stateful", "RNN-stateful",
+    "Hashing", "StringLookup", "TextVectorization", "GRU-stateful", "LSTM-stateful", "SimpleRNN-stateful",
+    "RNN-stateful",
     "ConvLSTM1D-stateful", "ConvLSTM2D-stateful", "ConvLSTM3D-stateful",
 )  # fmt: skip
 
