@@ -105,11 +105,26 @@ def fixing(promises: Promises, folder: Path, megabytes: int, rounds: int) -> Non
     seconds = interleaved({"cp + sync": copy, "fix": fix}, rounds)
     seconds["start-up"] = interleaved({"start-up": unnest("fix", small, "-o", output, "--force")}, rounds)["start-up"]
     print(f"     {megabytes} MiB: " + ", ".join(f"{n} {s:.2f} s" for n, s in seconds.items()))
+    converting(promises, large, folder / "today.keras", rounds)
     promises.note("fix, read-back included, over cp + sync", seconds["fix"] / seconds["cp + sync"], 1.25, "times")
     if Path("/proc/self/status").exists():
         memory = {p.name: peak("fix", p, "-o", output, "--force") for p in (small, large)}
         promises.note("peak memory of fix", memory["large.h5"], 150, "MiB")
         promises.note("  and more than for a small file", memory["large.h5"] - memory["small.h5"], 8, "MiB")
+
+
+def converting(promises: Promises, large: Path, output: Path, rounds: int) -> None:
+    """`fix --keras 3` against `fix --to keras`: the same bytes into the same container."""
+
+    def fix(*options: str) -> Callable[[], None]:
+        def run() -> None:
+            unnest("fix", large, "-o", output, *options)()
+            output.unlink()
+
+        return run
+
+    seconds = interleaved({"--to keras": fix("--to", "keras"), "--keras 3": fix("--keras", "3")}, rounds)
+    promises.note("fix --keras 3 over fix --to keras", seconds["--keras 3"] / seconds["--to keras"], 1.1, "times")
 
 
 def inspecting(promises: Promises, folder: Path, rounds: int) -> None:

@@ -132,9 +132,20 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
 def _place_in(folder: str, found: Found, options: FixOptions) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
     name = os.path.relpath(found.path, found.folder) if found.folder else os.path.basename(found.path.rstrip("/\\"))
-    if options.to == "json":
-        name = outputs.converted(name, ".json")
+    suffix = _suffix(found.path, options)
+    if suffix is not None:
+        name = outputs.converted(name, suffix)
     return os.path.join(folder, name)
+
+
+def _suffix(path: str, options: FixOptions) -> str | None:
+    """The suffix of an output in a folder; None where the input's stays."""
+    if options.to == "json":
+        return ".json"
+    keeps = path.lower().endswith((".json", ".keras")) or (
+        path.lower().endswith(".weights.h5") and not options.architecture
+    )
+    return ".keras" if options.keras == "3" and options.to is None and not keeps else None
 
 
 def _fix_one(path: str, options: FixOptions, meters: Meters) -> Result:

@@ -18,6 +18,7 @@ from unnest.report.escape import plain
 
 if TYPE_CHECKING:
     from unnest.formats.base import Target
+    from unnest.options import Dialect
     from unnest.report.result import Report
 
 DONE, FOUND, TROUBLE = 0, 1, 2
@@ -28,6 +29,7 @@ EXITS = {
     INTERRUPTED: "interrupted (other signals: 128 and their number); nothing half-written is left",
 }
 
+DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
 
 R = TypeVar("R", bound="Report")
@@ -110,6 +112,10 @@ def fix(  # noqa: PLR0917 - one parameter per option
         str | None,
         typer.Option(metavar="|".join(TARGETS), help="The container to write; default: the input's, or what -o names."),
     ] = None,
+    keras: Annotated[
+        str,
+        typer.Option(metavar="|".join(DIALECTS), help="The dialect to write; 3: what today's Keras loads, as .keras."),
+    ] = "original",
     architecture: Architecture = None,
     keep_nested: Annotated[
         bool,
@@ -135,6 +141,8 @@ def fix(  # noqa: PLR0917 - one parameter per option
 
     if to is not None and to not in TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
+    if keras not in DIALECTS:
+        raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(DIALECTS)}")
     options = FixOptions(
         output,
         in_place,
@@ -148,6 +156,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         architecture_inputs(architecture),
         trust,
         verify=verify,
+        keras=cast("Dialect", keras),
     )
     results = fix_all(paths, options, _meter)
     shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)

@@ -98,6 +98,41 @@ class Code(Enum):
         "not verified: {why}",
         "load it with the line below where what it needs is at hand",
     )
+    CUSTOM_OBJECTS = (
+        "warning",
+        "classes and functions of somebody's own were kept, not converted: {what}",
+        "give them to the loader: load_model(..., custom_objects={{{objects}}})",
+    )
+    LAMBDA_KEPT = (
+        "warning",
+        "the Lambda {name!r} stays one, its function to be given by name: {why} ({read})",
+        "define it and load with custom_objects={{{function!r}: {function}}}",
+    )
+    COMPILE_DROPPED = (
+        "warning",
+        "the compile settings and the optimizer's state stayed out: {why}",
+        "compile the loaded model before training goes on; predictions are the same",
+    )
+    COMPILE_PART = (
+        "info",
+        "of the compile settings, {what} stayed out: {why}",
+        "compile the loaded model with it where it is needed",
+    )
+    OTHER_RATE = (
+        "warning",
+        "weights were multiplied by a constant, and training goes on with another effective rate for them",
+        "predictions are the same; compile with a fresh optimizer where that matters",
+    )
+    OTHER_SCHEDULE = (
+        "warning",
+        "Nadam's slots are carried, but not how far its schedule of momenta had come, which the file does not tell",
+        "training goes on with today's schedule",
+    )
+    FUNCTIONAL_SUBCLASS = (
+        "info",
+        "{what} is a class of somebody's own over a plain graph of layers; the graph was written as a functional model",
+        "methods that the class adds are in its code alone",
+    )
 
     @property
     def severity(self) -> Severity:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
 from unnest.files.replaceable import Inputs
 from unnest.formats.base import Target
+
+#: The dialect to write: the file's own, or Keras 3's.
+Dialect: TypeAlias = Literal["original", "3"]
 
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 
@@ -33,6 +36,7 @@ class FixOptions:
     inputs: tuple[Inputs, ...] = ()
     trust: bool = False
     verify: bool = False
+    keras: Dialect = "original"
 
 
 def check_usage(path: str, options: FixOptions) -> None:

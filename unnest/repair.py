@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from unnest import destination, outputs
 from unnest.budget import Budget, check, limited
 from unnest.core import stored_code
+from unnest.core.keras3.tensors import stored as stored_tensors
 from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph, plan
@@ -27,7 +28,15 @@ from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.boundary import reading, writing
 from unnest.formats.convert import Aim, aim
 from unnest.formats.detect import container, container_of, open_container, stored_size
-from unnest.options import Architecture, FixOptions, architecture_inputs, check_usage, given_architecture
+from unnest.formats.keras3.dialect import aim_keras_3
+from unnest.options import (
+    Architecture,
+    Dialect,
+    FixOptions,
+    architecture_inputs,
+    check_usage,
+    given_architecture,
+)
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
 
@@ -78,6 +87,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     slice_layers: Iterable[str] = (),
     trust: bool = False,
     verify: bool = False,
+    keras: Dialect = "original",
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -88,7 +98,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
         given_architecture(architecture), keep_nested, frozenset(slice_layers), architecture_inputs(architecture),
         trust,
-        verify=verify,
+        verify=verify, keras=keras,
     )  # fmt: skip
     return fix_with(os.fspath(path), options, meter)
 
@@ -245,8 +255,9 @@ def _carried_out(
     wanted = options.to or outputs.asked_for(
         source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
     )
-    goal = aim(source, made.result or source.stored, wanted)
+    goal = (aim_keras_3 if options.keras == "3" else aim)(source, made.result or source.stored, wanted)
     converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, source.stored.contents)
+    converts = converts or goal.model.is_keras_3 is not source.stored.is_keras_3
     if made.result is not None:
         if plan(made.result).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
@@ -302,7 +313,8 @@ def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> 
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
-    kept = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in state or ()}
+    written = [*(t for g in model.groups for t in g.tensors), *(state or ())]
+    kept = {leaf.ref for t in written for leaf in stored_tensors(t)}
     return replace(
         result,
         output=place,
@@ -313,6 +325,7 @@ def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> 
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
+        conversions=goal.conversions,
         **_loading(model, place, goal.container),
     )
 

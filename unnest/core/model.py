@@ -31,6 +31,7 @@ class Tensor:
     bundle key). To the core `ref` is only an identity. Where the container stores each weight
     under its own layer (object graphs, path-keyed files), `owner` is the path of layer names below
     the group, the layer's own last, and `trained` whether it is; elsewhere the flat list must tell.
+    `recipe` is None for a tensor that is copied as it lies; another's bytes are computed when they are written.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Tensor:
     ref: str
     owner: tuple[str, ...] = ()
     trained: bool = True
+    recipe: Recipe | None = None
 
     @property
     def size(self) -> int:
@@ -47,6 +49,27 @@ class Tensor:
         for d in self.shape:
             n *= d
         return n
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a tensor is computed from stored ones, as its bytes are written: one NumPy step.
+
+    step            of                  arguments
+    `scale`         one                 factors: the last axis is cut into as many equal blocks, each times its own
+    `transpose`     one                 the axes
+    `reshape`       one                 the new shape, row-major
+    `flip`          one                 the axes that are reversed
+    `part`          one                 axis, start, stop
+    `power`         one                 the exponent, and a number that is added before
+    `concatenate`   one or more         axis
+    `add`           two, of one shape   none
+    `constant`      none                the value of every element
+    """
+
+    step: str
+    of: tuple[Tensor, ...]
+    arguments: tuple[int | float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from unnest.core.architecture import is_model, read
+from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import JsonObject, Stored
 from unnest.errors import Refused
@@ -26,6 +27,8 @@ class Aim:
     #: Whether it is another form of the source's own container: JSON out of YAML.
     reformed: bool = False
     lost: tuple[Finding, ...] = ()
+    #: What rules changed on the way, with --keras 3.
+    conversions: tuple[Conversion, ...] = ()
 
 
 #: What --to calls each container's own form.
@@ -173,7 +176,16 @@ def _saved_model_as_h5(source: Source, model: Stored) -> Aim:
 def _saved_model_as_weights(source: Source, model: Stored) -> Aim:
     _check_saved_model(source, model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, ".weights.h5", lost=_lost(model, bare))
+    return Aim("h5", bare, ".weights.h5", lost=left_out(model, bare))
+
+
+def check_readable(source: Source, model: Stored) -> None:
+    """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
+    if source.container == "saved_model":
+        _check_saved_model(source, model)
+    if source.doubt is not None:
+        raise source.doubt
+    _only_numpys(source, model)
 
 
 def _check_saved_model(source: Source, model: Stored) -> None:
@@ -205,7 +217,7 @@ def _as_keras(source: Source, model: Stored) -> Aim:
         full = replace(model, backend=None, optimizer=None) if apart else as_zipped(model)
         if not _is_path_keyed(source):
             lay_out(full)  # whatever has no place is refused before anything is written
-    return Aim("keras", full, ".keras", lost=_lost(model, full))
+    return Aim("keras", full, ".keras", lost=left_out(model, full))
 
 
 def _is_path_keyed(source: Source) -> bool:
@@ -227,7 +239,7 @@ def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
     full = replace(full, groups=called_by_place(full.groups))
     if full.training is None:
         full = replace(full, optimizer=None)
-    return Aim("h5", full, ".h5", lost=_lost(model, full))
+    return Aim("h5", full, ".h5", lost=left_out(model, full))
 
 
 def _as_json(source: Source, model: Stored) -> Aim:
@@ -242,7 +254,7 @@ def _as_json(source: Source, model: Stored) -> Aim:
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
-    return Aim("json", bare, ".json", lost=_lost(model, bare))
+    return Aim("json", bare, ".json", lost=left_out(model, bare))
 
 
 def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
@@ -251,17 +263,17 @@ def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all way
 
 def _as_path_keyed(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
     bare = replace(model, contents="weights", architecture=None, training=None)
-    return Aim("weights_h5", bare, ".weights.h5", lost=_lost(model, bare))
+    return Aim("weights_h5", bare, ".weights.h5", lost=left_out(model, bare))
 
 
 def _as_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
     if model.contents == "weights":
         return Aim("h5", model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, None, lost=_lost(model, bare))
+    return Aim("h5", bare, None, lost=left_out(model, bare))
 
 
-def _lost(before: Stored, after: Stored) -> tuple[Finding, ...]:
+def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
     """Conversions that were asked for still say what they leave out."""
     parts = {
         "the architecture": before.architecture is not None and after.architecture is None,

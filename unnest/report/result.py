@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.loading import Needs
 from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding
@@ -78,3 +79,5 @@ class Result(Report):
     kept: Kept | None = None
     #: Tensors of the wrapper, by name: in the input, not in the output.
     dropped: tuple[str, ...] = ()
+    #: With --keras 3, what its rules changed.
+    conversions: tuple[Conversion, ...] = ()

@@ -101,6 +101,7 @@ def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
         yield f"removed: {_few(result.dropped, everything=verbose)}"
     elif result.wrappers:
         yield "removed: the wrapper's layers; every stored tensor was kept"
+    yield from _conversions(result, verbose=verbose)
     yield f"{result.action}: {result.output}"
     if result.backup is not None:
         yield f"backup: {result.backup}"
@@ -111,6 +112,12 @@ def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
     yield from _not_in_keras_3(result)
     if result.load is not None:
         yield result.load
+
+
+def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
+    """What --keras 3 changed: a line for every rule, with the layers that it touched."""
+    for change in result.conversions:
+        yield f"rule {change.rule}: {change.what} ({_few(change.layers, everything=verbose)})"
 
 
 def _kept(result: Result) -> str:

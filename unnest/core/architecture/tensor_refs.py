@@ -99,6 +99,11 @@ def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: C
     return node if all(parts[key] is node[key] for key in parts) else parts
 
 
+def is_ref(node: Json, layers: Container[str]) -> bool:
+    """Whether a value is one tensor reference as Keras 1 and 2 spell it."""
+    return isinstance(node, Sequence) and not isinstance(node, str) and _is_ref(node, layers)
+
+
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
     if not 3 <= len(node) <= 4:  # noqa: PLR2004 - the two lengths that the table above shows
         return False

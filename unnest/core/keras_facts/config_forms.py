@@ -196,6 +196,11 @@ def _by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is w
     return value
 
 
+def metric_by_name(value: Json) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no name
+    """A metric that Keras 2 made out of a name, by that name again."""
+    return _by_name(value)
+
+
 def _bare(value: Json) -> Json:
     """Entries of layers without what .h5 does not have, and no numbers of shared objects."""
     if isinstance(value, Sequence) and not isinstance(value, str):

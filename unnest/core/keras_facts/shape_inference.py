@@ -51,6 +51,14 @@ def called(entry: JsonObject, given: Spec) -> Called | None:
         return None
 
 
+def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
+    """The tensor that a call of this layer on those tensors yields."""
+    try:
+        return _joined(entry, given)
+    except (Unknown, ArithmeticError, LookupError):
+        return None
+
+
 def converts(entry: JsonObject, given: Spec) -> bool:
     """Whether the layer casts a floating tensor to its own dtype first.
 

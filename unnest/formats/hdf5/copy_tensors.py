@@ -13,6 +13,7 @@ from h5py import h5d, h5o, h5p, h5s, h5t
 from unnest.core.model import Tensor
 from unnest.files.system import write_all
 from unnest.formats.base import Progress, Source
+from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5.guarded_file import Door, encoded
 
 
@@ -44,7 +45,7 @@ class Transfer:
 
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
-        if self.door is not None:
+        if self.door is not None and tensor.recipe is None:
             self.door.check_copy(tensor.ref)
             h5o.copy(self.door.id, b"/" + encoded(tensor.ref), group.id, encoded(name), lcpl=self.links)
             self.progress(self.door.datasets[tensor.ref].stored)
@@ -67,6 +68,6 @@ class Transfer:
         """The reserved places of a file that HDF5 has let go of; unbuffered."""
         for offset, tensor in self.pending:
             file.seek(offset)
-            for block in self.source.blocks(tensor):
+            for block in blocks_of(self.source, tensor):
                 write_all(file, block)
                 self.progress(len(block))

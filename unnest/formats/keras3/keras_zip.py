@@ -31,7 +31,7 @@ from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, oneline
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_tree import below
-from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew
+from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew, is_new
 from unnest.formats.tensorflow.bundle import pread
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -311,7 +311,7 @@ class KerasContainer(Container):
 
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
-        own = source if isinstance(source, KerasSource) else None
+        own = source if isinstance(source, KerasSource) and not is_new(model, source) else None
         metadata = own.metadata if own else {"keras_version": model.keras_version}
         try:
             with spool() as weights:
@@ -337,7 +337,7 @@ class KerasContainer(Container):
         with found:
             if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
-            if isinstance(source, PathKeyedSource):
+            if isinstance(source, PathKeyedSource) and not is_new(model, source):
                 compare(found.door, model, source, path, progress)
             else:
                 compare_anew(found.door, model, source, path, progress)
@@ -346,7 +346,7 @@ class KerasContainer(Container):
 
 def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
-    if not isinstance(source, PathKeyedSource):
+    if not isinstance(source, PathKeyedSource) or is_new(model, source):
         fill_anew(spool, model, source, progress)
         return
     with new_hdf5(spool) as file:

@@ -62,6 +62,13 @@ class Layout:
         elif kind in ("TimeDistributed", "Bidirectional", "RNN") and tensors:
             self.own(path, name)
             self._held(kind, settings, name, tensors, path)
+        elif kind == "SpectralNormalization" and self.modern and len(tensors) > 1:
+            # Keras 3 notes the inner layer's kernel once more as the wrapper's own, before its vector.
+            self.own(path, name, (tensors[0], tensors[-1]))
+            wrapped = settings.get("layer")
+            if not isinstance(wrapped, Mapping):
+                raise _unplaced(name, kind)
+            self.layer(wrapped, _name(wrapped), tensors[:-1], below(path, "layer"))
         elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
             self.own(path, name)
             each = len(tensors) // len(ATTENTION)

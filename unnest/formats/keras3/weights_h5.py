@@ -16,6 +16,7 @@ from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source
+from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
@@ -226,7 +227,7 @@ class WeightsContainer(Container):
     def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
         """Move the sub-trees as the source's plan says, or lay them out anew."""
         try:
-            if isinstance(source, PathKeyedSource):
+            if isinstance(source, PathKeyedSource) and not is_new(model, source):
                 with h5py.File(path, "w", libver="earliest") as file:
                     at.write_text(file, MARK, MARKED, at.STR_TEXT)
                     fill(file, model, source, progress)
@@ -240,7 +241,7 @@ class WeightsContainer(Container):
 
     def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Every moved tensor against its source, by stored bytes, and nothing else there."""
-        if isinstance(source, PathKeyedSource):
+        if isinstance(source, PathKeyedSource) and not is_new(model, source):
             compare(Door(path), model, source, path, progress)
         else:
             door = Door(path)
@@ -249,6 +250,11 @@ class WeightsContainer(Container):
             finally:
                 door.close()
         return ("structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+
+
+def is_new(model: Stored, source: Source) -> bool:
+    """Whether the layout is to be made anew: the model is of another Keras than the source."""
+    return model.is_keras_3 is not (source.complete or source.stored).is_keras_3
 
 
 def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[str, str]]:
@@ -345,9 +351,9 @@ def compare_anew(door: Door, model: Stored, source: Source, path: str, progress:
     for place, tensor in layout.tensors.items():
         node = door.datasets[place]
         same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
-        if not same or not same_stream(source.blocks(tensor), slabs(door.dataset(place))):
+        if not same or not same_stream(blocks_of(source, tensor), slabs(door.dataset(place))):
             raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
         progress(node.stored)
 
 
-__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource"]
+__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource", "is_new"]

@@ -1,0 +1,78 @@
+"""What `fix --keras 3` writes loads in today's Keras alone, in safe mode, and predicts what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unnest
+from tests.layer_cases import cases, stacks
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCRIPT = Path(__file__).with_name("predict_today.py")
+BACKENDS = ("tensorflow", "jax")
+#: float32 sums in another order.
+TOLERANCE = 1e-5
+
+#: One file of every stack, and one of every kind of model.
+SAMPLE = (
+    "k122/kuza-multiio-x2-sgd-byname/parallel.h5", "k122/kuza-nested-x2-sgd/parallel.h5",
+    "k224/official-cnn-adam/parallel.h5", "k231/official-cnn-adam/parallel.h5",
+    "tfk18/official-named-sgdm-head/parallel.h5", "tfk113/official-mlp-rmsprop-double/parallel.h5",
+    "tfk115/official-nested-sgd-head/parallel.h5", "tf20/opsplit_concat-mlp-x3-sgd/parallel.h5",
+    "tf22/official-twins/parallel.h5", "tf23/slicebatch-cnn-td/parallel.h5", "tf27/opslice-residual-x2/parallel.h5",
+    "tf210/slicebatch-rnn-x2/parallel.h5", "tf215/carried-nested-x3-double/parallel.h5",
+    "tfkeras/opslice-multiio-x2-sgd-byname/parallel.h5",
+)  # fmt: skip
+
+#: Every so many cases of a stack's layers.
+STRIDE = 25
+
+
+def differences(files: list[tuple[Path, Path]], backend: str, folder: Path) -> list[float | str]:
+    """What a process that never imports unnest says of each file and its recorded inputs and outputs."""
+    jobs, answers = folder / "jobs.json", folder / f"{backend}.json"
+    jobs.write_text(json.dumps([{"file": str(f), "io": str(io)} for f, io in files]))
+    env = {"PATH": os.defpath, "HOME": str(folder), "KERAS_BACKEND": backend, "CUDA_VISIBLE_DEVICES": ""}
+    subprocess.run([sys.executable, str(SCRIPT), str(jobs), str(answers)], env=env, check=True, timeout=900)
+    told: list[float | str] = json.loads(answers.read_text())
+    return told
+
+
+def wrong(names: list[str], told: list[Any]) -> list[tuple[str, Any]]:
+    """The files that do not predict the same."""
+    return [(n, t) for n, t in zip(names, told, strict=True) if isinstance(t, str) or not t <= TOLERANCE]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_files(backend: str, tmp_path: Path) -> None:
+    """Parallel models of every stack."""
+    files = []
+    for k, name in enumerate(SAMPLE):
+        path = (FIXTURES / name).resolve()
+        output = tmp_path / f"{k}.keras"
+        result = unnest.fix(path, output, keras="3")
+        assert (result.action in ("fixed", "converted"), result.error) == (True, None), name
+        files.append((output, path.with_name("io.npz")))
+    assert wrong(list(SAMPLE), differences(files, backend, tmp_path)) == []
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_layers(backend: str, tmp_path: Path) -> None:
+    """A sample of the layers of every stack; tests/slow has them all."""
+    names, files = [], []
+    for stack in stacks():
+        for case in [c for c in cases(stack) if c.has_io][::STRIDE]:
+            path = case.extract(tmp_path / stack)
+            result = unnest.fix(path, path.with_name("today.keras"), keras="3")
+            if result.error is None and "custom-objects" not in {f.code for f in result.findings}:
+                names.append(f"{stack}/{case.name}")
+                files.append((path.with_name("today.keras"), path.with_name("io.npz")))
+    assert len(files) > len(stacks())
+    assert wrong(names, differences(files, backend, tmp_path)) == []

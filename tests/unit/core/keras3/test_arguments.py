@@ -1,0 +1,100 @@
+"""Arguments: dropped where they say nothing, converted, or refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.pieces import Expansion, NewLayer
+from unnest.core.keras3.rules import RULES
+from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.model import Tensor
+
+POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
+RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+
+
+def layer(kind: str, config: dict[str, Any], *shapes: tuple[int, ...], version: str = "2.4.0") -> Any:
+    """What becomes of a layer, and the rules that did it."""
+    context = Context.of(version, "tensorflow")
+    weights = tuple(Tensor(f"w{k}", s, "<f4", f"w{k}") for k, s in enumerate(shapes))
+    made = piece({"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context)
+    return made, [c.rule for c in context.conversions()]
+
+
+#: (class, config, argument of the result, value, rule)
+WRITTEN = [
+    ("LSTM", {**RNN, "time_major": False}, "units", 2, "arguments"),
+    ("DepthwiseConv2D", {"kernel_size": [3, 3], "groups": 1}, "data_format", "channels_last", "arguments"),
+    ("LeakyReLU", {"alpha": 0.1}, "negative_slope", 0.1, None),
+    ("ThresholdedReLU", {"theta": 0.5}, "threshold", 0.5, "thresholded-relu"),
+    ("BatchNormalizationV1", {"axis": [3]}, "axis", 3, "class-name"),
+    ("GRU", RNN, "reset_after", False, "defaults-of-then"),
+    ("Dense", {"units": 3, "dtype": POLICY}, "dtype", "mixed_float16", "dtype-policy"),
+    ("Dense", {"units": 3, "activation": "linear"}, "dtype", "float32", None),
+    ("ReLU", {"max_value": {"type": "ndarray", "value": 6.0}}, "max_value", 6.0, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "config", "argument", "value", "rule"), WRITTEN)
+def test_written(kind: str, config: dict[str, Any], argument: str, value: Any, rule: str | None) -> None:
+    """By today's name, with the value of then."""
+    made, rules = layer(kind, config)
+    assert isinstance(made, NewLayer)
+    assert made.config[argument] == value
+    assert rule is None or rule in rules
+
+
+#: The nearest cases in which a rule must not hold: (class, config, what the refusal names)
+REFUSED = [
+    ("DepthwiseConv2D", {"kernel_size": [3, 3], "groups": 2}, "'groups'"),
+    ("Dense", {"units": 3, "novelty": 1}, "'novelty' = 1"),
+    ("Dense", {"units": 3, "quantization_config": {"bits": 8}}, "'quantization_config'"),
+    ("BatchNormalization", {"renorm": True}, "'renorm'"),
+    ("BatchNormalization", {"axis": [1, 2]}, "[1, 2]"),
+    ("LSTM", {**RNN, "activation": "hard_sigmoid"}, "hard_sigmoid"),
+    ("Attention", {"causal": True}, "'causal'"),
+    ("RandomCrop", {"height": 3, "width": 3}, "RandomCrop"),
+    ("LocallyConnected1D", {"filters": 1, "kernel_size": [2], "implementation": 2}, "implementation 2"),
+    ("Dense", {"units": 3, "kernel_constraint": {"class_name": "RadialConstraint", "config": {}}}, "RadialConstraint"),
+]
+
+
+@pytest.mark.parametrize(("kind", "config", "named"), REFUSED)
+def test_refused(kind: str, config: dict[str, Any], named: str) -> None:
+    """The message names the layer, its class, and what has no counterpart."""
+    with pytest.raises(CannotConvert) as refusal:
+        layer(kind, config)
+    message = str(refusal.value)
+    assert "'it'" in message
+    assert named in message
+
+
+def test_hard_sigmoid() -> None:
+    """A gate's share of the weights is scaled, the candidate's is not; another activation leaves them alone."""
+    made, rules = layer("LSTM", {**RNN, "recurrent_activation": "hard_sigmoid"}, (3, 8), (2, 8), (8,))
+    assert rules == ["hard-sigmoid"]
+    assert all(w.recipe.arguments == (1.2, 1.2, 1.0, 1.2) for w in made.weights)
+    made, rules = layer("LSTM", RNN, (3, 8), (2, 8), (8,))
+    assert (rules, [w.recipe for w in made.weights]) == ([], [None, None, None])
+    made, _ = layer("Activation", {"activation": "hard_sigmoid"})
+    assert isinstance(made, Expansion)
+    assert [part.class_name for part in made.chain or ()] == ["Rescaling", "Activation"]
+
+
+def test_functions_of_then() -> None:
+    """A name that was somebody's own function then is taken only where there is one function of that name."""
+    made, rules = layer("Activation", {"activation": "swish"}, version="2.1.6")
+    assert (made.config["activation"], rules) == ("swish", ["known-function"])
+    assert layer("Activation", {"activation": "swish"}, version="2.4.0")[1] == []
+    with pytest.raises(CannotConvert):
+        layer("Activation", {"activation": "gelu"}, version="2.1.6")
+
+
+def test_rules_have_sources() -> None:
+    """Each says what it does, and where that is known from."""
+    assert all(rule.what and rule.source for rule in RULES.values())
+    assert "Dense" in SIGNATURES

@@ -1,0 +1,170 @@
+"""A functional model of Keras 3 under construction: layers and operations by name, and their calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.keras3.op_nodes import Input, OpNode, Part
+from unnest.core.keras3.pieces import FUNCTIONAL, Known, LayerCall, NewLayer, Tree, known_in
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import Json, JsonObject, Tensor
+
+
+@dataclass
+class _Entry:
+    """A layer or operation, the calls of it, and what each reads."""
+
+    entry: JsonObject
+    weights: tuple[Tensor, ...]
+    nodes: list[Json] = field(default_factory=list)
+    reads: list[tuple[Known, ...]] = field(default_factory=list)
+
+
+@dataclass
+class Builder:
+    """Places expressions in a graph; names are given once and never twice."""
+
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    specs: dict[Known, Spec | None] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
+
+    def input(self, layer: NewLayer) -> Known:
+        """An input layer and its tensor."""
+        self.entries[layer.name] = _Entry(layer.entry, ())
+        tensor = Known(layer.name, 0, 0)
+        self.specs[tensor] = shape_inference.of_input(layer.entry)
+        return tensor
+
+    def place(self, tree: Tree, stem: str, last: str | None = None) -> Tree:
+        """The expression with all its calls made: a Known for a tensor, a constant as it is.
+
+        Operations are called `<stem>_<class>`; the outermost `last`, where that is given.
+        """
+        return self._placed(tree, stem, last, {})
+
+    def _placed(self, tree: Tree, stem: str, last: str | None, done: dict[int, Known]) -> Tree:
+        if id(tree) in done:
+            return done[id(tree)]
+        if isinstance(tree, Part):
+            whole = self._placed(tree.of, stem, last, done)
+            assert isinstance(whole, Known)
+            made = Known(whole.layer, whole.rank, tree.index)
+        elif isinstance(tree, LayerCall):
+            args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)
+            made = self._call(self._layer(tree.layer), args, kwargs)
+        elif isinstance(tree, OpNode):
+            args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)  # type: ignore[arg-type]  # operands are trees
+            made = self._call(self._operation(tree, stem, last), args, kwargs)
+        elif isinstance(tree, Known | Input) or not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
+            assert not isinstance(tree, Input), "inputs are filled in before"
+            return tree
+        elif isinstance(tree, Mapping):
+            return {k: self._placed(v, stem, None, done) for k, v in tree.items()}
+        else:
+            return [self._placed(v, stem, None, done) for v in tree]
+        done[id(tree)] = made
+        return made
+
+    def _arguments(
+        self, args: Iterable[Tree], kwargs: Mapping[str, Tree], stem: str, done: dict[int, Known]
+    ) -> tuple[list[Tree], dict[str, Tree]]:
+        placed = [self._placed(a, stem, None, done) for a in args]
+        return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
+
+    def _layer(self, layer: NewLayer) -> str:
+        if layer.name not in self.entries:
+            self.entries[layer.name] = _Entry(layer.entry, layer.weights)
+        return layer.name
+
+    def _operation(self, node: OpNode, stem: str, last: str | None) -> str:
+        name = last if last is not None and last not in self.entries else None
+        if name is None:
+            kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.class_name).lower()
+            name = self.fresh(f"{stem}_{kind}")
+        entry = {
+            "module": node.module, "class_name": node.class_name, "config": {**node.config, "name": name},
+            "registered_name": None,
+        }  # fmt: skip
+        self.entries[name] = _Entry(entry, ())
+        return name
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing has."""
+        number, new = 0, name
+        while new in self.entries or new in self.reserved:
+            number += 1
+            new = f"{name}_{number}"
+        return new
+
+    def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Known:
+        entry = self.entries[name]
+        entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
+        reads = tuple(dict.fromkeys([*known_in(list(args)), *known_in(dict(kwargs))]))
+        entry.reads.append(reads)
+        made = Known(name, len(entry.nodes) - 1, 0)
+        given = [self.specs.get(t) for t in reads]
+        self.specs[made] = _spec(entry.entry, given)
+        return made
+
+    def _stored(self, tree: Tree) -> Json:
+        """Arguments as Keras 3 stores them. A shape that is not known is noted as empty: no loader reads it."""
+        if isinstance(tree, Known):
+            spec = self.specs.get(tree) or Spec((), "float32")
+            history: Json = [tree.layer, tree.rank, tree.tensor]
+            noted: JsonObject = {"shape": list(spec.shape), "dtype": spec.dtype, "keras_history": history}
+            return {"class_name": tensor_refs.KERAS_3_TENSOR, "config": noted}
+        if isinstance(tree, Mapping):
+            return {k: self._stored(v) for k, v in tree.items()}
+        if isinstance(tree, Sequence) and not isinstance(tree, str):
+            return [self._stored(v) for v in tree]
+        assert tree is None or isinstance(tree, bool | int | float | str)
+        return tree
+
+    def ordered(self, inputs: Sequence[Known], outputs: Sequence[Known]) -> list[str]:
+        """The layers that the outputs need, in Keras's order."""
+
+        def reads(at: CallId) -> list[Ref]:
+            calls = self.entries[at.layer].reads
+            return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
+
+        def refs(tensors: Sequence[Known]) -> list[Ref]:
+            return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
+
+        return keras_order(reads, refs(inputs), refs(outputs))
+
+    def model(self, name: str, inputs: Sequence[Known], outputs: Sequence[Known], settings: JsonObject) -> NewLayer:
+        """The functional model; `settings` are more keys of its config."""
+        names = self.ordered(inputs, outputs)
+        layers: list[Json] = [
+            {**self.entries[n].entry, "name": n, "inbound_nodes": self.entries[n].nodes} for n in names
+        ]  # fmt: skip
+        config: JsonObject = {
+            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs),
+            "output_layers": self._ends(outputs),
+        }  # fmt: skip
+        weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
+        return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
+
+    def _ends(self, tensors: Sequence[Known]) -> Json:
+        """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
+        ends: list[Json] = [[t.layer, t.rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor]
+                for t in tensors]  # fmt: skip
+        return ends[0] if len(ends) == 1 else ends
+
+
+def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
+    """The weights of a layer as weights of the model that holds it."""
+    from dataclasses import replace
+
+    return [replace(w, owner=(name, *w.owner)) for w in weights]
+
+
+def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
+    if any(s is None for s in given):
+        return None
+    return shape_inference.result_of(entry, [s for s in given if s is not None])

@@ -1,0 +1,161 @@
+"""Values in a layer's config: initializers, regularizers, constraints, activations, dtypes, as Keras 3 writes them.
+
+(Source: the registries of Keras 3.15 and the get_config of Keras 1.2.2 to 2.3.1 and tf.keras 1.13 to 2.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.core.keras3.context import Context, refused
+from unnest.core.model import Json, JsonObject
+
+#: Initializer -> its arguments.
+INITIALIZERS: dict[str, tuple[str, ...]] = {
+    "Zeros": (), "Ones": (), "Constant": ("value",),
+    "RandomNormal": ("mean", "stddev", "seed"), "TruncatedNormal": ("mean", "stddev", "seed"),
+    "RandomUniform": ("minval", "maxval", "seed"), "VarianceScaling": ("scale", "mode", "distribution", "seed"),
+    "Orthogonal": ("gain", "seed"), "Identity": ("gain",),
+    **{f"{who}{how}": ("seed",) for who in ("Glorot", "He", "Lecun") for how in ("Uniform", "Normal")},
+}  # fmt: skip
+#: Names of functions, and what TensorFlow and Keras 1 called classes.
+INITIALIZER_NAMES = {
+    "zero": "Zeros", "one": "Ones", "uniform": "RandomUniform", "normal": "RandomNormal", "orthogonal": "Orthogonal",
+    "identity": "Identity", "Normal": "RandomNormal", "Uniform": "RandomUniform", "OrthogonalInitializer": "Orthogonal",
+    "IdentityInitializer": "Identity", "ConstantV2": "Constant",
+    **{f"{who}_{how}": f"{who.capitalize()}{how.capitalize()}"
+       for who in ("glorot", "he", "lecun") for how in ("uniform", "normal")},
+    "zeros": "Zeros", "ones": "Ones", "constant": "Constant", "random_normal": "RandomNormal",
+    "random_uniform": "RandomUniform", "truncated_normal": "TruncatedNormal", "variance_scaling": "VarianceScaling",
+}  # fmt: skip
+
+REGULARIZERS: dict[str, tuple[str, ...]] = {
+    "L1": ("l1",), "L2": ("l2",), "L1L2": ("l1", "l2"), "OrthogonalRegularizer": ("factor", "mode"),
+}  # fmt: skip
+CONSTRAINTS: dict[str, tuple[str, ...]] = {
+    "MaxNorm": ("max_value", "axis"), "NonNeg": (), "UnitNorm": ("axis",),
+    "MinMaxNorm": ("min_value", "max_value", "rate", "axis"),
+}  # fmt: skip
+#: Keras 1 wrote rules as {"name": ..., arguments}.
+KERAS_1_RULES = {"WeightRegularizer": "L1L2", "L1L2Regularizer": "L1L2", "ActivityRegularizer": "L1L2"}
+KERAS_1_RULE_ARGUMENTS = {"m": "max_value"}
+
+#: Keras's own that Keras 3 has not.
+GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegularizer"})
+
+#: Activations that are the same function in every Keras that has them.
+ACTIVATIONS = frozenset({
+    "linear", "relu", "sigmoid", "tanh", "softmax", "softplus", "softsign", "elu", "selu", "exponential", "relu6",
+    "swish", "silu", "gelu", "leaky_relu", "mish", "log_softmax",
+})  # fmt: skip
+#: Activation -> the Keras that made it its own: a function of that name in an older file is somebody's own.
+SINCE = {
+    "swish": (2, 3),
+    "silu": (2, 12),
+    "gelu": (2, 4),
+    "mish": (2, 13),
+    "leaky_relu": (2, 0),
+    "log_softmax": (2, 16),
+}
+#: Written by every Keras of after 2017 in somebody's own code for one and the same function.
+WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
+HARD_SIGMOID = "hard_sigmoid"
+
+
+def plain(value: Json) -> Json:
+    """The value without the clothes of NumPy arrays, tuples and shapes that writers put around it."""
+    if isinstance(value, Mapping):
+        kind = value.get("class_name")
+        if kind in ("__tuple__", "TensorShape") and isinstance(value.get("items"), Sequence):
+            return plain(value["items"])
+        if kind == "__numpy__" and isinstance(value.get("config"), Mapping):
+            return value
+        if set(value) == {"type", "value"}:
+            return plain(value["value"])
+        return {k: plain(v) for k, v in value.items() if k != "shared_object_id"}
+    return [plain(v) for v in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def named(value: Json) -> tuple[str, JsonObject]:
+    """Class and config of a serialized object, whatever its form; the class of a name is the name."""
+    if isinstance(value, str):
+        return value, {}
+    if not isinstance(value, Mapping):
+        return str(value), {}
+    config = value.get("config")
+    if "class_name" not in value and isinstance(value.get("name"), str):  # Keras 1
+        return str(value["name"]), {k: v for k, v in value.items() if k != "name"}
+    if value.get("class_name") == "function" and isinstance(config, str):
+        return config, {}
+    kind = str(value.get("class_name"))
+    registered = value.get("registered_name")
+    kind = str(registered) if isinstance(registered, str) and ">" in registered else kind
+    return kind, config if isinstance(config, Mapping) else {}
+
+
+def built_in(module: str, kind: str, config: JsonObject) -> JsonObject:
+    """An object of Keras 3's own."""
+    return {"module": module, "class_name": kind, "config": config, "registered_name": None}
+
+
+def initializer(value: Json, layer: str, context: Context) -> Json:
+    """An initializer; one that Keras 3 has not becomes zeros, since the weight itself is stored."""
+    if value is None:
+        return None
+    kind, config = named(value)
+    kind = INITIALIZER_NAMES.get(kind, re.sub(r"V[12]$", "", kind))
+    if kind not in INITIALIZERS:
+        context.note("initializer", layer, kind)
+        kind, config = "Zeros", {}
+    kept = {k: v for k, v in config.items() if k in INITIALIZERS[kind]}
+    return built_in("keras.initializers", kind, kept)
+
+
+def regularizer(value: Json, layer: str, context: Context) -> Json:
+    """A regularizer; somebody's own stays, to be given to the loader."""
+    return _rule(value, "keras.regularizers", REGULARIZERS, layer, context)
+
+
+def constraint(value: Json, layer: str, context: Context) -> Json:
+    """A constraint; somebody's own stays, to be given to the loader."""
+    return _rule(value, "keras.constraints", CONSTRAINTS, layer, context)
+
+
+def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context) -> Json:
+    if value is None:
+        return None
+    kind, config = named(value)
+    config = {KERAS_1_RULE_ARGUMENTS.get(k, k): v for k, v in config.items()}
+    plain_kind = {k.lower(): k for k in known} | {k.lower(): v for k, v in KERAS_1_RULES.items()}
+    plain_kind |= {"max_norm": "MaxNorm", "non_neg": "NonNeg", "unit_norm": "UnitNorm", "min_max_norm": "MinMaxNorm",
+                   "l1_l2": "L1L2", "orthogonal_regularizer": "OrthogonalRegularizer"}  # fmt: skip
+    ours = plain_kind.get(kind.lower())
+    if ours is None and kind in GONE_RULES:
+        raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
+    if ours is None:
+        context.custom[kind.rpartition(">")[2]] = f"{module.rpartition('.')[2].removesuffix('s')} of {layer!r}"
+        return custom(kind, config)
+    extra = set(config) - set(known[ours])
+    if extra:
+        raise refused(layer, ours, f"its argument {min(extra)!r} is not known")
+    return built_in(module, ours, config)
+
+
+def custom(kind: str, config: JsonObject) -> JsonObject:
+    """An object of somebody's own class, found by its registered name or through custom_objects."""
+    return {"module": None, "class_name": kind.rpartition(">")[2], "config": config, "registered_name": kind}
+
+
+def dtype(value: Json, layer: str, context: Context) -> str | None:
+    """A dtype or policy by its name; None where the layer has Keras's default."""
+    if isinstance(value, Mapping):
+        kind, config = named(value)
+        if kind not in ("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"):
+            raise refused(layer, kind, "a dtype policy of this class is not known")
+        name = config.get("name")
+        context.note("dtype-policy", layer)
+        value = name if name != "_infer" else None
+    if value is None or isinstance(value, str):
+        return value
+    raise refused(layer, "dtype", f"{value!r} is no dtype")

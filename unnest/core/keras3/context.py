@@ -1,0 +1,79 @@
+"""What every rule may ask of the file, and where it notes what it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from unnest.core.keras3.rules import RULES
+from unnest.findings import Finding
+
+
+class CannotConvert(Exception):
+    """Keras 3 cannot hold this, or not without doubt; the message names the layer, its class and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One rule that changed something: its name, the layers that it touched, and what it does."""
+
+    rule: str
+    layers: tuple[str, ...]
+    what: str
+
+
+@dataclass
+class Context:
+    """One conversion: the writer as the file tells it, and the rules that were applied so far.
+
+    `release` is the numbers of `keras_version`, empty where none is stored. `is_tf` tells tf.keras from Keras of its
+    own where the version says so; from Keras 2.5 on there is one.
+    """
+
+    release: tuple[int, ...] = ()
+    is_tf: bool = False
+    backend: str | None = None
+    version: str | None = None
+    #: Whether bilinear resizing had today's pixel centres; None where the file does not tell.
+    half_pixels: bool | None = None
+    #: Whether any layer of the model makes a mask.
+    masks: bool = False
+    #: Of layers that do not say: the one that the model's other layers say.
+    data_format: str = "channels_last"
+    custom: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    #: Output layer -> the layer that gives this output in the result; of the outermost model.
+    output_names: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, version: str | None, backend: str | None) -> Context:
+        """From the attributes of a file."""
+        return cls(
+            tuple(int(n) for n in re.findall(r"\d+", version or "")[:3]), "-tf" in (version or ""), backend, version
+        )
+
+    def note(self, rule: str, layer: str, detail: str = "") -> None:
+        """`rule` touched `layer`; `detail` is put behind the rule's sentence."""
+        assert rule in RULES, rule
+        layers = self.applied.setdefault((rule, detail), [])
+        if layer not in layers:
+            layers.append(layer)
+
+    def conversions(self) -> tuple[Conversion, ...]:
+        """What was done, in the order in which it was first done."""
+        return tuple(
+            Conversion(rule, tuple(layers), RULES[rule].what + (f": {detail}" if detail else ""))
+            for (rule, detail), layers in self.applied.items()
+        )
+
+
+def refused(name: str, kind: str, why: str) -> CannotConvert:
+    """The refusal of a layer."""
+    return CannotConvert(f"{name!r} ({kind}): {why}")
+
+
+def listed(values: Iterable[object]) -> str:
+    """Values for a sentence."""
+    return ", ".join(map(str, values))

@@ -1,0 +1,161 @@
+"""A model of an older Keras in, the same model as Keras 3 has it out: pure, and by named rules alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from unnest.core.architecture import is_input, is_model, model_name, read
+from unnest.core.keras3 import training
+from unnest.core.keras3.context import CannotConvert, Context, Conversion
+from unnest.core.keras3.models import converted
+from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
+from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
+from unnest.findings import Code, Finding, listed
+
+#: What the output says of its writer: the first Keras that reads it.
+KERAS_3 = "3.0.0"
+
+MODELS = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What became of a model: either `model` or `refusal` is set."""
+
+    model: Stored | None
+    conversions: tuple[Conversion, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    refusal: Refusal | None = None
+
+
+def convert(stored: Stored) -> Converted:
+    """The model for Keras 3. A graph that does not add up raises NotAGraph."""
+    architecture = stored.architecture
+    if architecture is None or not is_model(architecture):
+        what = (
+            "its layers are kept in code" if architecture else "holds no architecture; pass --architecture MODEL.json"
+        )
+        return Converted(None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}"))
+    context = Context.of(stored.keras_version, stored.backend)
+    context.half_pixels = _half_pixels(architecture, context)
+    context.masks = _makes_masks(architecture)
+    context.data_format = _data_format(architecture)
+    try:
+        made = _converted(stored, architecture, context)
+    except CannotConvert as e:
+        return Converted(None, context.conversions(), tuple(context.findings), Refusal("cannot-convert", f"{e}"))
+    if context.custom:
+        context.findings.append(Code.CUSTOM_OBJECTS(
+            what=listed([f"{kind} ({where})" for kind, where in context.custom.items()]),
+            objects=", ".join(f"{kind!r}: {_identifier(kind)}" for kind in context.custom),
+        ))  # fmt: skip
+    return Converted(made, context.conversions(), tuple(context.findings))
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() else "..."
+
+
+def _converted(stored: Stored, architecture: JsonObject, context: Context) -> Stored:
+    graph = read(architecture)
+    kind = str(architecture.get("class_name"))
+    if kind.rpartition(">")[2] not in MODELS:
+        context.note("functional-subclass", model_name(architecture), kind)
+        context.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
+    shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
+    model = converted(graph, shares, context)
+    result = replace(
+        stored, architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
+        optimizer=None, keras_version=KERAS_3, backend=None,
+    )  # fmt: skip
+    return training.carried(stored, model, result, context)
+
+
+def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:
+    """The groups under their layers' names; an old Sequential in another has one that is not in the JSON."""
+    graph = read(architecture)
+    names = [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+    if graph.sequential and len(names) == len(stored.groups):
+        return [Group(name, g.tensors) for name, g in zip(names, stored.groups, strict=True)]
+    return stored.groups
+
+
+def _top(model: NewLayer) -> JsonObject:
+    return {**model.entry, "build_config": {"input_shape": None}} if model.class_name == FUNCTIONAL else model.entry
+
+
+def _groups(model: NewLayer) -> tuple[Group, ...]:
+    """A group per layer that can hold weights, each with its weights."""
+    layers = model.config["layers"]
+    assert isinstance(layers, Sequence)
+    names = [_name(entry) for entry in layers if isinstance(entry, Mapping)]
+    own = {name: tuple(replace(w, owner=w.owner[1:]) for w in model.weights if w.owner[0] == name) for name in names}
+    return tuple(Group(name, own[name]) for name in names)
+
+
+def _name(entry: JsonObject) -> str:
+    config = entry.get("config")
+    assert isinstance(config, Mapping)
+    return str(config["name"])
+
+
+def _half_pixels(architecture: Json, context: Context) -> bool | None:
+    """Whether the writer's bilinear resizing had the pixel centres of TensorFlow 1.15 and later.
+
+    Keras of its own never had them; `2.2.4-tf` is TensorFlow 1.13 to 2.1, of which 1.15 and later know ragged inputs.
+    """
+    release = context.release
+    if not context.is_tf and release and release < (2, 4):
+        return False
+    if release >= (2, 3) or _says(architecture, "ragged"):
+        return True
+    return False if release < (2, 2, 4) and release else None
+
+
+def _says(value: Json, key: str) -> bool:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            if key in part:
+                return True
+            pending += part.values()
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += part
+    return False
+
+
+def _makes_masks(value: Json) -> bool:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            if part.get("mask_zero") is True or part.get("class_name") == "Masking":
+                return True
+            pending += part.values()
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += part
+    return False
+
+
+def _data_format(value: Json) -> str:
+    """What most layers say of the order of axes; Keras 1's ZeroPadding and UpSampling say nothing."""
+    count = Counter(_formats(value))
+    return count.most_common(1)[0][0] if count else "channels_last"
+
+
+def _formats(value: Json) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            said = part.get(
+                "data_format", {"th": "channels_first", "tf": "channels_last"}.get(str(part.get("dim_ordering")))
+            )
+            if said in ("channels_first", "channels_last"):
+                yield str(said)
+            pending += part.values()
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += part

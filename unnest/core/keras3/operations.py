@@ -1,0 +1,287 @@
+"""TensorFlow operations that Keras put into graphs as layers, as operations of Keras 3.
+
+From TensorFlow 2.4 on they are called by function (`TFOpLambda`, `SlicingOpLambda`), in 1.15 to 2.3 they are a node of
+TensorFlow's graph (`TensorFlowOpLayer`). What each function
+computes is known to `lambdas.functions`, which reads the same functions out of stored code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.lambdas import functions, operators
+from unnest.core.keras3.lambdas.operators import FLOAT
+from unnest.core.keras3.lambdas.values import (
+    Arguments,
+    Dialect,
+    Items,
+    Name,
+    NotUnderstood,
+    Value,
+    constant,
+    items,
+)
+from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.op_nodes import Input, Operand
+from unnest.core.keras3.pieces import Arguments as Call
+from unnest.core.keras3.pieces import Expansion, Known, Piece, Tree, filled
+from unnest.core.model import Json, Tensor
+
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "div": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "matmul": "@",
+}  # fmt: skip
+"""`__operators__.add` and its like; with an `r` before the name the sides are swapped."""
+
+ALIASES = {
+    "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",
+    "compat.v1.nn.leaky_relu": "nn.leaky_relu",
+    "math.l2_normalize": "math.l2_normalize", "compat.v1.norm": "norm", "linalg.norm": "norm",
+    "compat.v1.image.resize_images": "image.resize", "keras.activations.relu": "nn.relu",
+}  # fmt: skip
+"""Spellings that TensorFlow stores -> those of its documentation."""
+
+DROPPED = {"name": None}
+"""Arguments that nothing is computed with."""
+
+
+def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
+    """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
+    del weights
+    function = config.get("function")
+    node = _node(config.get("node_def"))
+
+    def outputs(call: Call) -> Sequence[Tree]:
+        try:
+            if isinstance(function, str):
+                value = called(function, call.args, call.kwargs, call)
+            else:
+                value = _node_called(node, config, call)
+        except NotUnderstood as reason:
+            called_by = function if isinstance(function, str) else node.get("op")
+            raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
+        context.note("tf-operation", name)
+        operands = [_operand(v) for v in value.items] if isinstance(value, Items) else [_operand(value)]
+        return [filled(operand, call.tensors, {}) for operand in operands]
+
+    return Expansion(outputs)
+
+
+def operation(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """What a TensorFlow function computes. Raises NotUnderstood."""
+    dialect = Dialect("tensorflow", "2")
+    name = ALIASES.get(name, name).removeprefix("compat.v1.")
+    if name.startswith("__operators__."):
+        return _operator(name.removeprefix("__operators__."), args, kwargs)
+    path = f"tf.{name}"
+    if path not in functions.FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in functions.FUNCTIONS:
+        path = f"tf.{name.rpartition('.')[2]}"
+    return functions.call(Name(path, f"tf.{name}"), Arguments(tuple(args), kwargs), dialect)
+
+
+def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    sides = [*args, *kwargs.values()]
+    if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
+        return operators.subscript(sides[0], sides[1])
+    swapped = name.startswith("r") and name.removeprefix("r") in OPERATORS
+    symbol = OPERATORS.get(name.removeprefix("r") if swapped else name)
+    if symbol is None or len(sides) != 2:  # noqa: PLR2004 - of two
+        raise NotUnderstood(f"the operator {name}")
+    left, right = sides[::-1] if swapped else sides
+    return operators.binary(symbol, left, right)
+
+
+def called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], call: Call) -> Value:
+    """A stored call of a function. Raises NotUnderstood."""
+    index = {tensor: k for k, tensor in reversed(list(enumerate(call.tensors)))}
+    positional = [_value(a, index, call) for a in args]
+    named = {k: _value(v, index, call) for k, v in kwargs.items() if not (k in DROPPED and v is None)}
+    return operation(function, positional, named)
+
+
+def _value(tree: Tree, index: Mapping[Known, int], call: Call) -> Value:
+    """An argument as the reader of stored code has values."""
+    if isinstance(tree, Known):
+        spec = call.spec(tree)
+        shape = None if spec is None else (None, *spec.shape[1:])
+        return Symbol(Input(index[tree]), FLOAT if spec is None else spec.dtype, "x", shape=shape)
+    if isinstance(tree, Mapping):
+        if set(tree) <= {"start", "stop", "step"}:
+            return operators.slice_of([_value(tree.get(k), index, call) for k in ("start", "stop", "step")])
+        if tree.get("class_name") == "__ellipsis__" or tree.get("type") == "Ellipsis":
+            return constant(...)
+        raise NotUnderstood("an argument of a form that is not known")
+    if isinstance(tree, Sequence) and not isinstance(tree, str):
+        values = [_value(v, index, call) for v in tree]
+        return items("tuple" if any(not isinstance(v, Symbol) for v in values) else "list", values)
+    if tree is None or isinstance(tree, bool | int | float | str):
+        return constant(tree)
+    raise NotUnderstood("an argument of a form that is not known")
+
+
+def _operand(value: Value) -> Operand:
+    if not isinstance(value, Symbol):
+        raise NotUnderstood("a result that is no tensor")
+    return (
+        operators.calculation("Multiply", value, constant(1)).operand
+        if isinstance(value.operand, Input)
+        else value.operand
+    )
+
+
+# ---- nodes of TensorFlow's graph ----
+
+UNARY = {
+    "Neg": "math.negative", "Sqrt": "sqrt", "Rsqrt": "math.rsqrt", "Square": "square", "Exp": "exp", "Log": "math.log",
+    "Log1p": "math.log1p", "Tanh": "tanh", "Sigmoid": "sigmoid", "Relu": "nn.relu", "Relu6": "nn.relu6",
+    "Softmax": "nn.softmax", "Softplus": "nn.softplus", "Abs": "abs", "Sin": "sin", "Cos": "cos", "Floor": "floor",
+    "Selu": "nn.selu", "Elu": "nn.elu", "Sign": "sign", "Reciprocal": "math.reciprocal",
+    "StopGradient": "stop_gradient",
+    "Identity": "identity", "ZerosLike": "zeros_like", "OnesLike": "ones_like",
+}  # fmt: skip
+BINARY = {"AddV2": "+", "Add": "+", "Sub": "-", "Mul": "*", "RealDiv": "/", "Div": "/", "Pow": "**"}
+COMPARED = {
+    "Maximum": "maximum", "Minimum": "minimum", "SquaredDifference": "math.squared_difference",
+    "Greater": "greater", "GreaterEqual": "greater_equal", "Less": "less", "LessEqual": "less_equal",
+}  # fmt: skip
+REDUCED = {"Sum": "reduce_sum", "Mean": "reduce_mean", "Max": "reduce_max", "Min": "reduce_min", "Prod": "reduce_prod"}
+
+
+def _node(stored: Json) -> Mapping[str, Json]:
+    if isinstance(stored, str):
+        try:
+            stored = json.loads(stored)
+        except ValueError:
+            return {}
+    return stored if isinstance(stored, Mapping) else {}
+
+
+def _attribute(node: Mapping[str, Json], name: str) -> Json:
+    attributes = node.get("attr")
+    value = attributes.get(name) if isinstance(attributes, Mapping) else None
+    if not isinstance(value, Mapping):
+        return None
+    for kind, plain in value.items():
+        if kind == "i":
+            return int(str(plain))
+        if kind == "list":
+            numbers = plain.get("i") if isinstance(plain, Mapping) else None
+            return [int(str(n)) for n in numbers] if isinstance(numbers, Sequence) else []
+        return plain
+    return None
+
+
+def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], call: Call) -> Value:
+    """A node of TensorFlow's graph; constants stand by their position among the inputs."""
+    kind = str(node.get("op"))
+    constants = config.get("constants")
+    fixed = {int(k): v for k, v in constants.items()} if isinstance(constants, Mapping) else {}
+    index = {tensor: k for k, tensor in reversed(list(enumerate(call.tensors)))}
+    tensors = iter(call.tensors)
+    total = len(fixed) + len(call.tensors)
+    sides = [_value(fixed[k], index, call) if k in fixed else _value(next(tensors), index, call) for k in range(total)]
+    plain = [fixed.get(k) for k in range(total)]
+    if kind in UNARY and total == 1:
+        return operation(UNARY[kind], sides, {})
+    if kind in BINARY and total == 2:  # noqa: PLR2004 - of two
+        return operators.binary(BINARY[kind], *sides)
+    if kind in COMPARED:
+        return operation(COMPARED[kind], sides, {})
+    if kind in REDUCED:
+        keeps = constant(bool(_attribute(node, "keep_dims")))
+        return operation(REDUCED[kind], sides[:1], {"axis": sides[1], "keepdims": keeps})
+    handler = HANDLED.get(kind)
+    if handler is None:
+        raise NotUnderstood(f"the operation {kind}")
+    return handler(node, sides, plain)
+
+
+def _concatenated(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del node, plain
+    return operation("concat", [items("list", sides[:-1]), sides[-1]], {})
+
+
+def _packed(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    return operation("stack", [items("list", sides)], {"axis": constant(int(str(_attribute(node, "axis") or 0)))})
+
+
+def _squeezed(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    axes = _attribute(node, "squeeze_dims")
+    if not isinstance(axes, list) or not axes:
+        raise NotUnderstood("a squeeze of axes that are not named")
+    value = items("list", [constant(a) for a in axes]) if len(axes) > 1 else constant(axes[0])
+    return operation("squeeze", sides, {"axis": value})
+
+
+def _sliced(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """StridedSlice, with its masks of bits."""
+    begin, end, step = plain[1:4]
+    if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(step, list):
+        raise NotUnderstood("a slice with ends that are computed")
+    bits = {
+        name: int(str(_attribute(node, f"{name}_mask") or 0))
+        for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
+    keys: list[Value] = []
+    for k, (start, stop, stride) in enumerate(zip(begin, end, step, strict=True)):
+        bit = 1 << k
+        if bits["ellipsis"] & bit:
+            keys.append(constant(...))
+        elif bits["new_axis"] & bit:
+            keys.append(constant(None))
+        elif bits["shrink_axis"] & bit:
+            keys.append(constant(int(str(start))))
+        else:
+            ends = [
+                None if bits["begin"] & bit else int(str(start)),
+                None if bits["end"] & bit else int(str(stop)),
+                int(str(stride)),
+            ]
+            keys.append(operators.slice_of([constant(e) for e in ends]))
+    return operators.subscript(sides[0], items("tuple", keys))
+
+
+def _multiplied(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    names = (("adj_x", "transpose_a"), ("adj_y", "transpose_b"), ("transpose_a",) * 2, ("transpose_b",) * 2)
+    turned = {new: constant(value=True) for old, new in names if _attribute(node, old)}
+    return operation("linalg.matmul", sides, turned)
+
+
+def _leaky(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    slope = _attribute(node, "alpha")
+    return operation("nn.leaky_relu", sides, {"alpha": constant(float(str(slope)) if slope is not None else 0.2)})
+
+
+def _by_function(name: str) -> Callable[[Mapping[str, Json], Sequence[Value], Sequence[Json]], Value]:
+    return lambda _node, sides, _plain: operation(name, sides, {})
+
+
+def _parted(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """Split: the axis comes first."""
+    del plain
+    return operation("split", [sides[1], constant(int(str(_attribute(node, "num_split") or 1))), sides[0]], {})
+
+
+HANDLED: dict[str, Callable[[Mapping[str, Json], Sequence[Value], Sequence[Json]], Value]] = {
+    "ConcatV2": _concatenated,
+    "Pack": _packed,
+    "Split": _parted,
+    "Squeeze": _squeezed,
+    "StridedSlice": _sliced,
+    "BatchMatMulV2": _multiplied,
+    "BatchMatMul": _multiplied,
+    "MatMul": _multiplied,
+    "LeakyRelu": _leaky,
+    "ExpandDims": _by_function("expand_dims"),
+    "Reshape": _by_function("reshape"),
+    "Transpose": _by_function("transpose"),
+    "Tile": _by_function("tile"),
+    "Pad": _by_function("pad"),
+    "ClipByValue": _by_function("clip_by_value"),
+}

@@ -1,0 +1,270 @@
+"""Optimizers: their arguments, and the order in which Keras 3 stores their state.
+
+Every Keras stores an optimizer's own numbers first, then its slots: slot after slot, each with an array per trained
+weight, or weight after weight, each with all its slots. (Source: files of Keras 1.2.2 to 2.3.1, tf.keras 1.13 to
+2.15 and Keras 3.15; one more training step from each was compared, see docs/keras3.md.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from unnest.core.keras3 import tensors
+from unnest.core.keras3.config_values import built_in, named
+from unnest.core.keras3.context import Context
+from unnest.core.model import Json, JsonObject, Tensor
+from unnest.findings import Code
+
+
+class Unknown(Exception):
+    """Keras 3 has no such optimizer, loss or order; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The slots of an optimizer class.
+
+    `powers`: with which power of the gradient each slot goes, in the old order; a weight that was multiplied by f has a
+    gradient of 1/f. `by_weight`: whether Keras 3 stores them weight by weight. `arguments`: of its constructor.
+    """
+
+    powers: tuple[int, ...]
+    by_weight: bool
+    arguments: tuple[str, ...]
+
+
+#: Arguments of all optimizers of Keras 3.
+COMMON = ("name", "learning_rate", "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
+          "ema_momentum",           "ema_overwrite_frequency")  # fmt: skip
+#: Orders of the slots in Keras 3: kind by kind, or weight by weight.
+BLOCKS, PAIRS = False, True
+
+CLASSES: dict[str, Slots] = {
+    "SGD": Slots((1,), BLOCKS, ("momentum", "nesterov")),
+    "RMSprop": Slots((2, 1, 1), BLOCKS, ("rho", "momentum", "epsilon", "centered")),
+    "Adagrad": Slots((2,), BLOCKS, ("initial_accumulator_value", "epsilon")),
+    "Adadelta": Slots((2, -2), PAIRS, ("rho", "epsilon")),
+    "Adam": Slots((1, 2), PAIRS, ("beta_1", "beta_2", "epsilon", "amsgrad")),
+    "AdamW": Slots((1, 2), PAIRS, ("beta_1", "beta_2", "epsilon", "amsgrad")),
+    "Adamax": Slots((1, 1), PAIRS, ("beta_1", "beta_2", "epsilon")),
+    "Nadam": Slots((1, 2), PAIRS, ("beta_1", "beta_2", "epsilon")),
+    "Ftrl": Slots(
+        (2, 1), PAIRS,
+        ("learning_rate_power", "initial_accumulator_value", "l1_regularization_strength", "l2_regularization_strength",
+         "l2_shrinkage_regularization_strength", "beta"),
+    ),
+}  # fmt: skip
+
+#: Arguments that no longer exist: name -> what it may hold without being missed.
+IDLE = {"jit_compile", "is_legacy_optimizer", "schedule_decay", "use_locking", "loss_scale"}
+#: Optimizers whose epsilon stands outside the root before Keras 2.11, inside today.
+OUTSIDE = frozenset({"RMSprop", "Adagrad"})
+SCHEDULES = frozenset({
+    "ExponentialDecay", "PiecewiseConstantDecay", "PolynomialDecay", "InverseTimeDecay", "CosineDecay",
+    "CosineDecayRestarts",
+})  # fmt: skip
+EPSILON = 1e-7
+
+
+#: More numbers of its own no optimizer stores.
+MOST_NUMBERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOptimizer:
+    """An optimizer as Keras 3 stores it. `modern`: its file is by Keras 2.11 or later, and it is no legacy one.
+
+    `rate` is the learning rate, None where it is a schedule.
+    """
+
+    kind: str
+    entry: JsonObject
+    modern: bool
+    rate: float | None
+
+
+def optimizer(given: Json, context: Context) -> KnownOptimizer:
+    """The optimizer for Keras 3. Raises Unknown."""
+    kind, config = named(given)
+    kind = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
+            "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}.get(kind, kind.removeprefix("Custom>"))  # fmt: skip
+    if kind not in CLASSES:
+        raise Unknown(f"the optimizer {kind!r} is none of Keras 3's")
+    modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
+    new, decay = _arguments(kind, config, context, modern=modern)
+    rate = new.get("learning_rate")
+    if decay:
+        context.note("optimizer-decay", kind)
+        new["learning_rate"] = built_in("keras.optimizers.schedules", "InverseTimeDecay", {
+            "initial_learning_rate": rate, "decay_steps": 1, "decay_rate": decay, "staircase": False,
+        })  # fmt: skip
+        rate = None
+    elif isinstance(rate, Mapping):
+        schedule, settings = named(rate)
+        if schedule not in SCHEDULES:
+            raise Unknown(f"the learning rate's schedule {schedule!r} is none of Keras 3's")
+        new["learning_rate"] = built_in(
+            "keras.optimizers.schedules", schedule, {k: v for k, v in settings.items() if k != "name" or v is not None}
+        )
+    number = float(rate) if isinstance(rate, int | float) else None
+    return KnownOptimizer(kind, built_in("keras.optimizers", kind, new), modern, number)
+
+
+def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool) -> tuple[dict[str, Json], float]:
+    """The constructor's arguments, and the decay that was one of them."""
+    new: dict[str, Json] = {}
+    decay = 0.0
+    known = (*COMMON, *CLASSES[kind].arguments)
+    for key, value in config.items():
+        if key == "lr":
+            new["learning_rate"] = value
+        elif key == "decay":
+            decay = float(value) if isinstance(value, int | float) and kind != "Nadam" else 0.0
+        elif key in known:
+            new[key] = value
+        elif key not in IDLE and value not in (None, False, 0, 0.0):
+            raise Unknown(f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3")
+    if "lr" in config or set(config) - set(known):
+        context.note("optimizer-arguments", kind)
+    if "epsilon" in CLASSES[kind].arguments and new.get("epsilon") is None:
+        new["epsilon"] = EPSILON
+    inside = modern or bool(new.get("momentum"))
+    if kind in OUTSIDE and not inside:
+        epsilon = new["epsilon"]
+        assert isinstance(epsilon, int | float)
+        new["epsilon"] = float(epsilon) ** 2
+        context.note("optimizer-epsilon", kind)
+    if new.get("clipnorm") and not modern and not context.is_tf and context.release < (2, 4):
+        # Keras of its own clips by the norm of all gradients together (source: Keras 2.2.4, optimizers.py).
+        new["global_clipnorm"] = new.pop("clipnorm")
+    new = {k: v for k, v in new.items() if v is not None or k not in ("weight_decay", "ema_overwrite_frequency")}
+    return new, decay
+
+
+def state(
+    old: Sequence[Tensor], known: KnownOptimizer, trained: Sequence[Tensor], places: Mapping[str, int], context: Context
+) -> tuple[Tensor, ...]:
+    """The state in Keras 3's order. `trained` are the new model's weights, `places` orders the old one's.
+
+    Raises Unknown where the old order does not follow from the file.
+    """
+    leaves = _old_order({leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context)
+    slots = CLASSES[known.kind]
+    head, kinds, hats = _parted(old, known, leaves)
+    if any(w.recipe is not None and _is_scaled(w) for w in trained):
+        context.findings.append(Code.OTHER_RATE())
+    count = _iterations(head)
+    first = [tensors.cast(count, "<i8") if count is not None else tensors.constant("iteration", 0, (), "<i8")]
+    if known.rate is not None:
+        first.append(tensors.constant("learning_rate", known.rate, (), "<f4"))
+    wanted = _wanted(known, len(kinds))
+    new = [[_slot(w, {t.ref: s for t, s in zip(leaves, kinds[k], strict=True)}, slots.powers[k]) for w in trained]
+           for k in range(wanted)]  # fmt: skip
+    body = (
+        [s for of_weight in zip(*new, strict=True) for s in of_weight]
+        if slots.by_weight
+        else [s for block in new for s in block]
+    )
+    if hats:
+        body += [_slot(w, {t.ref: s for t, s in zip(leaves, hats, strict=True)}, 2) for w in trained]
+    if known.kind == "Nadam":
+        body.append(_product(head, known, context))
+    if not known.modern or known.rate is not None:
+        context.note("optimizer-state", known.kind)
+    return (*first, *body)
+
+
+def _old_order(weights: Iterable[Tensor], places: Mapping[str, int], context: Context) -> list[Tensor]:
+    """The old model's trained weights as its optimizer saw them: by layer, in Keras 1 by name."""
+    if context.release[:1] == (1,):
+        if context.backend == "theano":
+            raise Unknown("Keras 1 on Theano sorted the weights by names that it did not store")
+        return sorted(weights, key=lambda t: t.name)
+    return sorted(weights, key=lambda t: places[t.ref])
+
+
+def _wanted(known: KnownOptimizer, stored: int) -> int:
+    """How many slots Keras 3's optimizer has with these arguments."""
+    config = known.entry["config"]
+    assert isinstance(config, Mapping)
+    if known.kind == "SGD":
+        wanted = int(bool(config.get("momentum")))
+    elif known.kind == "RMSprop":
+        wanted = 1 + bool(config.get("momentum")) + bool(config.get("centered"))
+    else:
+        wanted = len(CLASSES[known.kind].powers)
+    if wanted > stored:
+        raise Unknown(f"{known.kind} has {wanted} slots for each weight, and {stored} are stored")
+    return wanted
+
+
+def _parted(
+    old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]
+) -> tuple[Sequence[Tensor], list[Sequence[Tensor]], Sequence[Tensor]]:
+    """(the optimizer's own numbers, the slots by kind, amsgrad's maxima), each kind in the old weights' order."""
+    size, most = len(leaves), len(CLASSES[known.kind].powers)
+    if not size:
+        raise Unknown("no weight of the model is trained")
+    # Its own numbers are its iterations, and with some its rate or a product: how many, the weights' shapes decide.
+    for start in range(MOST_NUMBERS + 1):
+        if (len(old) - start) % size or any(t.shape for t in old[:start]):
+            continue
+        body, each = old[start:], (len(old) - start) // size
+        for kinds in _readings(body, each, size, known):
+            if all(_alike(kind, leaves) for kind in kinds[:most]):
+                hats = kinds[most] if len(kinds) > most and _amsgrad(known) and _alike(kinds[most], leaves) else ()
+                return old[:start], list(kinds[:most]), hats
+    raise Unknown("its order does not follow from the file")
+
+
+def _readings(body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer) -> list[list[Sequence[Tensor]]]:
+    by_slot = [body[k * size : (k + 1) * size] for k in range(each)]
+    by_weight: list[Sequence[Tensor]] = [body[k::each] for k in range(each)] if each else []
+    if known.kind == "Ftrl" or (known.modern and CLASSES[known.kind].by_weight):
+        if _amsgrad(known) and each == 3:  # noqa: PLR2004 - the maxima follow all the others
+            pairs = body[: 2 * size]
+            return [[pairs[::2], pairs[1::2], body[2 * size :]]]
+        return [by_weight]
+    return [by_slot]
+
+
+def _amsgrad(known: KnownOptimizer) -> bool:
+    config = known.entry["config"]
+    return isinstance(config, Mapping) and bool(config.get("amsgrad"))
+
+
+def _alike(slot: Sequence[Tensor], leaves: Sequence[Tensor]) -> bool:
+    return all(s.shape == w.shape for s, w in zip(slot, leaves, strict=True))
+
+
+def _iterations(head: Sequence[Tensor]) -> Tensor | None:
+    return next((t for t in head if not t.shape), None)
+
+
+def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) -> Tensor:
+    """Nadam's product of momenta; before Keras 2.11 it ran another schedule, whose product is the nearest there is."""
+    stored = len(head) > 1
+    if not known.modern or not stored:
+        context.findings.append(Code.OTHER_SCHEDULE())
+    return head[-1] if stored else tensors.constant("u_product", 1.0, (), "<f4")
+
+
+def _is_scaled(weight: Tensor) -> bool:
+    recipe = weight.recipe
+    return recipe is not None and (recipe.step == "scale" or any(_is_scaled(t) for t in recipe.of))
+
+
+def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
+    """A weight's slot: computed from the old weights' slots as the weight is from the old weights."""
+    recipe = weight.recipe
+    if recipe is None:
+        return replace(slots[weight.ref], owner=())
+    if recipe.step == "constant":
+        raise Unknown(f"{weight.name!r} was no weight before")
+    of = [_slot(t, slots, power) for t in recipe.of]
+    if recipe.step == "scale":
+        return tensors.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
+    if recipe.step == "add":  # the gradient of a sum is that of each part
+        return of[0]
+    return tensors.repeated(recipe, of, weight.shape)

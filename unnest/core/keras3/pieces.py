@@ -1,0 +1,151 @@
+"""What a layer of an older model becomes: a layer of Keras 3, or a few layers and operations in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import Json, JsonObject, Tensor
+
+FUNCTIONAL, SEQUENTIAL = "Functional", "Sequential"
+MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
+
+
+@dataclass(frozen=True)
+class NewLayer:
+    """A layer of Keras 3 with its weights, in the order in which its class lists them.
+
+    A model's weights each bear their layers' names in `owner`. `registered_name` is set for somebody's own class.
+    """
+
+    name: str
+    class_name: str
+    config: JsonObject
+    weights: tuple[Tensor, ...] = ()
+    module: str | None = "keras.layers"
+    registered_name: str | None = None
+
+    @property
+    def entry(self) -> JsonObject:
+        """As Keras 3 stores it, without its calls."""
+        registered = FUNCTIONAL if self.class_name == FUNCTIONAL else self.registered_name
+        return {
+            "module": self.module, "class_name": self.class_name, "config": self.config, "registered_name": registered,
+        }  # fmt: skip
+
+    def renamed(self, name: str) -> NewLayer:
+        """The same layer under another name."""
+        return replace(self, name=name, config={**self.config, "name": name})
+
+
+@dataclass(frozen=True)
+class LayerCall:
+    """A call of a layer within an expansion; two calls of one layer share it."""
+
+    layer: NewLayer
+    args: tuple[Tree, ...]
+    kwargs: Mapping[str, Tree] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A tensor that is in the graph already: an output of the layer `layer`, by the builder's numbers."""
+
+    layer: str
+    rank: int
+    tensor: int
+
+
+Tree: TypeAlias = "Known | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
+"""An expression of tensors and constants that the builder places in the graph."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What one call is given: positional and named arguments, tensors as Known in whatever structure they sit."""
+
+    args: tuple[Tree, ...]
+    kwargs: Mapping[str, Tree]
+    #: What is known of each tensor.
+    specs: Mapping[Known, Spec | None]
+
+    @property
+    def tensors(self) -> list[Known]:
+        """Every tensor, positional ones first."""
+        return [*known_in(self.args), *known_in(dict(self.kwargs))]
+
+    def spec(self, tree: Tree) -> Spec | None:
+        """What is known of a tensor."""
+        return self.specs.get(tree) if isinstance(tree, Known) else None
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A layer that becomes several: `outputs` gives an expression for each tensor that a call of it made.
+
+    `chain` are the layers, where it is a chain of layers that each read the one before.
+    """
+
+    outputs: Callable[[Arguments], Sequence[Tree]]
+    chain: tuple[NewLayer, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a layer becomes follows from its inputs: `resolved` is told what is known of each, None for nothing."""
+
+    resolved: Callable[[Sequence[Spec | None]], Piece]
+
+
+Piece: TypeAlias = "NewLayer | Expansion | Choice"
+
+
+def chain(*layers: NewLayer) -> Expansion:
+    """Layers one after the other."""
+
+    def outputs(call: Arguments) -> Sequence[Tree]:
+        args, kwargs = call.args, call.kwargs
+        for layer in layers:
+            made = LayerCall(layer, args, kwargs)
+            args, kwargs = (made,), {}
+        return (made,)
+
+    return Expansion(outputs, layers)
+
+
+def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tree:
+    """An operand with a layer's tensors in the places of its inputs; what was one node stays one."""
+    if isinstance(tree, Input):
+        return tensors[tree.index]
+    if id(tree) in done:
+        return done[id(tree)]
+    new: Tree
+    if isinstance(tree, Part):
+        new = Part(filled(tree.of, tensors, done), tree.index)  # type: ignore[arg-type]  # a node stays a node
+    elif isinstance(tree, OpNode):
+        args = tuple(filled(a, tensors, done) for a in tree.args)
+        kwargs = {k: filled(v, tensors, done) for k, v in tree.kwargs.items()}
+        new = OpNode(tree.module, tree.class_name, tree.config, args, kwargs)  # type: ignore[arg-type]
+    elif isinstance(tree, Mapping):
+        return {k: filled(v, tensors, done) for k, v in tree.items()}
+    elif isinstance(tree, Sequence) and not isinstance(tree, str):
+        return [filled(v, tensors, done) for v in tree]
+    else:
+        return tree
+    done[id(tree)] = new
+    return new
+
+
+def known_in(tree: Tree) -> Iterator[Known]:
+    """The tensors in a structure of arguments."""
+    if isinstance(tree, Known):
+        yield tree
+    elif isinstance(tree, Mapping):
+        for part in tree.values():
+            yield from known_in(part)
+    elif isinstance(tree, Sequence) and not isinstance(tree, str):
+        for part in tree:
+            yield from known_in(part)

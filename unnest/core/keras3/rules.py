@@ -1,0 +1,155 @@
+"""The named rules: what each changes, and where it is known from. The report's `conversions[]` name them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`what` a rule does, as a report says it, and the `source` of the fact behind it."""
+
+    what: str
+    source: str
+
+
+RULES: dict[str, Rule] = {
+    "arguments": Rule(
+        "arguments that Keras 3 no longer takes were left out; each held what Keras 3 computes anyway",
+        "the constructors of Keras 3.15 beside those of Keras 1.2.2 to 2.3.1 and tf.keras 1.13 to 2.15",
+    ),
+    "keras-1-arguments": Rule(
+        "arguments of Keras 1 were written by their names of today",
+        "Keras 2.0.0, keras/legacy/interfaces.py",
+    ),
+    "class-name": Rule(
+        "classes were written by their names of today",
+        "Keras 2.0.0 release notes; TensorFlow 2.0 (V1 and V2 classes)",
+    ),
+    "defaults-of-then": Rule(
+        "arguments whose default has changed since were written out with the value of then",
+        "GRU's reset_after: Keras 3.0 (true), Keras 2 before 2.1.5 knew none; ConvLSTM2D's recurrent_activation: "
+        "Keras 3.0 (sigmoid), hard_sigmoid before",
+    ),
+    "input-layer": Rule(
+        "a Sequential's input shape, kept by its first layer, became an input layer",
+        "Keras 3.0: layers take no batch_input_shape",
+    ),
+    "sequential-graph": Rule(
+        "a Sequential that needs an operation between its layers was written as a functional model",
+        "Keras 3.0: a Sequential holds layers alone",
+    ),
+    "functional-subclass": Rule(
+        "a subclass of Model over a plain graph of layers was written as a functional model",
+        "Keras 3.0: a custom class is loaded through its own code",
+    ),
+    "initializer": Rule(
+        "initializers that Keras 3 has not were written as zeros: the weights themselves are stored",
+        "Keras 3.15, keras.initializers",
+    ),
+    "dtype-policy": Rule(
+        "dtype policies were written by name",
+        "TensorFlow 2.4: Policy; Keras 3.0: DTypePolicy",
+    ),
+    "hard-sigmoid": Rule(
+        "hard_sigmoid was 0.2 x + 0.5 and is x / 6 + 0.5 today: what feeds it was multiplied by 1.2",
+        "Keras 3.0, keras/src/activations: hard_sigmoid",
+    ),
+    "cudnn-rnn": Rule(
+        "a CuDNN layer was written as its plain kin: kernels transposed gate by gate, both biases kept or added",
+        "Keras 2.2.4, keras/engine/saving.py: weights of CuDNNLSTM and CuDNNGRU in LSTM and GRU",
+    ),
+    "keras-1-gates": Rule(
+        "a recurrent layer's arrays, one a gate in Keras 1, were joined in today's order",
+        "Keras 2.2.4, keras/engine/saving.py: preprocess_weights_for_loading",
+    ),
+    "keras-1-kernel": Rule(
+        "a convolution's kernel was written in today's order of axes",
+        "Keras 2.2.4, keras/engine/saving.py: preprocess_weights_for_loading",
+    ),
+    "theano-kernel": Rule(
+        "kernels by the Theano backend were flipped: it convolves, the others correlate",
+        "Keras 2.2.4, keras/engine/saving.py: _need_convert_kernel",
+    ),
+    "batch-normalization-mode": Rule(
+        "a mode of Keras 1's BatchNormalization was written as what it computes",
+        "Keras 1.2.2, keras/layers/normalization.py",
+    ),
+    "thresholded-relu": Rule(
+        "ThresholdedReLU was written as ReLU with that threshold", "Keras 3.0: ThresholdedReLU removed"
+    ),
+    "locally-connected": Rule(
+        "a LocallyConnected layer was written as patches and an EinsumDense over them",
+        "Keras 3.0: LocallyConnected1D and 2D removed",
+    ),
+    "known-function": Rule(
+        "a function stored by name, which was somebody's own code then, was taken for the well-known one",
+        "keras-applications 1.0 (relu6), the EfficientNet and SE-ResNeXt packages of 2017 to 2019 (swish)",
+    ),
+    "activation-layer": Rule(
+        "an activation that is a layer was written as a layer behind",
+        "Keras 3.0, keras.activations",
+    ),
+    "tf-operation": Rule("TensorFlow operations were written as operations of Keras 3", "Keras 3.15, keras.ops"),
+    "lambda": Rule(
+        "a Lambda's stored code was read, not run, and written as operations", "CPython's bytecode, 2.7 to 3.13"
+    ),
+    "merge": Rule("Keras 1's Merge was written as the layer of its mode", "Keras 2.0.0: Merge removed"),
+    "keras-1-layer": Rule(
+        "a layer that later Kerases have not was written as the layers that compute the same",
+        "Keras 1.2.2, keras/layers/core.py",
+    ),
+    "mask": Rule(
+        "a layer behind merged masks was given the mask of then as an argument: merge layers took what is unmasked in "
+        "all inputs, and take what is unmasked in any today",
+        "Keras 3.4, commit 603db8003c",
+    ),
+    "large-noise": Rule(
+        "GaussianNoise of more than 1, which Keras 3 refuses, was written around a smaller tensor",
+        "Keras 3.15, keras/src/layers/regularization/gaussian_noise.py",
+    ),
+    "causal": Rule(
+        "SeparableConv1D's causal padding, which Keras 3 refuses, was written as a layer before it",
+        "Keras 3.15, keras/src/layers/convolutional/base_separable_conv.py",
+    ),
+    "time-major": Rule(
+        "a recurrent layer that took time before the batch was written between two operations that swap the two",
+        "Keras 3.0: time_major removed",
+    ),
+    "channels-first-bias": Rule(
+        "a convolution of channels_first whose last axis is as long as it has filters was turned to channels_last: "
+        "Keras 3 on TensorFlow would add its bias along the wrong axis",
+        "Keras 3.15, keras/src/backend/tensorflow/numpy.py: add",
+    ),
+    "initial-state": Rule(
+        "a recurrent layer's initial state, an input of its call in Keras 2, became the argument initial_state",
+        "Keras 3.0, keras/src/layers/rnn/rnn.py",
+    ),
+    "bilinear": Rule(
+        "bilinear upsampling of before TensorFlow 1.15 had other pixel centres; constant matrices reproduce it",
+        "TensorFlow 1.15: half_pixel_centers",
+    ),
+    "layer-name": Rule(
+        "names that Keras 3 refuses were changed: those with slashes, and those that its own operations "
+        "on masks take",
+        "Keras 3.0, keras/src/ops/operation.py",
+    ),
+    "optimizer-arguments": Rule(
+        "the optimizer's arguments were written by their names of today",
+        "Keras 2.3.0 (learning_rate), Keras 3.0",
+    ),
+    "optimizer-decay": Rule("the optimizer's decay became the schedule InverseTimeDecay", "Keras 2.11: decay removed"),
+    "optimizer-epsilon": Rule(
+        "epsilon stands inside the root today, outside it before: it was squared, which is the same but for small "
+        "gradients",
+        "Keras 3.15, keras/src/optimizers/rmsprop.py and adagrad.py",
+    ),
+    "optimizer-state": Rule(
+        "the optimizer's state was put into today's order",
+        "Keras 2.11 and 3.0: slots weight by weight; Keras 3.0: learning_rate stored",
+    ),
+    "loss-or-metric-name": Rule(
+        "losses and metrics were written by their names of today",
+        "Keras 3.15, keras.losses and keras.metrics",
+    ),
+}  # fmt: skip

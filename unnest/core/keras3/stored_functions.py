@@ -1,0 +1,73 @@
+"""Lambda layers: written as what their stored code computes, or kept as named functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.core.keras3 import config_values
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.keras3.pieces import Arguments, Choice, Expansion, NewLayer, Piece, Tree, filled
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import Json, Tensor
+from unnest.findings import Code
+
+
+def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
+    """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
+    del weights
+
+    def resolved(specs: Sequence[Spec | None]) -> Piece:
+        called = Called(
+            inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
+            dtypes=["float32" if s is None else s.dtype for s in specs], masked=context.masks,
+            keras_version=context.version, backend=context.backend,
+        )  # fmt: skip
+        read = translate(config, called)
+        if isinstance(read, Untranslatable):
+            return _kept(kind, config, name, read, context)
+        return _translated(read, name, context)
+
+    return Choice(resolved)
+
+
+def _translated(read: Translation, name: str, context: Context) -> Expansion:
+    taken = ", ".join(f"{word} for {meant}" for word, meant in read.taken.items())
+    context.note("lambda", name, read.expression + (f" ({taken})" if taken else ""))
+
+    def outputs(call: Arguments) -> Sequence[Tree]:
+        tensors = call.tensors
+        made = [filled(operand, tensors, {}) for operand in read.outputs]
+        return [made] if read.several and len(made) == 1 else made
+
+    return Expansion(outputs)
+
+
+def _kept(kind: str, config: Mapping[str, Json], name: str, why: Untranslatable, context: Context) -> NewLayer:
+    """The layer with its function by name, which the loader must be given."""
+    stored, module = config.get("function"), config.get("module")
+    if isinstance(stored, Mapping) and stored.get("class_name") == "function":
+        stored = stored.get("config")
+    called = re.sub(r"\W", "_", name)
+    function = stored if isinstance(stored, str) else f"{called}_function"
+    context.custom[function] = f"function of {kind} {name!r}"
+    read = [
+        f"{what} {', '.join(values)}" for what, values in (("names", why.names), ("constants", why.constants)) if values
+    ]
+    if why.expression:
+        read.append(f"read so far: {why.expression}")
+    context.findings.append(Code.LAMBDA_KEPT(
+        name=name, why=why.reason, read="; ".join(read) or f"stored by name, of module {module}", function=function,
+    ))  # fmt: skip
+    new: dict[str, Json] = {
+        "name": name, "trainable": True, "dtype": config_values.dtype(config.get("dtype"), name, context) or "float32",
+        "function": function, "arguments": config.get("arguments") or {},
+    }  # fmt: skip
+    if (
+        config.get("output_shape_type", "raw") == "raw"
+        and isinstance(config.get("output_shape"), Sequence)
+        and not isinstance(config["output_shape"], str)
+    ):
+        new["output_shape"] = config["output_shape"]
+    return NewLayer(name, kind, new)

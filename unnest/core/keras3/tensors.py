@@ -1,0 +1,92 @@
+"""Tensors that are computed from stored ones while they are written; nothing here touches a number.
+
+Each function gives the handle of the result: its shape and dtype follow from the operands', its `ref` spells the
+computation, so that equal computations are equal handles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from unnest.core.model import Recipe, Tensor
+
+
+def scaled(tensor: Tensor, *factors: float) -> Tensor:
+    """The last axis cut into as many equal blocks as there are factors, each times its own; the dtype stays."""
+    return _made("scale", (tensor,), tensor.shape, *factors)
+
+
+def transposed(tensor: Tensor, *axes: int) -> Tensor:
+    """Axis k of the result is axis `axes[k]` of the tensor."""
+    return _made("transpose", (tensor,), tuple(tensor.shape[a] for a in axes), *axes)
+
+
+def reshaped(tensor: Tensor, *shape: int) -> Tensor:
+    """The same elements in row-major order."""
+    return tensor if shape == tensor.shape else _made("reshape", (tensor,), shape, *shape)
+
+
+def flipped(tensor: Tensor, *axes: int) -> Tensor:
+    """The elements of the axes in reverse."""
+    return _made("flip", (tensor,), tensor.shape, *axes)
+
+
+def part(tensor: Tensor, axis: int, start: int, stop: int) -> Tensor:
+    """Elements `start` to `stop` of one axis."""
+    axis %= len(tensor.shape)
+    shape = (*tensor.shape[:axis], stop - start, *tensor.shape[axis + 1 :])
+    return _made("part", (tensor,), shape, axis, start, stop)
+
+
+def blocks(tensor: Tensor, axis: int, count: int) -> list[Tensor]:
+    """One axis in `count` equal parts."""
+    size = tensor.shape[axis] // count
+    return [part(tensor, axis, k * size, (k + 1) * size) for k in range(count)]
+
+
+def concatenated(tensors: Sequence[Tensor], axis: int) -> Tensor:
+    """One after the other along an axis."""
+    first = tensors[0]
+    axis %= len(first.shape)
+    total = sum(t.shape[axis] for t in tensors)
+    return _made("concatenate", tuple(tensors), (*first.shape[:axis], total, *first.shape[axis + 1 :]), axis)
+
+
+def added(left: Tensor, right: Tensor) -> Tensor:
+    """Element by element."""
+    return _made("add", (left, right), left.shape)
+
+
+def power(tensor: Tensor, exponent: float, offset: float = 0.0) -> Tensor:
+    """(tensor + offset) ** exponent, element by element."""
+    return _made("power", (tensor,), tensor.shape, exponent, offset)
+
+
+def constant(name: str, value: float, shape: tuple[int, ...], dtype: str) -> Tensor:
+    """A tensor that no file holds."""
+    return Tensor(name, shape, dtype, f"constant {name}", recipe=Recipe("constant", (), (value,)))
+
+
+def cast(tensor: Tensor, dtype: str) -> Tensor:
+    """The same numbers as another dtype."""
+    if tensor.dtype == dtype:
+        return tensor
+    return replace(_made("reshape", (tensor,), tensor.shape, *tensor.shape), dtype=dtype, ref=f"{dtype}({tensor.ref})")
+
+
+def repeated(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
+    """The step of a recipe on other tensors of the same shapes."""
+    return _made(recipe.step, tuple(of), shape, *recipe.arguments)
+
+
+def stored(tensor: Tensor) -> list[Tensor]:
+    """The stored tensors that a handle is computed from; itself where it is copied."""
+    if tensor.recipe is None:
+        return [tensor]
+    return [leaf for operand in tensor.recipe.of for leaf in stored(operand)]
+
+
+def _made(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:
+    spelt = ", ".join([*(t.ref for t in of), *map(str, arguments)])
+    return replace(of[0], shape=shape, ref=f"{step}({spelt})", recipe=Recipe(step, of, arguments))

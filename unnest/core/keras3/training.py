@@ -1,0 +1,196 @@
+"""Compile settings and the optimizer's state as Keras 3 resumes them.
+
+What has no counterpart stays out, and a finding says which part and why: the weights are never touched by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from unnest.core.keras3.config_values import built_in, named, plain
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
+from unnest.core.keras3.pieces import NewLayer
+from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.findings import Code
+
+LOSSES = {
+    **{name: name for name in (
+        "mean_squared_error", "mse", "MSE", "mean_absolute_error", "mae", "MAE", "mean_absolute_percentage_error",
+        "mape", "MAPE", "mean_squared_logarithmic_error", "msle", "MSLE", "squared_hinge", "hinge",
+        "categorical_hinge", "binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy",
+        "poisson", "cosine_similarity", "log_cosh", "huber", "kl_divergence", "kld", "binary_focal_crossentropy",
+    )},
+    "logcosh": "log_cosh", "huber_loss": "huber", "kullback_leibler_divergence": "kl_divergence",
+    "KLD": "kl_divergence",
+    "bce": "binary_crossentropy", "BCE": "binary_crossentropy",
+}  # fmt: skip
+"""Loss by name -> its name today (source: Keras 3.15, keras.losses)."""
+
+COSINE = frozenset({"cosine_proximity", "cosine"})
+"""Keras 2's name of cosine_similarity; Keras 1's took the mean, today's the sum."""
+
+LOSS_CLASSES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("MeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError",
+         "Hinge", "SquaredHinge", "CategoricalHinge", "Poisson", "KLDivergence", "LogCosh"), (),
+    ),
+    "CosineSimilarity": ("axis",), "Huber": ("delta",),
+    "BinaryCrossentropy": ("from_logits", "label_smoothing", "axis"),
+    "CategoricalCrossentropy": ("from_logits", "label_smoothing", "axis"),
+    "SparseCategoricalCrossentropy": ("from_logits", "ignore_class", "axis"),
+    "BinaryFocalCrossentropy": ("apply_class_balancing", "alpha", "gamma", "from_logits", "label_smoothing", "axis"),
+}  # fmt: skip
+"""Loss class -> its arguments beside `name` and `reduction`."""
+
+REDUCTIONS = {"auto": "sum_over_batch_size", "sum_over_batch_size": "sum_over_batch_size", "sum": "sum", "none": None}
+
+METRIC_CLASSES = {
+    "kld": "KLDivergence", "kullback_leibler_divergence": "KLDivergence", "kl_divergence": "KLDivergence",
+    "KLD": "KLDivergence", "logcosh": "LogCoshError", "cosine_proximity": "CosineSimilarity",
+    "cosine": "CosineSimilarity", "cosine_similarity": "CosineSimilarity",
+}  # fmt: skip
+"""Metrics whose old names Keras 3 knows by class alone."""
+
+METRICS = frozenset({
+    "accuracy", "acc", "binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy",
+    "top_k_categorical_accuracy", "sparse_top_k_categorical_accuracy", "mse", "MSE", "mean_squared_error", "mae", "MAE",
+    "mean_absolute_error", "mape", "MAPE", "mean_absolute_percentage_error", "msle", "MSLE",
+    "mean_squared_logarithmic_error", "hinge", "squared_hinge", "categorical_hinge", "binary_crossentropy",
+    "categorical_crossentropy", "sparse_categorical_crossentropy", "poisson", "auc", "AUC", "precision", "Precision",
+    "recall", "Recall",
+})  # fmt: skip
+
+METRIC_ARGUMENTS = frozenset({
+    "name", "dtype", "thresholds", "top_k", "class_id", "num_classes", "target_class_ids", "num_thresholds", "curve",
+    "summation_method", "multi_label", "num_labels", "label_weights", "from_logits", "threshold", "k", "axis",
+    "label_smoothing", "specificity", "sensitivity", "precision", "recall", "average", "ignore_class",
+})  # fmt: skip
+METRIC_OBJECTS = frozenset({
+    "Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy", "TopKCategoricalAccuracy",
+    "SparseTopKCategoricalAccuracy", "AUC", "Precision", "Recall", "TruePositives", "TrueNegatives", "FalsePositives",
+    "FalseNegatives", "MeanSquaredError", "RootMeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError",
+    "MeanSquaredLogarithmicError", "KLDivergence", "LogCoshError", "CosineSimilarity", "BinaryCrossentropy",
+    "CategoricalCrossentropy", "SparseCategoricalCrossentropy", "Hinge", "SquaredHinge", "CategoricalHinge", "Poisson",
+    "MeanIoU", "PrecisionAtRecall", "RecallAtPrecision", "SensitivityAtSpecificity", "SpecificityAtSensitivity",
+})  # fmt: skip
+
+
+def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -> Stored:
+    """`result` with the compile settings and the optimizer's state of `stored`."""
+    settings = plain(stored.training)
+    if not isinstance(settings, Mapping) or stored.contents != "model":
+        return result
+    given = settings.get("optimizer_config") or settings.get("optimizer")
+    if not given and "loss" not in settings:
+        return result
+    try:
+        known = optimizer(given, context)
+        compiled = _compiled(settings, known, _outputs(model), context)
+    except Unknown as why:
+        context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
+        return result
+    new = replace(result, training=compiled)
+    if stored.optimizer is None:
+        return new
+    try:
+        tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
+    except Unknown as why:
+        context.findings.append(Code.OPTIMIZER_DROPPED(why=f"{why}"))
+        return new
+    return replace(new, optimizer=tensors)
+
+
+def _trained(model: NewLayer) -> Iterator[Tensor]:
+    """The trained weights in the order in which Keras 3's model lists them."""
+    return (w for w in model.weights if w.trained)
+
+
+def _places(stored: Stored) -> dict[str, int]:
+    """Stored weight, by its ref -> its place among all, in the old model's order."""
+    return {t.ref: k for k, t in enumerate(t for g in stored.groups for t in g.tensors)}
+
+
+def _outputs(model: NewLayer) -> int:
+    ends = model.config.get("output_layers")
+    return len(ends) if isinstance(ends, list) and ends and isinstance(ends[0], list) else 1
+
+
+def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: int, context: Context) -> JsonObject:
+    """Keras 3's compile_config. Raises Unknown for a loss that it has not."""
+    compiled: dict[str, Json] = {
+        "optimizer": known.entry,
+        "loss": _by_output(_loss(settings.get("loss"), context), context),
+    }
+    weights = settings.get("loss_weights")
+    if weights is not None:
+        compiled["loss_weights"] = _by_output(weights, context)
+    for key in ("metrics", "weighted_metrics"):
+        metrics = _metrics(settings.get(key), context)
+        if outputs > 1 and isinstance(metrics, list) and not any(isinstance(m, list) for m in metrics):
+            metrics = [metrics] * outputs  # those of a flat list were every output's
+        if metrics:
+            compiled[key] = _by_output(metrics, context)
+    if settings.get("sample_weight_mode"):
+        context.findings.append(Code.COMPILE_PART(what="sample_weight_mode", why="Keras 3 takes weights of any shape"))
+    return compiled
+
+
+def _by_output(value: Json, context: Context) -> Json:
+    """Settings by output name, under the outputs' names of today."""
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {context.output_names.get(k, k): v for k, v in value.items()}
+    return value
+
+
+def _loss(value: Json, context: Context) -> Json:
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {k: _loss(v, context) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_loss(v, context) for v in value]
+    if value is None:
+        return None
+    kind, config = named(value)
+    kind = kind.rpartition(">")[2]
+    if kind in COSINE and context.release[:1] != (1,):
+        context.note("loss-or-metric-name", kind)
+        return "cosine_similarity"
+    if kind in LOSSES and not config:
+        if LOSSES[kind] != kind:
+            context.note("loss-or-metric-name", kind)
+        return LOSSES[kind]
+    if kind in LOSS_CLASSES:
+        reduction = config.get("reduction", "auto")
+        reduction = str(reduction).lower() if reduction is not None else "none"
+        kept = {k: v for k, v in config.items() if k in (*LOSS_CLASSES[kind], "name")}
+        if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
+            return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
+    raise Unknown(f"the loss {kind!r} is none of Keras 3's")
+
+
+def _metrics(value: Json, context: Context) -> Json:  # noqa: PLR0911 - one return a form of metric
+    """The metrics that Keras 3 has, in the structure that they are given in."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping) and "class_name" not in value:
+        return {k: _metrics(v, context) or [] for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        kept = [_metrics(v, context) for v in value]
+        return [v for v in kept if v is not None]
+    from unnest.core.keras_facts.config_forms import metric_by_name
+
+    found = metric_by_name(value)
+    value = value if found is ... else found
+    kind, config = named(value)
+    kind = kind.rpartition(">")[2]
+    if kind in METRICS and not config:
+        return kind
+    if kind in METRIC_CLASSES and not config:
+        context.note("loss-or-metric-name", kind)
+        return built_in("keras.metrics", METRIC_CLASSES[kind], {"name": kind})
+    kept_config = {k: v for k, v in config.items() if k in METRIC_ARGUMENTS}
+    if kind in METRIC_OBJECTS and set(config) <= {*kept_config, "fn", "dynamic", "trainable"}:
+        return built_in("keras.metrics", kind, kept_config)
+    context.findings.append(Code.COMPILE_PART(what=f"the metric {kind!r}", why="it is none of Keras 3's"))
+    return None

@@ -1,0 +1,65 @@
+"""The bytes of a tensor: as they lie in the source, or computed by its recipe, one tensor in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from unnest.core.model import Tensor
+from unnest.formats.base import BLOCK, Source
+
+Array = npt.NDArray[np.generic]
+Arguments = Sequence[float]
+
+
+def blocks_of(source: Source, tensor: Tensor) -> Iterator[bytes]:
+    """The tensor's bytes, row-major and in its dtype's byte order, at most BLOCK at a time."""
+    if tensor.recipe is None:
+        yield from source.blocks(tensor)
+        return
+    data = array(source, tensor).tobytes()
+    for start in range(0, len(data), BLOCK):
+        yield data[start : start + BLOCK]
+
+
+def array(source: Source, tensor: Tensor) -> Array:
+    """The tensor in memory."""
+    dtype = np.dtype(tensor.dtype)
+    if tensor.recipe is None:
+        return np.frombuffer(b"".join(source.blocks(tensor)), dtype).reshape(tensor.shape)
+    if tensor.recipe.step == "constant":
+        return np.full(tensor.shape, tensor.recipe.arguments[0], dtype)
+    operands = [array(source, operand) for operand in tensor.recipe.of]
+    made = STEPS[tensor.recipe.step](operands, tensor.recipe.arguments)
+    return np.ascontiguousarray(made, dtype).reshape(tensor.shape)
+
+
+def _scale(operands: Sequence[Array], factors: Arguments) -> Array:
+    # In double precision, rounded once: the nearest that the dtype has.
+    wide = operands[0].astype(np.float64)
+    return wide * (np.repeat(factors, wide.shape[-1] // len(factors)) if wide.ndim else factors[0])
+
+
+def _power(operands: Sequence[Array], arguments: Arguments) -> Array:
+    exponent, offset = arguments
+    raised: Array = (operands[0].astype(np.float64) + offset) ** exponent
+    return raised
+
+
+def _part(operands: Sequence[Array], arguments: Arguments) -> Array:
+    axis, start, stop = map(int, arguments)
+    return operands[0][(slice(None),) * axis + (slice(start, stop),)]
+
+
+STEPS: dict[str, Callable[[Sequence[Array], Arguments], Array]] = {
+    "scale": _scale,
+    "power": _power,
+    "part": _part,
+    "transpose": lambda of, axes: of[0].transpose([int(a) for a in axes]),
+    "reshape": lambda of, shape: of[0].reshape([int(n) for n in shape]),
+    "flip": lambda of, axes: np.flip(of[0], tuple(int(a) for a in axes)),
+    "concatenate": lambda of, axis: np.concatenate(of, int(axis[0])),
+    "add": lambda of, _: np.add(of[0], of[1]),
+}

@@ -1,0 +1,79 @@
+"""Where a model goes that is to be written for Keras 3, and as what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from unnest.core.keras3.convert import Converted, convert
+from unnest.core.model import Stored
+from unnest.errors import Refused
+from unnest.findings import Code
+from unnest.formats.base import ContainerName, Source, Target
+from unnest.formats.convert import Aim, aim, check_readable, left_out
+from unnest.formats.keras3.path_layout import in_order, lay_out
+from unnest.formats.keras3.weights_h5 import PathKeyedSource
+
+#: --to, and the container that holds a model of Keras 3 under it.
+CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}
+SUFFIXES: dict[ContainerName, str] = {"keras": ".keras", "weights_h5": ".weights.h5", "json": ".json"}
+
+
+def aim_keras_3(source: Source, model: Stored, to: Target | None) -> Aim:
+    """Where `model` goes as Keras 3's. Raises Refused where it cannot."""
+    if model.is_keras_3:
+        as_zip = source.container == "h5" and model.contents == "model"
+        return aim(source, model, "keras" if as_zip and to is None else to)
+    whole = _whole(source, model)
+    if to is None:
+        to = "json" if whole.contents == "architecture" else "keras"
+    if to not in CONTAINERS:
+        raise Refused(
+            "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
+        )
+    done = _converted(source, whole)
+    assert done.model is not None
+    goal = _held(done.model, to)
+    if goal.contents != "architecture":
+        try:
+            lay_out(goal)  # whatever has no place is refused before anything is written
+        except Refused as e:
+            raise Refused(e.code, f"{source.path}: {e.message}") from e
+    name = CONTAINERS[to]
+    lost = [*done.findings, *left_out(done.model, goal)]
+    if source.assets and name != source.container:
+        lost.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
+    return Aim(name, goal, SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
+
+
+def _whole(source: Source, model: Stored) -> Stored:
+    """The model with its architecture, every layer's weights in Keras's order."""
+    if source.complete is not None and model.architecture is None:
+        model = source.complete
+    if model.architecture is None:
+        raise Refused(
+            "needs-architecture",
+            f"{source.path}: holds weights alone, which do not tell whose they are; pass --architecture MODEL.json",
+        )
+    check_readable(source, model)
+    if isinstance(source, PathKeyedSource):
+        try:
+            model = in_order(model)
+        except Refused as e:
+            raise Refused(e.code, f"{source.path}: {e.message}") from e
+    return model
+
+
+def _converted(source: Source, model: Stored) -> Converted:
+    done = convert(model)
+    if done.refusal is not None:
+        raise Refused(done.refusal.code, f"{source.path}: {done.refusal.message}")
+    return done
+
+
+def _held(model: Stored, to: Target) -> Stored:
+    """What of a model its container holds."""
+    if to == "weights":
+        return replace(model, contents="weights", training=None)
+    if to == "json":
+        return replace(model, contents="architecture", training=None, groups=(), optimizer=None)
+    return replace(model, contents="model")
