@@ -8,6 +8,7 @@ One line of JSON for each model: {"name", "error", "apart"}; apart: between the 
 
 import os
 import sys
+from typing import Any
 
 os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow")
 
@@ -28,7 +29,7 @@ MODELS = {
 ROWS = 4
 
 
-def stir(model, rng) -> None:
+def stir(model: Any, rng: Any) -> None:
     """Statistics, scales and offsets that are neither 0 nor 1."""
     for layer in model.layers:
         if type(layer).__name__.startswith("BatchNormalization"):
@@ -40,7 +41,7 @@ def stir(model, rng) -> None:
             layer.set_weights(values)
 
 
-def make(keras, name, out):
+def make(keras: Any, name: str, out: str) -> float:
     kind, side, top = MODELS[name]
     build = getattr(keras.applications, kind)
     options = {"classes": 7} if top else {"pooling": "avg"}
@@ -58,7 +59,7 @@ def make(keras, name, out):
 
 def main() -> None:
     sys.path.insert(0, sys.argv[1])
-    import fake_gpus
+    import fake_gpus  # type: ignore[import-not-found]  # lies in the folder that was just named
 
     if sys.argv[2] == "keras":
         import keras
