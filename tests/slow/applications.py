@@ -68,7 +68,7 @@ def main() -> None:
     for name in sys.argv[4:] or MODELS:
         keras.backend.clear_session()
         fake_gpus.install(2)
-        told = {"name": name, "error": None, "apart": None}
+        told = {"name": name, "error": None, "apart": None}  # type: Any
         if not hasattr(keras.applications, MODELS[name][0]):
             told["error"] = "absent"
         else:
