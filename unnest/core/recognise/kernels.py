@@ -180,6 +180,10 @@ def _elementwise(name: str, operands: Sequence[Value]) -> Array:
     return np.asarray(ARITHMETIC[kind](Op(name, kind, ()), arrays))
 
 
+def _as_it_is(x: Value) -> Array:
+    return np.asarray(x)
+
+
 def _cast(x: Value, dtype: Value) -> Array:
     array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
     if array.dtype == ELEMENT:
@@ -371,7 +375,7 @@ TABLE: dict[str, Entry] = {
     "rank": (("x",), lambda x: np.array(np.ndim(x))),
     "oneslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.ones(np.shape(x), np.int64), dtype or "int64")),
     "zeroslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.zeros(np.shape(x), np.int64), dtype or "int64")),
-    "identity": (("x",), np.asarray), "stopgradient": (("x",), np.asarray),
+    "identity": (("x",), _as_it_is), "stopgradient": (("x",), _as_it_is),
     "converttotensor": (("x", "dtype"), lambda x, dtype=None: np.asarray(x) if dtype is None else _cast(x, dtype)),
     "cast": (("x", "dtype"), _cast),
     "getitem": (("x", "key"), _getitem),

@@ -67,3 +67,25 @@ def test_the_dtype_of_one_tensor_is_noted_anew() -> None:
     changed = tensor_refs.with_dtype(node, ["x", 0, 0], "float16")
     assert changed == tensor_refs.keras_3(["x", 0, 0], [None, 3], "float16", {"training": False})
     assert tensor_refs.with_dtype(node, ["a", 0, 0], "float16") == node
+
+
+@pytest.mark.parametrize(
+    ("node", "besides"),
+    [
+        ([["a", 0, 0]], [[None]]),
+        ([["a", 0, 0, {}]], [[None]]),
+        ([["a", 1, 0, {"training": True}], ["x", 0, 0, {}]], [[None, {"training": True}], [None]]),
+        ([["a", 0, 0, {"mask": ["x", 0, 1]}]], [[None, {"mask": [None]}]]),
+        (
+            {"args": [keras_tensor("a", 0, 0)], "kwargs": {"training": True}},
+            {"args": [None], "kwargs": {"training": True}},
+        ),
+        (
+            {"args": [[keras_tensor("a", 0, 0)]], "kwargs": {"mask": keras_tensor("x", 0, 0)}},
+            {"args": [[None]], "kwargs": {"mask": None}},
+        ),
+    ],
+)
+def test_two_towers_are_one_call_where_this_is_equal(node: Any, besides: Any) -> None:
+    """In all dialects; an empty mapping of arguments is none."""
+    assert tensor_refs.without_tensors(node, LAYERS) == besides

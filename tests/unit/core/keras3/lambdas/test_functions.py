@@ -1,0 +1,185 @@
+"""The functions that code may call: by which name, with which arguments, and what they become."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3.lambdas import functions
+from unnest.core.keras3.lambdas.values import (
+    Arguments,
+    Const,
+    Dialect,
+    Name,
+    NotUnderstood,
+    Tensor,
+    Value,
+    constant,
+    items,
+)
+from unnest.core.keras3.op_nodes import Input, OpNode
+
+X = Tensor(Input(0), "float32", "x", shape=(None, 3, 4))
+INTEGERS = Tensor(Input(0), "int32", "i")
+UNSHAPED = Tensor(Input(0), "float32", "u")
+NUMPY = "keras.src.ops.numpy"
+
+
+def path(text: str, dialect: Dialect) -> Value:
+    """The value of a dotted name."""
+    root, *fields = text.split(".")
+    value = functions.named(root, dialect)
+    for field in fields:
+        value = functions.attribute(value, field)
+    return value
+
+
+def called(text: str, *positional: Value, dialect: Dialect | None = None, **keywords: Value) -> Value:
+    dialect = dialect or Dialect("tensorflow", "2")
+    return functions.call(path(text, dialect), Arguments(positional, keywords), dialect)
+
+
+@pytest.mark.parametrize(
+    ("text", "known_as"),
+    [
+        ("K.mean", "K.mean"),
+        ("keras.backend.mean", "K.mean"),
+        ("tf.keras.backend.mean", "K.mean"),
+        ("tf.reduce_mean", "tf.reduce_mean"),
+        ("np.array", "np.array"),
+        ("len", "len"),
+    ],
+)
+def test_one_function_has_one_name_here(text: str, known_as: str) -> None:
+    assert path(text, Dialect()) == Name(known_as, text)
+
+
+def test_what_a_bare_name_was_taken_for_is_noted() -> None:
+    dialect = Dialect()
+    path("K.mean", dialect)
+    path("abs", dialect)
+    assert dialect.taken == {"K": "keras.backend", "abs": "the builtin"}
+
+
+@pytest.mark.parametrize("name", ["foo", "backend", "KK", "sys", "K.mean", "open", "eval"])
+def test_another_global_is_not_stored(name: str) -> None:
+    with pytest.raises(NotUnderstood, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
+        functions.named(name, Dialect())
+
+
+@pytest.mark.parametrize(("text", "value"), [("np.pi", 3.141592653589793), ("tf.newaxis", None)])
+def test_constants_of_modules(text: str, value: float | None) -> None:
+    assert path(text, Dialect()) == Const(value, text)
+
+
+def test_attributes_of_tensors() -> None:
+    assert functions.attribute(X, "shape").text == "x.shape"
+    shape = functions.call(functions.attribute(X, "get_shape"), Arguments((), {}), Dialect())
+    assert shape.text == "x.get_shape()"
+    with pytest.raises(NotUnderstood, match=r"^`.dtype` of a tensor$"):
+        functions.attribute(X, "dtype")
+    with pytest.raises(NotUnderstood, match=r"^a shape that is not known$"):
+        functions.attribute(UNSHAPED, "shape")
+    with pytest.raises(NotUnderstood, match=r"^arguments of `x.get_shape`$"):
+        functions.call(functions.attribute(X, "get_shape"), Arguments((X,), {}), Dialect())
+
+
+@pytest.mark.parametrize(
+    ("value", "class_name", "config", "text"),
+    [
+        (called("K.exp", X), "Exp", {}, "K.exp(x)"),
+        (called("tf.exp", x=X), "Exp", {}, "tf.exp(x=x)"),
+        (called("tf.exp", X, name=constant("e")), "Exp", {}, "tf.exp(x, name='e')"),
+        (called("K.round", X), "Round", {"decimals": 0}, "K.round(x)"),
+        (called("K.mean", X, axis=constant(1)), "Mean", {"axis": 1, "keepdims": False}, "K.mean(x, axis=1)"),
+        (
+            called("K.mean", X, constant(1), constant(value=True)),
+            "Mean",
+            {"axis": 1, "keepdims": True},
+            "K.mean(x, 1, True)",
+        ),
+        (
+            called("tf.concat", items("list", [X, X]), constant(-1)),
+            "Concatenate",
+            {"axis": -1},
+            "tf.concat([x, x], -1)",
+        ),
+        (called("abs", X), "Absolute", {}, "abs(x)"),
+    ],
+)
+def test_a_call_is_an_operation(value: Value, class_name: str, config: dict[str, object], text: str) -> None:
+    assert isinstance(value, Tensor)
+    assert isinstance(value.operand, OpNode)
+    assert (value.operand.module, value.operand.class_name) == (NUMPY, class_name)
+    assert (value.operand.config, value.text) == (config, text)
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        (called("len", items("list", [X, X])), 2),
+        (called("max", constant(1), constant(2.5)), 2.5),
+        (called("min", constant(1), constant(2.5)), 1),
+        (called("sum", items("list", [constant(1), constant(2)])), 3),
+        (called("abs", constant(-3)), 3),
+        (called("K.ndim", X), 3),
+    ],
+)
+def test_a_call_on_constants_is_a_constant(value: Value, result: float) -> None:
+    assert isinstance(value, Const)
+    assert value.value == result
+
+
+REFUSED = [
+    ("K.unknown", (X,), {}, "a call of `K.unknown`"),
+    ("K", (X,), {}, "a call of `K`"),
+    ("K.exp", (X, X), {}, "the arguments of `K.exp`"),
+    ("K.exp", (), {}, "the arguments of `K.exp`"),
+    ("K.exp", (X,), {"x": X}, "`x=` of `K.exp`"),
+    ("K.mean", (X,), {"axs": constant(1)}, "`axs=` of `K.mean`"),
+    ("K.mean", (X,), {"name": constant("m")}, "`name=` of `K.mean`"),
+    ("K.mean", (X,), {"axis": constant(1.5)}, "a number in an integer's place"),
+    ("K.mean", (X,), {"axis": X}, "a tensor in a number's place"),
+    ("K.mean", (X,), {"keepdims": constant(1)}, "an integer in the place of a truth value"),
+    ("K.exp", (constant(1),), {}, "an integer in a tensor's place"),
+    ("K.exp", (INTEGERS,), {}, "arithmetic on int32"),
+    ("tf.concat", (X, constant(1)), {}, "a tensor in the place of a list of tensors"),
+    ("tf.concat", (items("list", [X, INTEGERS]), constant(1)), {}, "a list that holds more than tensors of one kind"),
+    ("len", (X,), {}, "the length of a tensor"),
+    ("sum", (items("list", []),), {}, "the sum of a list"),
+]
+
+
+@pytest.mark.parametrize(("text", "positional", "keywords", "reason"), REFUSED, ids=[r for *_, r in REFUSED])
+def test_other_arguments_are_not_understood(
+    text: str, positional: tuple[Value, ...], keywords: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+        called(text, *positional, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "reason"),
+    [
+        ("K.l2_normalize", Dialect("theano"), "`K.l2_normalize`, which depends on the backend"),
+        ("K.l2_normalize", Dialect(None), "`K.l2_normalize`, which depends on the backend"),
+        ("K.l2_normalize", Dialect("tensorflow", keras_3=True), "`K.l2_normalize` of Keras 3"),
+    ],
+)
+def test_what_backends_compute_differently(text: str, dialect: Dialect, reason: str) -> None:
+    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+        called(text, X, constant(1), dialect=dialect)
+    assert isinstance(called(text, X, constant(1)), Tensor)
+    assert isinstance(called("K.exp", X, dialect=dialect), Tensor)
+
+
+def test_every_entry_can_be_called_by_its_signature() -> None:
+    """Defaults belong to parameters, and positional ones come first."""
+    for name, function in functions.FUNCTIONS.items():
+        firsts = [names[0] for names in function.parameters]
+        assert len({*firsts}) == len(firsts), name
+        assert function.defaults.keys() <= {*firsts}, name
+        assert function.positional <= len(firsts), name
+    assert all(name in functions.FUNCTIONS for name in functions.ALIKE - {"K.floatx"})

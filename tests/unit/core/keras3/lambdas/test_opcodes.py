@@ -1,0 +1,77 @@
+"""Bytes to instructions, in each Python: arguments, caches, and bytes that no compiler of that Python writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible, Instruction, Python, instructions
+
+BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
+
+
+def read(version: str, *code: int) -> list[Instruction | None]:
+    return list(instructions(BY_VERSION[version], bytes(code)))
+
+
+def test_every_python_has_a_table() -> None:
+    assert list(BY_VERSION) == ["2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "expected"),
+    [
+        ("2.7", (124, 1, 2, 83), [Instruction("LOAD_FAST", 0x201), Instruction("RETURN_VALUE")]),
+        ("3.6", (124, 1, 83, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
+        ("3.13", (85, 1, 36, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
+        ("2.7", (21, 27), [Instruction("BINARY", symbol="classic /"), Instruction("BINARY", symbol="/")]),
+        ("3.8", (27, 0, 59, 0), [Instruction("BINARY", symbol="/"), Instruction("INPLACE", symbol="%")]),
+        ("3.11", (122, 0, 0, 0), [Instruction("BINARY", symbol="+")]),
+        ("3.12", (122, 23, 0, 0), [Instruction("INPLACE", symbol="-")]),
+        ("3.13", (45, 5, 0, 0), [Instruction("BINARY", symbol="*")]),
+    ],
+)
+def test_instructions(version: str, code: tuple[int, ...], expected: list[Instruction]) -> None:
+    """One number means different things, and has an argument of one or two bytes, or none."""
+    assert read(version, *code) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "argument"),
+    [("2.7", (145, 1, 0, 100, 2, 0), 0x10002), ("3.8", (144, 1, 100, 2), 0x102), ("3.13", (71, 1, 83, 2), 0x102)],
+)
+def test_an_extension_goes_before_the_argument(version: str, code: tuple[int, ...], argument: int) -> None:
+    assert read(version, *code) == [Instruction("LOAD_CONST", argument)]
+
+
+def test_an_extension_counts_for_one_instruction() -> None:
+    assert read("3.8", 144, 1, 100, 2, 100, 2)[-1] == Instruction("LOAD_CONST", 2)
+
+
+def test_what_the_table_lacks_ends_the_reading() -> None:
+    jump = 113
+    assert read("3.8", jump, 0, 83, 0) == [None]
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [
+        ("3.8", (124,)),
+        ("2.7", (124, 0)),
+        ("3.8", (144, 255, 144, 255, 144, 255, 124, 255)),
+        ("3.6", (160, 0)),
+        ("3.11", (122, 0, 1, 0)),
+        ("3.11", (122, 0)),
+        ("3.11", (122, 26, 0, 0)),
+    ],
+    ids=["cut short", "half an argument", "an argument beyond C", "of a later Python", "a filled cache", "no cache",
+         "no operator"],
+)  # fmt: skip
+def test_what_this_python_does_not_write(version: str, code: tuple[int, ...]) -> None:
+    with pytest.raises(Impossible):
+        read(version, *code)
+
+
+@pytest.mark.parametrize("python", BY_VERSION.values(), ids=list(BY_VERSION))
+def test_no_number_is_known_and_absent(python: Python) -> None:
+    assert not python.absent & (python.names.keys() | python.symbols.keys())
+    assert python.caches.keys() <= {*python.names.values()}

@@ -1,0 +1,168 @@
+"""Operators, subscripts and comparisons on tensors and constants: exact, or refused with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.values import (
+    Batch,
+    Const,
+    Name,
+    NotUnderstood,
+    Shape,
+    SliceOf,
+    Tensor,
+    Value,
+    constant,
+    items,
+)
+from unnest.core.keras3.op_nodes import Input, OpNode
+from unnest.core.model import Json
+
+NUMPY = "keras.src.ops.numpy"
+X = Tensor(Input(0), "float32", "x", shape=(None, 4))
+Y = Tensor(Input(1), "float32", "y", shape=(None, 4))
+WIDER = Tensor(Input(1), "float32", "w", shape=(None, 3, 4))
+BOOL = Tensor(Input(2), "bool", "b")
+VECTOR = items("list", [constant(1), constant(2)])
+FLOATS: Json = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "left", "right", "node", "text"),
+    [
+        ("+", X, Y, OpNode(NUMPY, "Add", {}, (Input(0), Input(1))), "x + y"),
+        ("-", constant(1), X, OpNode(NUMPY, "Subtract", {}, (1, Input(0))), "1 - x"),
+        ("classic /", X, constant(2), OpNode(NUMPY, "Divide", {}, (Input(0), 2)), "x / 2"),
+        ("//", X, constant(0.3), OpNode(NUMPY, "FloorDivide", {}, (Input(0), 0.3)), "x // 0.3"),
+        ("*", X, VECTOR, OpNode(NUMPY, "Multiply", {}, (Input(0), FLOATS)), "x * [1, 2]"),
+        ("+", X, constant(2**31), OpNode(NUMPY, "Add", {}, (Input(0), 2.0**31)), "x + 2147483648"),
+        ("&", BOOL, BOOL, OpNode(NUMPY, "LogicalAnd", {}, (Input(2), Input(2))), "b & b"),
+        ("@", X, Y, OpNode(NUMPY, "Matmul", {}, (Input(0), Input(1))), "x @ y"),
+    ],
+)
+def test_on_tensors(symbol: str, left: Value, right: Value, node: OpNode, text: str) -> None:
+    result = operators.binary(symbol, left, right)
+    assert isinstance(result, Tensor)
+    assert (result.operand, result.text) == (node, text)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "left", "right", "value", "text"),
+    [
+        ("+", 1, 2, 3, "1 + 2"),
+        ("/", 7, 2, 3.5, "7 / 2"),
+        ("classic /", 7, 2, 3, "7 // 2"),
+        ("classic /", 7.0, 2, 3.5, "7.0 / 2"),
+        ("**", 2, -1, 0.5, "2 ** -1"),
+        ("**", -2, 2, 4, "(-2) ** 2"),
+        ("%", -7, 3, 2, "-7 % 3"),
+    ],
+)
+def test_numbers_are_computed_at_once(symbol: str, left: float, right: float, value: float, text: str) -> None:
+    """Python 2's division of integers is another than of numbers."""
+    result = operators.binary(symbol, constant(left), constant(right))
+    assert isinstance(result, Const)
+    assert (result.value, result.text) == (value, text)
+
+
+def test_what_binds_less_tightly_stands_in_parentheses() -> None:
+    total = operators.binary("+", X, Y)
+    assert operators.binary("*", total, total).text == "(x + y) * (x + y)"
+    assert operators.binary("-", total, total).text == "x + y - (x + y)"
+    assert operators.unary("-", total).text == "-(x + y)"
+
+
+@pytest.mark.parametrize(("right", "shape"), [(Y, (None, 4)), (constant(2), (None, 4)), (WIDER, None), (VECTOR, None)])
+def test_the_shape_is_known_where_nothing_could_widen_it(right: Value, shape: tuple[int | None, ...] | None) -> None:
+    result = operators.binary("+", X, right)
+    assert isinstance(result, Tensor)
+    assert result.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"), [("<", "Less"), ("<=", "LessEqual"), (">", "Greater"), (">=", "GreaterEqual")]
+)
+def test_a_comparison_is_a_truth_value(symbol: str, name: str) -> None:
+    result = operators.compare(symbol, X, constant(0))
+    assert isinstance(result, Tensor)
+    assert (result.operand, result.dtype) == (OpNode(NUMPY, name, {}, (Input(0), 0)), "bool")
+
+
+@pytest.mark.parametrize(
+    ("key", "stored", "text"),
+    [
+        (constant(-1), [-1], "x[-1]"),
+        (constant(None), [None], "x[None]"),
+        (
+            items("tuple", [constant(...), SliceOf((None, 2, None))]),
+            [
+                {"class_name": "__ellipsis__", "config": {}},
+                {"class_name": "__slice__", "config": {"start": None, "stop": 2, "step": None}},
+            ],
+            "x[..., :2]",
+        ),
+    ],
+)
+def test_a_part_of_a_tensor(key: Value, stored: Json, text: str) -> None:
+    result = operators.subscript(X, key)
+    assert isinstance(result, Tensor)
+    assert (result.operand, result.text) == (OpNode(NUMPY, "GetItem", {}, (Input(0), stored)), text)
+
+
+def test_a_part_of_a_shape_or_list() -> None:
+    shape = Shape((None, 4, 5), dynamic=False, text="s")
+    assert operators.subscript(shape, constant(0)) == Batch("s[0]")
+    assert operators.subscript(shape, constant(-1)) == Const(5, "s[-1]")
+    assert operators.subscript(shape, SliceOf((1, None, None))) == Shape((4, 5), dynamic=False, text="s[1:]")
+    assert operators.subscript(VECTOR, constant(1)) == constant(2)
+    assert operators.subscript(VECTOR, SliceOf((None, None, -1))).text == "[2, 1]"
+    assert operators.unpack(VECTOR, 2) == [constant(1), constant(2)]
+
+
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (lambda: operators.binary("+", X, BOOL), "arithmetic on bool"),
+    (lambda: operators.binary("&", X, BOOL), "`&` on tensors"),
+    (lambda: operators.binary("<<", X, constant(1)), "`<<` on tensors"),
+    (lambda: operators.binary("@", X, VECTOR), "`@` on tensors"),
+    (lambda: operators.binary("+", X, constant(value=True)), "a truth value as an operand"),
+    (lambda: operators.binary("+", X, constant(10**30)), "an integer as an operand"),
+    (lambda: operators.binary("+", VECTOR, VECTOR), "`+` on a list and a list"),
+    (lambda: operators.binary("+", constant("a"), constant("b")), "`+` on text and text"),
+    (lambda: operators.binary("/", constant(1), constant(0)), "an impossible calculation"),
+    (lambda: operators.binary("**", constant(2), constant(65)), "a large power"),
+    (lambda: operators.binary("*", constant(1e38), constant(1e38)), "a number beyond 32 bits"),
+    (lambda: operators.binary("**", constant(-1), constant(0.5)), "a number beyond 32 bits"),
+    (lambda: operators.unary("~", constant(1)), "`~` on an integer"),
+    (lambda: operators.unary("~", X), "arithmetic on float32"),
+    (lambda: operators.unary("+", X), "`+` on tensors"),
+    (lambda: operators.compare("==", X, Y), "`==`"),
+    (lambda: operators.compare("<", constant(1), constant(2)), "Less without a tensor"),
+    (lambda: operators.subscript(X, constant(value=True)), "a tensor's part by a truth value"),
+    (lambda: operators.subscript(X, constant(1.5)), "an index that is no integer"),
+    (lambda: operators.subscript(X, items("tuple", [])), "a subscript"),
+    (lambda: operators.subscript(X, items("tuple", [constant(...), constant(...)])), "a subscript"),
+    (lambda: operators.subscript(X, SliceOf((None, None, 0))), "a step of zero"),
+    (lambda: operators.subscript(X, Y), "a tensor's part by a tensor"),
+    (lambda: operators.subscript(VECTOR, constant(2)), "an index outside its list"),
+    (lambda: operators.subscript(Shape((4,), dynamic=False, text="s"), constant(1)), "an index outside its shape"),
+    (
+        lambda: operators.subscript(items("stored", [constant(1)]), SliceOf((None, None, None))),
+        "a part of a stored list",
+    ),
+    (lambda: operators.subscript(Name("K", "K"), constant(0)), "a part of `K`"),
+    (lambda: operators.slice_of([constant(1.5), constant(2)]), "a slice whose ends are no integers"),
+    (lambda: operators.slice_of([X, constant(2)]), "a slice whose ends are no integers"),
+    (lambda: operators.unpack(X, 2), "a tensor taken apart"),
+    (lambda: operators.unpack(VECTOR, 3), "a list taken apart in another number of parts"),
+]
+
+
+@pytest.mark.parametrize(("compute", "reason"), REFUSED, ids=[reason for _, reason in REFUSED])
+def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reason: str) -> None:
+    with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
+        compute()

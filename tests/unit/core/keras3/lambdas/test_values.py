@@ -1,0 +1,144 @@
+"""The machine's values: how they are written, and how much of them there may be."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from unnest.core.keras3.lambdas import values
+from unnest.core.keras3.lambdas.values import (
+    Arguments,
+    Array,
+    Const,
+    NotUnderstood,
+    SliceOf,
+    Tensor,
+    Value,
+    constant,
+    items,
+)
+from unnest.core.keras3.op_nodes import Input, OpNode, Part
+from unnest.core.model import Json
+
+X = Tensor(Input(0), "float32", "x")
+ONE, TWO = constant(1), constant(2)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (constant(value=True), "True"),
+        (constant("a'b"), '"a\'b"'),
+        (constant(...), "..."),
+        (constant(1e300), "1e+300"),
+        (items("list", [ONE, TWO]), "[1, 2]"),
+        (items("stored", [ONE]), "[1]"),
+        (items("tuple", [ONE, TWO]), "(1, 2)"),
+        (items("tuple", [ONE]), "(1,)"),
+        (items("tuple", []), "()"),
+        (SliceOf((None, None, None)), ":"),
+        (SliceOf((1, -1, None)), "1:-1"),
+        (SliceOf((None, None, -1)), "::-1"),
+    ],
+)
+def test_a_value_is_written_as_python_writes_it(value: Value, text: str) -> None:
+    assert value.text == text
+
+
+def test_arguments_are_written_in_their_order() -> None:
+    assert Arguments((X, ONE), {"axis": TWO}).text == "x, 1, axis=2"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(constant(2), "2"), (constant(-2), "(-2)"), (constant(-0.0), "(-0.0)"), (X, "x")]
+)
+def test_parentheses_stand_where_something_binds_more_tightly(value: Value, text: str) -> None:
+    """A signed number is an operation of its own, though it is stored as one constant."""
+    assert values.enclosed(value, values.RANK["**"]) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (constant(3), 3),
+        (constant(2.5), 2.5),
+        (constant(2**63 - 1), 2**63 - 1),
+        (constant(2**63), None),
+        (constant(3.1e38), None),
+        (constant(float("inf")), None),
+        (constant(float("nan")), None),
+        (constant(value=True), None),
+        (constant("3"), None),
+        (constant(None), None),
+        (X, None),
+    ],
+    ids=str,
+)
+def test_a_number_is_one_that_a_tensor_holds(value: Value, number: float | None) -> None:
+    assert values.number(value) == number
+
+
+@pytest.mark.parametrize(
+    ("value", "nested"),
+    [
+        (items("list", [ONE, constant(2.5)]), [1, 2.5]),
+        (items("tuple", [items("list", [ONE]), items("list", [TWO])]), [[1], [2]]),
+        (Array([[1]], "a"), [[1]]),
+        (items("list", []), None),
+        (items("list", [ONE, items("list", [TWO])]), None),
+        (items("list", [items("list", [ONE]), items("list", [ONE, TWO])]), None),
+        (items("list", [X]), None),
+        (ONE, None),
+    ],
+    ids=["vector", "matrix", "array", "empty", "ragged", "of two lengths", "of tensors", "a number"],
+)
+def test_an_array_is_numbers_of_one_shape(value: Value, nested: Json) -> None:
+    assert values.array(value) == nested
+
+
+def test_an_array_of_floats_in_keras_3_s_json() -> None:
+    assert values.as_floats([[1], [2]]) == {
+        "class_name": "__numpy__",
+        "config": {"value": [[1.0], [2.0]], "dtype": "float32"},
+    }
+
+
+def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> None:
+    once = values.operation("m", "Add", {}, [X.operand, X.operand], [X, X])
+    assert (once.operand, once.dtype, once.nodes) == (OpNode("m", "Add", {}, (Input(0), Input(0))), "float32", 3)
+    assert values.part(once, 1).operand == Part(OpNode("m", "Add", {}, (Input(0), Input(0))), 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda n: items("list", [ONE] * (values.MAX_ELEMENTS - 2 + n)), "a long list"),
+        (
+            lambda n: values.operation(
+                "m", "Add", {}, [], [Tensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
+            ),
+            "the expression is too large",
+        ),
+        (lambda n: values.bounded("x" * (values.MAX_TEXT - 1 + n)), "the expression is too long"),
+    ],
+    ids=["list", "operations", "text"],
+)
+def test_nothing_grows_beyond_what_anyone_writes(make: object, reason: str) -> None:
+    """At the bound it is made; one more and it is not."""
+    assert callable(make)
+    make(1)
+    with pytest.raises(NotUnderstood, match=re.escape(reason)):
+        make(2)
+
+
+def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
+    inner = items("list", [ONE] * 5_000)
+    assert items("list", [inner]).size == 5_002
+    with pytest.raises(NotUnderstood):
+        items("list", [inner, inner])
+
+
+def test_a_constant_is_no_number_where_it_is_a_truth_value() -> None:
+    assert constant(value=True) == Const(value=True, text="True")
+    assert constant(-1).rank == values.UNARY

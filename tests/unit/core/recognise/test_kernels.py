@@ -1,0 +1,124 @@
+"""What operations do to arrays: rows move, numbers are computed, and nothing is computed of what the rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unnest.core.architecture.graph import Layer
+from unnest.core.model import Json
+from unnest.core.recognise.kernels import ELEMENT, MAX_PARTS, ByContents, Unreadable, carry_out, is_known
+from unnest.core.recognise.op_calls import Said
+
+X: Json = ["x", 0, 0]
+SHAPE: Json = ["n", 0, 0]
+LAYERS: Mapping[str, Layer] = {name: Layer(name, "InputLayer", {}, {}, ()) for name in ("x", "n")}
+SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
+FULL: Json = {"start": None, "stop": None, "step": None}
+
+
+def done(name: str, /, *args: Json, **kwargs: Json) -> list[Any]:
+    """The results on `x`, six rows of four elements, and `n`, the numbers 6 and 4."""
+    values = {"x": SOURCE, "n": np.array([6, 4])}
+    results = carry_out(Said(name, args, kwargs), LAYERS, lambda ref: values[ref[0]])
+    return [np.asarray(result) for result in results]
+
+
+def rows(result: np.ndarray) -> list[int]:
+    """The rows of the source that a result holds, whole."""
+    elements = result["element"] if result.dtype == ELEMENT else result
+    assert elements.shape[1:] == (4,)
+    assert (elements % 4 == np.arange(4)).all()
+    return [int(first) // 4 for first in elements[:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs", "parts"),
+    [
+        ("split", [X, 2], {"axis": 0}, [[0, 1, 2], [3, 4, 5]]),
+        ("split", [X], {"num_or_size_splits": [1, -1], "axis": 0}, [[0], [1, 2, 3, 4, 5]]),
+        ("k3split", [X, [1, 4]], {"axis": 0}, [[0], [1, 2, 3], [4, 5]]),
+        ("getitem", [X], {"slice_spec": {"start": 1, "stop": None, "step": 2}}, [[1, 3, 5]]),
+        ("stridedslice", [X, [[0], [4], [1]], {"begin_mask": 1}], {}, [[0, 1, 2, 3]]),
+        ("stridedslice", [X, [[4], [0], [1]], {"end_mask": 1}], {}, [[4, 5]]),
+        ("slice", [X, [2, 0], [-1, -1]], {}, [[2, 3, 4, 5]]),
+        ("gather", [X, [5, 0]], {"axis": 0}, [[5, 0]]),
+        ("take", [X, [1]], {"axis": 0}, [[1]]),
+        ("concat", [[X, X]], {"axis": 0}, [[*range(6), *range(6)]]),
+        ("reverse", [X, [0]], {}, [[5, 4, 3, 2, 1, 0]]),
+        ("identity", [X], {}, [[*range(6)]]),
+        ("cast", [X], {"dtype": "float16"}, [[*range(6)]]),
+    ],
+)
+def test_rows_are_moved(name: str, args: Sequence[Json], kwargs: dict[str, Json], parts: list[list[int]]) -> None:
+    assert is_known(Said(name, args, kwargs))
+    assert [rows(result) for result in done(name, *args, **kwargs)] == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs", "value"),
+    [
+        ("shape", [X], {}, [6, 4]),
+        ("size", [X], {}, 24),
+        ("floordiv", [SHAPE, 4], {}, [1, 1]),
+        ("range", [1, 7, 2], {}, [1, 3, 5]),
+        ("range", [3], {}, [0, 1, 2]),
+        ("reduceprod", [SHAPE], {}, 24),
+        ("cumsum", [SHAPE], {"exclusive": True}, [0, 6]),
+        ("getitem", [SHAPE], {"slice_spec": 0}, 6),
+        ("logicalnot", [[True, False]], {}, [False, True]),
+    ],
+)
+def test_numbers_are_computed(name: str, args: Sequence[Json], kwargs: dict[str, Json], value: Any) -> None:
+    assert [result.tolist() for result in done(name, *args, **kwargs)] == [value]
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("add", [X, 1]), ("mul", [X, X]), ("cast", [X, "bool"]), ("reducesum", [X]), ("cumsum", [X]), ("gather", [SHAPE, X]),
+     ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("boolean_mask".replace("_", ""), [SHAPE, X])],
+)  # fmt: skip
+def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Json]) -> None:
+    with pytest.raises(ByContents):
+        done(name, *args)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs"),
+    [
+        ("split", [X, MAX_PARTS + 1], {"axis": 0}),
+        ("split", [X, 1.5], {"axis": 0}),
+        ("gather", [X, [0]], {"axis": 0, "batch_dims": 1}),
+        ("gather", [X, [0.5]], {"axis": 0}),
+        ("cumsum", [SHAPE], {"reverse": True}),
+        ("identity", [X], {"unheard_of": 3}),
+        ("range", [0, 10**12], {}),
+        ("cast", [SHAPE, "text"], {}),
+        ("concat", [[X, SHAPE]], {"axis": 0}),
+        ("booleanmask", [X, [1, 0, 1, 0, 1, 0]], {}),
+    ],
+    ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument", "too large",
+         "a dtype", "rows and numbers", "a mask of numbers"],
+)  # fmt: skip
+def test_arguments_that_are_not_understood(name: str, args: Sequence[Json], kwargs: dict[str, Json]) -> None:
+    with pytest.raises(Unreadable):
+        done(name, *args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("split", [X, [1, 2]]), ("split", [X, 5]), ("slice", [X, [5, 0], [2, 4]]), ("slice", [X, [0], [1]]),
+     ("booleanmask", [X, [True]])],
+    ids=["sizes that do not add up", "uneven", "beyond the end", "of one axis", "a short mask"],
+)  # fmt: skip
+def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Json]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        done(name, *args)
+
+
+def test_names_and_empty_arguments_say_nothing() -> None:
+    assert rows(done("identity", X, name="n", unheard_of=None)[0]) == [*range(6)]
+    assert not is_known(Said("relu", [X], {}))

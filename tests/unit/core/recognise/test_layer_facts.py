@@ -1,0 +1,213 @@
+"""What a single layer says of rows: cuts them, keeps them, joins them, passes them on; or nothing."""
+# ruff: noqa: PLW0108 - the code of these lambdas is what is stored
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import functional, layer, sequential, source
+from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.layer_facts import Shape
+
+K: Any = None
+tf: Any = None
+np: Any = None
+OneLayer = tuple[Layer, Call]
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (called("Dropout", rate=0.5), "l is Keras's Dropout, which keeps all rows"),
+        (called("Rows"), None),
+        (code_lambda(lambda x: K.reverse(x, axes=2)), "the code of l moves what is in the rows and cuts none"),
+        (code_lambda(lambda x: K.relu(x)), None),
+        (code_lambda(lambda x: -x), "the code of l has no means to cut rows"),
+        (code_lambda(lambda x: x[:4]), None),
+        (code_lambda(lambda x, i=0: x[i]), None),
+        (code_lambda(lambda x: -x, closure=[1, 2]), None),
+        (code_lambda(lambda x: K.reverse(K.slice(x), axes=2)), None),
+        (called("Lambda", function="flip"), None),
+    ],
+    ids=["Keras's own", "somebody's own", "a flip", "a name that says nothing", "no means", "a number", "a default",
+         "a closure", "a flipped slice", "by name"],
+)  # fmt: skip
+def test_what_keeps_all_rows(one: OneLayer, reason: str | None) -> None:
+    """A class of somebody's own may do anything, whatever it is called."""
+    assert layer_facts.keeps_rows(one[0]) == reason
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (called("Concatenate", axis=0), True),
+        (called("Concatenate", axis=1), False),
+        (called("Concatenate", axis=-1), False),
+        (called("Concatenate"), None),
+        (called("Mine", axis=[0]), True),
+        (called("Mine", axis=True), None),
+        (called("Merge", mode="concat", concat_axis=0), True),
+        (called("Merge", mode="concat", concat_axis=1), False),
+        (called("Merge", mode="sum", concat_axis=0), False),
+        (op_function("concat", axis=0), True),
+        (op_function("concat", axis=1), False),
+        (op_function("concat"), None),
+        (op_function("stack", axis=0), False),
+        (op_function("vstack"), True),
+        (op_function("add_n"), False),
+        (op_node("ConcatV2", {"1": 0}), True),
+        (op_keras_3("Concatenate", axis=0), True),
+        (code_lambda(lambda x: K.concatenate(x, axis=0)), True),
+        (code_lambda(lambda x: K.concatenate(x, axis=1)), False),
+        (code_lambda(lambda x: K.sum(x, axis=0)), None),
+        (called("Lambda", function="merge", arguments={"axis": 0}), True),
+        (called("Lambda", function="merge", arguments={}), None),
+    ],
+)
+def test_what_joins_on_the_batch_axis(one: OneLayer, answer: bool | None) -> None:
+    assert layer_facts.joins_on_batch_axis(*one) is answer
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (called("Average"), True),
+        (called("Concatenate"), False),
+        (called("Mean"), False),
+        ((Layer("l", "Average", {}, {"class_name": "Average", "module": "mine"}, ()), Call(())), False),
+        (code_lambda(lambda x: K.mean(x, axis=0)), True),
+        (code_lambda(lambda x: tf.add_n(x)), True),
+        (code_lambda(lambda x: K.stack(x)), True),
+        (code_lambda(lambda x: K.reshape(K.stack(x), 1)), False),
+        (code_lambda(lambda x: K.concatenate(x, axis=0)), False),
+        (code_lambda(lambda x: K.meaningful(x)), False),
+    ],
+)
+def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None:
+    """A name counts as a word, not as a part of one; a class only where it is Keras's."""
+    assert layer_facts.combines(one[0]) is answer
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (called("Activation", activation="linear"), True),
+        (called("Activation", activation="relu"), False),
+        (called("Dense", activation="linear", units=3), False),
+        (called("Activation", activation="linear", reads=("x", "y")), False),
+        (op_function("identity"), True),
+        (op_function("cast", dtype="float16"), True),
+        (op_function("reverse", axis=[1]), False),
+        (code_lambda(lambda x: x), True),
+        (code_lambda(lambda x: tf.identity(x)), True),
+        (code_lambda(lambda x: tf.exp(x)), False),
+        (code_lambda(lambda x: x[1:]), False),
+        (code_lambda(lambda x: x, closure=[1]), False),
+        (code_lambda(lambda x: x, scale=2), False),
+        (called("Lambda", function="identity", arguments={}), False),
+        (called("Rows"), False),
+    ],
+)
+def test_what_passes_its_input_on(one: OneLayer, answer: bool) -> None:
+    assert layer_facts.passes_on(*one) is answer
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (op_function("reshape", shape=[2, -1, 4]), True),
+        (op_function("reshape", shape=[3, -1, 4]), False),
+        (op_function("reshape", shape=[-1, 2, 4]), False),
+        (op_function("reshape", shape=[2]), False),
+        (op_function("transpose", shape=[2, -1]), False),
+        (op_keras_3("Reshape", newshape=[2, -1, 4]), True),
+        (called("Reshape", target_shape=[2, -1], trainable=True), False),
+    ],
+)
+def test_what_stacks_two_parts_for_an_index(one: OneLayer, answer: bool) -> None:
+    assert layer_facts.stacks_parts(*one, 2) is answer
+
+
+@pytest.mark.parametrize(
+    ("one", "shows", "measures"),
+    [
+        (code_lambda(lambda x: K.shape(x)), True, True),
+        (code_lambda(lambda x: K.slice(x)), True, False),
+        (code_lambda(lambda x: K.reshape(x, 1)), False, False),
+        (code_lambda(lambda x: helper.part_of(x)), False, False),  # type: ignore[name-defined]  # noqa: F821 - not run
+        (called("Lambda", function="slice"), False, False),
+        (called("SliceRows"), False, False),
+    ],
+    ids=["shape", "slice", "a part of a word", "somebody's own", "by name", "a class"],
+)
+def test_code_that_shows_how_it_cuts(one: OneLayer, shows: bool, measures: bool) -> None:
+    assert (layer_facts.shows_how(one[0]), layer_facts.measures(one[0])) == (shows, measures)
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [(called("Lambda"), True), (called("Mine", function="f"), True), (called("Mine", arguments={}), True),
+     (called("Rows"), False)],
+)  # fmt: skip
+def test_what_runs_somebody_s_function(one: OneLayer, answer: bool) -> None:
+    assert layer_facts.is_function(one[0]) is answer
+
+
+def test_numbers_come_with_their_places_in_order() -> None:
+    found = layer_facts.numbers({"a": [1, True, {"b": 2.5}], "c": "3", "d": None}, ("top",))
+    assert list(found) == [(("top", "a", 0), 1), (("top", "a", 2, "b"), 2.5)]
+
+
+def test_deep_json_is_no_matter() -> None:
+    value: Any = 1
+    for _ in range(3_000):
+        value = [value]
+    assert [number for _, number in layer_facts.numbers(value)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("config", "shape"),
+    [
+        ({"batch_input_shape": [None, 3]}, (None, 3)),
+        ({"batch_shape": [8, 3]}, (8, 3)),
+        ({"batch_shape": "83"}, None),
+        ({}, None),
+    ],
+)
+def test_the_shape_of_an_input(config: dict[str, Any], shape: Shape | None) -> None:
+    assert layer_facts.stored_shape(called("InputLayer", **config)[0]) == shape
+
+
+def test_the_shapes_that_a_template_takes() -> None:
+    two = functional(source("a", (None, 3)), source("b", (8, 2)), layer("y", ["a", "b"]),
+                     inputs=[("b", 0, 0), ("a", 0, 0)])  # fmt: skip
+    assert layer_facts.template_shapes(two) == [(8, 2), (None, 3)]
+    chain = sequential(layer("d", batch_input_shape=[None, 4]))
+    assert layer_facts.template_shapes(chain) == [(None, 4)]
+    assert layer_facts.template_shapes(sequential(layer("d"))) == [None]
+    assert layer_facts.template_shapes(sequential()) is None
+
+
+@pytest.mark.parametrize(
+    ("source_shape", "template_shape", "answer"),
+    [
+        ((None, 3), (8, 3), True),
+        ((None, 3), (None, 4), False),
+        ((None, 3), (None, 3, 1), False),
+        ((None, None), (None, 4), True),
+        (None, (None, 4), True),
+    ],
+)
+def test_a_row_of_the_source_is_a_row_for_the_template(
+    source_shape: Shape | None, template_shape: Shape | None, answer: bool
+) -> None:
+    assert layer_facts.same_rows(source_shape, template_shape) is answer
+
+
+@pytest.mark.parametrize(("name", "answer"), [("reverse", True), ("random_flip", True), ("getitem", False)])
+def test_names_that_move_pixels(name: str, answer: bool) -> None:
+    assert layer_facts.moves(name) is answer

@@ -1,0 +1,90 @@
+"""Where a wrapper sits in what is served, how much its template holds, and whether it is built for one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.property.opgraphs import Writer, cut
+from unnest.core.recognise.op_graph import OpGraph
+from unnest.core.recognise.serving import Towers, find
+from unnest.core.recognise.serving_scope import is_built_for, parameters, scope
+
+
+def unchanged(_: Writer, x: str) -> str:
+    return x
+
+
+def through(kind: str) -> Callable[[Writer, str], str]:
+    return lambda w, x: w.op(kind, x, shape=(-1, 3))
+
+
+def graph_of(
+    before: Callable[[Writer, str], str] = unchanged, after: Callable[[Writer, str], str] = unchanged, rows: int = -1,
+    inside: Callable[[Writer, str], str] = unchanged,
+) -> tuple[OpGraph, Towers, str]:  # fmt: skip
+    """A wrapper with operations before, inside and after it; the served tensor."""
+    w = Writer()
+    x = before(w, w.op("Placeholder", shape=(rows, 3)))
+    ends = [w.op("MatMul", inside(w, part), w.variable(0)) for part in cut(w, "split", x, 2)]
+    served = after(w, w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(rows, 3)))
+    graph = w.graph([served])
+    towers = find([graph], {})
+    assert towers is not None
+    return graph, towers, served
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        (unchanged, unchanged, "whole"),
+        (through("Cast"), unchanged, "whole"),
+        (unchanged, through("Identity"), "whole"),
+        (unchanged, through("Softmax"), "head"),
+        (through("Relu"), unchanged, "embedded"),
+        (through("Relu"), through("Softmax"), "embedded"),
+    ],
+    ids=["all of it", "after a cast", "handed on", "under a head", "after a layer", "between two"],
+)
+def test_where_a_wrapper_sits(
+    before: Callable[[Writer, str], str], after: Callable[[Writer, str], str], where: str
+) -> None:
+    graph, towers, served = graph_of(before, after)
+    assert scope(graph, {}, [[served]], towers) == where
+
+
+def test_one_signature_that_serves_the_merge_alone_is_enough() -> None:
+    graph, towers, served = graph_of(after=through("Softmax"))
+    assert scope(graph, {}, [[served], towers.merges], towers) == "whole"
+    assert scope(graph, {}, [["n0:0"]], towers) == "embedded"
+
+
+@pytest.mark.parametrize(
+    ("shape", "count"),
+    [((3, 4), 12), ((), 1), ((-1, 4), None), (None, None)],
+    ids=["known", "scalar", "open", "untold"],
+)
+def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count: int | None) -> None:
+    w = Writer()
+    variable = w.op("VarHandleOp", shape=None)
+    handle = w.ops[variable.partition(":")[0]]
+    w.ops[handle.name] = handle.__class__(handle.name, handle.kind, (), attrs={"shape": shape})
+    parts = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2)
+    ends = [w.op("MatMul", part, w.op("ReadVariableOp", variable)) for part in parts]
+    graph = w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])
+    towers = find([graph], {})
+    assert towers is not None
+    assert parameters(graph, {}, towers) == count
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "built"), [(8, 4, True), (8, -1, False), (8, 3, False), (-1, 4, False)],
+    ids=["its share", "open", "another number", "no fixed batch"],
+)  # fmt: skip
+def test_a_template_may_hold_its_share_of_the_batch_as_a_number(rows: int, first: int, built: bool) -> None:
+    def reshaped(w: Writer, x: str) -> str:
+        return w.op("Reshape", x, w.op("Const", value=[first, 3]), shape=(first, 3))
+
+    graph, towers, _ = graph_of(rows=rows, inside=reshaped)
+    assert is_built_for(graph, {}, towers) is built

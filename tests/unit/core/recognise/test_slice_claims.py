@@ -1,0 +1,213 @@
+"""What slices are told must come to all rows in order: the forms that do, and the nearest that do not.
+
+(Every stored number of every form as another: test_mutants.py.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
+from unnest.core.recognise import slice_claims
+from unnest.core.recognise.slice_claims import Slice, Told, claim
+
+K: Any = None
+
+
+def lambdas(*arguments: dict[str, Any]) -> list[Slice]:
+    """Lambdas of one function by name, told by arguments."""
+    return lane(
+        *(called("Lambda", name=f"s{i}", function=["f", None, None], arguments=a) for i, a in enumerate(arguments))
+    )
+
+
+def classes(*configs: dict[str, Any]) -> list[Slice]:
+    """A class of somebody's own, told by its config."""
+    return lane(*(called("Rows", name=f"s{i}", trainable=True, **c) for i, c in enumerate(configs)))
+
+
+@pytest.mark.parametrize(
+    ("slices", "told", "edges"),
+    [
+        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), Told.ROWS, (0, 0.5)),
+        (lambdas({"i": 1, "parts": 2}, {"i": 2, "parts": 2}), Told.ROWS, (0, 0.5)),
+        (lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 3}), Told.OTHERWISE, ()),
+        (lambdas({"i": 1, "parts": 2}, {"i": 0, "parts": 2}), Told.OTHERWISE, ()),
+        (lambdas({"i": 2, "parts": 2}, {"i": 3, "parts": 2}), Told.OTHERWISE, ()),
+        (lambdas({"i": 0}, {"i": 1}), Told.PARTLY, ()),
+        (classes({"i": 0, "parts": 2}, {"i": 1, "parts": 2}), Told.ROWS, (0, 0.5)),
+        (classes({"i": 0}, {"i": 1}), Told.OPAQUE, ()),
+    ],
+    ids=["from 0", "from 1", "two counts", "the wrong way round", "from 2", "no count", "of a class",
+         "of a class, no count"],
+)  # fmt: skip
+def test_an_index_and_the_number_of_parts(slices: list[Slice], told: Told, edges: tuple[float, ...]) -> None:
+    found = claim(slices)
+    assert (found.told, found.edges) == (told, edges)
+
+
+@pytest.mark.parametrize(
+    ("slices", "rows", "told"),
+    [
+        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, Told.ROWS),
+        (lambdas({"start": 0, "n": 3, "of": 6}, {"start": 3, "n": 2, "of": 6}), None, Told.OTHERWISE),
+        (lambdas({"start": 0, "n": 3, "of": 5}, {"start": 2, "n": 2, "of": 5}), None, Told.OTHERWISE),
+        (lambdas({"start": 1, "n": 2, "of": 5}, {"start": 3, "n": 2, "of": 5}), None, Told.OTHERWISE),
+        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}), None, Told.ROWS),
+        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.4, "hi": 1.0}), None, Told.OTHERWISE),
+        (lambdas({"lo": 0, "hi": 60}, {"lo": 60, "hi": 100}), None, Told.ROWS),
+        (lambdas({"lo": 0, "hi": 4}, {"lo": 4, "hi": 7}), 7, Told.ROWS),
+        (lambdas({"lo": None, "hi": 4}, {"lo": 4, "hi": None}), None, Told.ROWS),
+    ],
+    ids=["shares", "of another total", "overlapping shares", "not from the first row", "fractions",
+         "overlapping fractions", "percent", "rows of a fixed batch", "open ends"],
+)  # fmt: skip
+def test_shares_and_bounds(slices: list[Slice], rows: int | None, told: Told) -> None:
+    assert claim(slices, rows).told is told
+
+
+@pytest.mark.parametrize(
+    ("slices", "rows"),
+    [
+        (lambdas({"i": 0, "parts": 2}, {"i": 2, "parts": 2}), None),
+        (lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 0.9}), None),
+        (lambdas({"lo": 0, "hi": 4}, {"lo": 4, "hi": 7}), 8),
+    ],
+    ids=["one left out", "not to the end", "of a larger batch"],
+)
+def test_claims_must_add_up(slices: list[Slice], rows: int | None) -> None:
+    """The parts line up, but what they come to is not the batch."""
+    found = claim(slices, rows)
+    assert found.told not in (Told.ROWS, Told.DEALT, Told.LATE)
+    assert found.edges == ()
+
+
+def test_two_forms_must_tell_one_cut() -> None:
+    both = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.6}, {"i": 1, "parts": 2, "lo": 0.6, "hi": 1.0})
+    assert claim(both).told is Told.OTHERWISE
+    same = lambdas({"i": 0, "parts": 2, "lo": 0.0, "hi": 0.5}, {"i": 1, "parts": 2, "lo": 0.5, "hi": 1.0})
+    assert claim(same).told is Told.ROWS
+
+
+def test_a_number_that_varies_in_another_way_is_no_order_of_parts() -> None:
+    found = claim(lambdas({"i": 0, "parts": 2, "scale": 3}, {"i": 1, "parts": 2, "scale": 7}))
+    assert (found.told, found.sentence) == (
+        Told.OTHERWISE,
+        "scale is 3, 7 from slice to slice, which is no order of parts",
+    )
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+@pytest.mark.parametrize("key", ["axis", "dim", "axes"])
+def test_a_slice_of_another_axis_is_none(key: str, axis: int) -> None:
+    found = claim(lambdas({"i": 0, "parts": 2, key: axis}, {"i": 1, "parts": 2, key: axis}))
+    assert (found.told, found.sentence) == (Told.OTHERWISE, f"s0 cuts axis {axis}, which is not the batch")
+    assert claim(lambdas({"i": 0, "parts": 2, key: 0}, {"i": 1, "parts": 2, key: 0})).told is Told.ROWS
+
+
+class TestClosures:
+    """Cells that a loop bound late all hold the last part's numbers."""
+
+    @staticmethod
+    def cells(*values: list[int]) -> list[Slice]:
+        functions = [["code", None, value] for value in values]
+        return lane(*(called("Lambda", name=f"s{i}", function=f) for i, f in enumerate(functions)))
+
+    def test_in_order(self) -> None:
+        assert claim(self.cells([0, 2], [1, 2])).told is Told.ROWS
+
+    @pytest.mark.parametrize("cells", [[1, 2], [1], [2, 4]], ids=["index and count", "index alone", "bounds"])
+    def test_the_last_part_s_in_every_slice(self, cells: list[int]) -> None:
+        assert claim(self.cells(cells, cells)).told is Told.LATE
+
+    def test_the_first_part_s_in_every_slice(self) -> None:
+        assert claim(self.cells([0, 2], [0, 2])).told is Told.OTHERWISE
+
+
+class TestOpaque:
+    """What nothing stored tells is no evidence, whatever it is called."""
+
+    @pytest.mark.parametrize("name", ["Rows", "SliceBatch", "Augment", "GetSlice"])
+    def test_a_class_that_is_told_nothing(self, name: str) -> None:
+        slices = lane(*(called(name, name=f"s{i}", trainable=True) for i in range(2)))
+        found = claim(slices)
+        assert found.told is Told.OPAQUE
+        assert found.sentence is not None
+        assert found.sentence.endswith(f"if it cuts, say so with --slice-layer {name}")
+
+    def test_a_layer_of_keras_s_own_is_no_slice(self) -> None:
+        slices = lane(*(called("Dropout", name=f"s{i}", trainable=True, rate=0.5) for i in range(2)))
+        assert claim(slices).told is Told.OTHERWISE
+
+    def test_a_function_by_name_alone(self) -> None:
+        assert claim(lane(*(called("Lambda", name=f"s{i}", function="half") for i in range(2)))).told is Told.OPAQUE
+
+    def test_a_class_that_is_told_numbers_that_nothing_explains(self) -> None:
+        assert claim(classes({"a": 5}, {"a": 9})).told is Told.OPAQUE
+
+    def test_a_class_that_is_told_the_same_for_all(self) -> None:
+        assert claim(classes({"i": 0, "parts": 2}, {"i": 0, "parts": 2})).told is Told.OTHERWISE
+
+
+class TestOneLayerForAllTowers:
+    """An output per tower."""
+
+    @staticmethod
+    def split(*outputs: int, kind: str = "Split", **config: Any) -> list[Slice]:
+        layer, call = called(kind, trainable=True, **config)
+        return [Slice(layer, call, output) for output in outputs]
+
+    @pytest.mark.parametrize(
+        ("slices", "told"),
+        [
+            (split(0, 1, parts=2), Told.ROWS),
+            (split(1, 0, parts=2), Told.OTHERWISE),
+            (split(0, 1, parts=3), Told.OTHERWISE),
+            (split(0, 1, parts=2, axis=1), Told.OTHERWISE),
+            (split(0, 1), Told.OPAQUE),
+            (split(0, 1, kind="Lambda", function="f"), Told.PARTLY),
+        ],
+        ids=["two of two", "the wrong way round", "two of three", "another axis", "told nothing", "a function"],
+    )
+    def test_the_parts_in_use_are_all(self, slices: list[Slice], told: Told) -> None:
+        assert claim(slices).told is told
+
+
+def test_the_inputs_are_cut_alike() -> None:
+    halves = claim(lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}))
+    counted = claim(lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}))
+    uneven = claim(lambdas({"lo": 0.0, "hi": 0.6}, {"lo": 0.6, "hi": 1.0}))
+    silent = claim(lambdas({"i": 0}, {"i": 1}))
+    assert slice_claims.agree([halves, counted, silent])
+    assert not slice_claims.agree([halves, uneven])
+
+
+@pytest.mark.parametrize(
+    ("config", "one_of_one", "nothing"),
+    [
+        ({"i": 0, "parts": 1}, True, False),
+        ({"i": 1, "parts": 1}, False, False),
+        ({"i": 0, "parts": 1, "axis": 0}, False, False),
+        ({"i": 0.0, "parts": 1.0}, False, False),
+        ({"trainable": True}, False, True),
+    ],
+)
+def test_what_one_tower_alone_is_told(config: dict[str, Any], one_of_one: bool, nothing: bool) -> None:
+    layer, _ = called("Rows", **config)
+    assert (slice_claims.is_part_one_of_one(layer), slice_claims.says_nothing(layer)) == (one_of_one, nothing)
+
+
+def test_code_without_a_call_can_but_deal_rows_out() -> None:
+    """Bounds in such code are numbers of rows; an index is where each k-th row begins."""
+    dealt = lane(*(code_lambda(lambda x, i=0, parts=2: x[i::parts], i=i, parts=2) for i in range(2)))
+    assert claim(dealt).told is Told.DEALT
+    measured = lane(*(code_lambda(lambda x, i=0, parts=2: K.shape(x)[i] // parts, i=i, parts=2) for i in range(2)))
+    assert claim(measured).told is Told.ROWS
+
+
+def test_constants_of_a_call_count_and_its_tensors_do_not() -> None:
+    layers = [op_function("f", i=i, parts=2) for i in range(2)]
+    as_classes = lane(*((called("Rows", name=f"s{i}")[0], call) for i, (_, call) in enumerate(layers)))
+    assert claim(as_classes).told is Told.ROWS

@@ -1,0 +1,122 @@
+"""Weights alone: which order of layers, and which names, tell of a wrapper; and the nearest that do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.build import tensors
+from unnest.core.assign.flat_list import Ambiguous
+from unnest.core.model import Group
+from unnest.core.recognise import weight_names
+
+WEIGHTS = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")
+HEAD = Group("h", tensors("h/kernel:0"))
+
+
+def groups(before: str, after: str, *head: Group, weights: object = WEIGHTS) -> list[Group]:
+    """Layers without weights, the template, and layers without weights again."""
+    assert isinstance(weights, tuple)
+    named = [Group(name, ()) for name in before.split()], [Group(name, ()) for name in after.split()]
+    return [*named[0], Group("model_1", weights), *named[1], *head]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "inputs", "towers", "merge"),
+    [
+        ("input_1 lambda_1 lambda_2", "b", 1, 2, ("b",)),
+        ("input_1 lambda_1 lambda_2", "concatenate_1", 1, 2, ("concatenate_1",)),
+        ("u v lambda_1 lambda_2 lambda_3 lambda_4", "a b", 2, 2, ("a", "b")),
+        ("x In0_Dev0 In0_Dev1 In0_Dev2", "b", 1, 3, ("b",)),
+        ("x tf.split tf.strided_slice", "b", 1, None, ("b",)),
+        ("x s_1 s_2", "b", 1, 2, ("b",)),
+    ],
+    ids=["like the template's layer", "like a merge", "two inputs", "numbers inside", "operations", "any stem"],
+)
+def test_inputs_slices_template_merges(
+    before: str, after: str, inputs: int, towers: int | None, merge: tuple[str, ...]
+) -> None:
+    found = weight_names.find(groups(before, after))
+    assert found is not None
+    assert (found.template, found.inputs, found.towers, found.merge) == ("model_1", inputs, towers, merge)
+    assert found.tensors == WEIGHTS
+    assert found.head == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "head", "weights"),
+    [
+        ("", "concatenate_1", (), WEIGHTS),
+        ("input_1 lambda_1", "concatenate_1", (), WEIGHTS),
+        ("u v lambda_1 lambda_2 lambda_3", "concatenate_1", (), WEIGHTS),
+        ("lambda_1 lambda_2", "concatenate_1", (), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "", (), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "", (HEAD,), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "dot_1", (), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "average_1", (), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "lambda_3", (), WEIGHTS),
+        ("input_1 crop_1 crop_2", "activation_1", (), WEIGHTS[:2]),
+        ("input_1 crop_1 crop_2", "concatenate_1", (HEAD,), WEIGHTS),
+        ("input_1 lambda_1 lambda_2", "concatenate_1", (), ()),
+    ],
+    ids=["a model", "one slice", "no equal share", "no input", "no merge", "a head alone", "a pair", "an ensemble",
+         "a comparison", "one witness", "a head, two witnesses", "no weights"],
+)  # fmt: skip
+def test_the_nearest_that_are_none(before: str, after: str, head: tuple[Group, ...], weights: object) -> None:
+    assert weight_names.find(groups(before, after, *head, weights=weights)) is None
+
+
+def test_under_a_head_all_names_must_tell() -> None:
+    found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", HEAD))
+    assert found is not None
+    assert found.head == (HEAD,)
+    assert [group.name for group in weight_names.groups_of(found)] == ["a", "b", "h"]
+
+
+@pytest.mark.parametrize(
+    ("merge", "by_class"), [("concatenate_1", True), ("merge_2", True), ("b", False), ("my_concat", False)]
+)
+def test_a_merge_by_its_class_s_name_says_nothing_of_the_axis(merge: str, by_class: bool) -> None:
+    found = weight_names.find(groups("input_1 lambda_1 lambda_2", merge))
+    assert found is not None
+    assert found.merges_by_class is by_class
+
+
+def test_weights_go_to_the_layers_in_their_names() -> None:
+    found = weight_names.find(groups("input_1 lambda_1 lambda_2", "b"))
+    assert found is not None
+    assert weight_names.groups_of(found) == (Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))
+
+
+def test_the_number_of_a_clone_goes_where_a_merge_shows_the_name() -> None:
+    cloned = tensors("a_1/kernel:0", "b_1/kernel:0")
+    named = {
+        merge: [group.name for group in weight_names.groups_of(found)]
+        for merge in ("b", "concatenate_3")
+        if (found := weight_names.find(groups("input_1 lambda_1 lambda_2", merge, weights=cloned)))
+    }
+    assert named == {"b": ["a", "b"], "concatenate_3": ["a_1", "b_1"]}
+
+
+@pytest.mark.parametrize(
+    ("weights", "head"),
+    [(tensors("a/kernel:0", "a/kernel:0", "b/bias:0"), ()), (tensors("h/kernel:0", "b/bias:0"), (HEAD,))],
+    ids=["two weights of one name", "two layers of one name"],
+)
+def test_names_that_are_not_those_of_a_flat_model(weights: object, head: tuple[Group, ...]) -> None:
+    found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", *head, weights=weights))
+    assert found is not None
+    with pytest.raises(Ambiguous, match=r"^the weight names of model_1 are not those of a flat model$"):
+        weight_names.groups_of(found)
+
+
+@pytest.mark.parametrize(
+    ("stored", "answer"),
+    [
+        ([Group("x", ()), Group("t", WEIGHTS)], True),
+        ([Group("x", ()), Group("a", WEIGHTS[:2])], False),
+        ([Group("t", WEIGHTS), HEAD], False),
+        ([], False),
+    ],
+)
+def test_one_layer_with_the_weights_of_several_is_doubtful(stored: list[Group], answer: bool) -> None:
+    assert weight_names.is_doubtful(stored) is answer

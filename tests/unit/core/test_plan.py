@@ -1,0 +1,131 @@
+"""What becomes of a stored model: clean, parallel with a result, or refused; and no tensor is forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
+from tests.unit.core.rewrite.wrapping import MERGE, split
+from unnest.core.model import Contents, Group, Plan, Stored, Tensor
+from unnest.core.plan import plan
+
+TEMPLATE = functional(
+    source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE),
+    inputs=[("tx", 0, 0)], outputs=[("b", 0, 0)], name="t",
+)  # fmt: skip
+PARALLEL = functional(
+    source(), split("s", "x"), nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)]), MERGE,
+    outputs=[("m", 0, 0)], name="outer",
+)  # fmt: skip
+WEIGHTS = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")
+GROUPS = (Group("x", ()), Group("s", ()), Group("t", WEIGHTS), Group("m", ()))
+BARE = (Group("x", ()), Group("lambda_1", ()), Group("lambda_2", ()), Group("t", WEIGHTS), Group("concatenate_1", ()))
+
+
+def stored(architecture: dict[str, Any] | None = PARALLEL, groups: tuple[Group, ...] = GROUPS, **more: Any) -> Stored:
+    contents: Contents = "model" if architecture is not None else "weights"
+    return Stored(contents, architecture, None, groups, keras_version="2.4.0", backend="tensorflow", **more)
+
+
+def of_layers(result: Plan) -> dict[str, list[str]]:
+    """Layer -> its tensors, in the result."""
+    assert result.result is not None
+    return {group.name: [t.name for t in group.tensors] for group in result.result.groups}
+
+
+def test_a_parallel_model_becomes_its_template_with_every_tensor() -> None:
+    result = plan(stored())
+    assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
+    assert [(w.template, w.towers, w.confidence) for w in result.wrappers] == [("t", 2, "proven")]
+    assert of_layers(result) == {"tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
+    assert result.result is not None
+    assert result.result.architecture is not None
+    config = result.result.architecture["config"]
+    assert isinstance(config, dict)
+    assert names(config["layers"]) == ["tx", "a", "b"]
+    assert result.template is not None
+    assert (result.template.inputs, result.template.outputs, result.template.parameters) == (1, 1, 12)
+
+
+@pytest.mark.parametrize("architecture", [TEMPLATE, functional(source(), layer("y", ["x"]))], ids=["template", "net"])
+def test_a_model_without_a_wrapper_stays(architecture: dict[str, Any]) -> None:
+    result = plan(stored(architecture, ()))
+    assert (result.verdict, result.wrappers, result.result, result.refusal) == ("clean", (), None, None)
+
+
+def test_a_model_that_keeps_its_layers_in_code_is_not_looked_into() -> None:
+    result = plan(stored({"class_name": "Mine", "config": {}}, ()))
+    assert result.verdict == "clean"
+    assert [finding.code for finding in result.findings] == ["no-graph"]
+
+
+def test_a_near_miss_is_told() -> None:
+    merge = {**MERGE, "config": {**MERGE["config"], "axis": 1}}
+    channels = functional(*PARALLEL["config"]["layers"][:-1], merge, outputs=[("m", 0, 0)], name="outer")
+    result = plan(stored(channels))
+    assert result.verdict == "clean"
+    assert [miss.layer for miss in result.near_misses] == ["m"]
+
+
+def test_optimizer_state_stays_in_its_order() -> None:
+    state = tensors("iterations", "m_a", "m_b")
+    state = tuple(replace(t, ref=f"/optimizer{t.ref}") for t in state)
+    result = plan(stored(optimizer=state))
+    assert result.result is not None
+    assert result.result.optimizer == state
+    assert result.dropped == ()
+
+
+class TestWeightsAlone:
+    """Names tell, or the architecture that was kept apart."""
+
+    def test_names_tell_of_a_wrapper(self) -> None:
+        result = plan(stored(None, BARE))
+        assert result.verdict == "parallel"
+        assert of_layers(result) == {"a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
+        assert [(w.template, w.towers, w.confidence) for w in result.wrappers] == [("t", 2, "likely")]
+        assert {finding.code for finding in result.findings} == {"names-alone", "weightless-left-out"}
+
+    def test_weights_that_unnest_wrote_are_clean(self) -> None:
+        assert plan(stored(None, BARE, is_ours=True)) == Plan("clean")
+
+    def test_one_layer_with_the_weights_of_several_is_doubtful(self) -> None:
+        result = plan(stored(None, (Group("x", ()), Group("t", WEIGHTS))))
+        assert result.verdict == "clean"
+        assert [finding.code for finding in result.findings] == ["needs-architecture"]
+        flat = plan(stored(None, (Group("x", ()), Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))))
+        assert (flat.verdict, flat.findings) == ("clean", ())
+
+    @pytest.mark.parametrize("architecture", [PARALLEL, TEMPLATE], ids=["of the parallel model", "of the template"])
+    def test_the_architecture_may_be_given(self, architecture: dict[str, Any]) -> None:
+        groups = GROUPS if architecture is PARALLEL else BARE
+        result = plan(stored(None, groups), architecture=architecture)
+        assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
+        assert of_layers(result) == {"tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
+
+    @pytest.mark.parametrize(
+        "architecture",
+        [
+            {"class_name": "Mine", "config": {}},
+            functional(source(), layer("y", ["x"], **DENSE)),
+            functional(source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE), layer("y", ["b"], **DENSE),
+                       inputs=[("tx", 0, 0)]),
+        ],
+        ids=["no graph", "too few layers", "too many"],
+    )  # fmt: skip
+    def test_another_model_s_is_refused(self, architecture: dict[str, Any]) -> None:
+        result = plan(stored(None, BARE), architecture=architecture)
+        assert result.refusal is not None
+        assert (result.refusal.code, result.result) == ("architecture-mismatch", None)
+
+
+def test_a_tensor_that_would_be_lost_is_refused() -> None:
+    """A group of a layer that the graph does not have."""
+    stray = Tensor("stray", (3,), "<f4", "/stray")
+    result = plan(stored(groups=(*GROUPS, Group("nobody", (stray,)))))
+    assert result.refusal is not None
+    assert (result.refusal.code, result.result) == ("weights-unplaced", None)
+    assert "/stray" in result.refusal.message
