@@ -257,8 +257,8 @@ RULES = [
     Broken(
         rule="slices have no weights",
         file="core/recognise/wrappers.py",
-        old="    return bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)\n",
-        new="    return bool(graph.call(at).reads) and not is_model(layer.stored)\n",
+        old="bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)\n",
+        new="bool(graph.call(at).reads) and not is_model(layer.stored)\n",
         tests="tests/unit/core/recognise/test_wrapper_rules.py",
     ),
     Broken(

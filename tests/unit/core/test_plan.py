@@ -111,8 +111,8 @@ class TestWeightsAlone:
         [
             {"class_name": "Mine", "config": {}},
             functional(source(), layer("y", ["x"], **DENSE)),
-            functional(source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE), layer("y", ["b"], **DENSE),
-                       inputs=[("tx", 0, 0)]),
+            functional(source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE),
+                       layer("y", ["b"], **DENSE), inputs=[("tx", 0, 0)]),
         ],
         ids=["no graph", "too few layers", "too many"],
     )  # fmt: skip

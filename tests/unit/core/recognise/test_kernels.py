@@ -78,8 +78,8 @@ def test_numbers_are_computed(name: str, args: Sequence[Json], kwargs: dict[str,
 
 @pytest.mark.parametrize(
     ("name", "args"),
-    [("add", [X, 1]), ("mul", [X, X]), ("cast", [X, "bool"]), ("reducesum", [X]), ("cumsum", [X]), ("gather", [SHAPE, X]),
-     ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("boolean_mask".replace("_", ""), [SHAPE, X])],
+    [("add", [X, 1]), ("mul", [X, X]), ("cast", [X, "bool"]), ("reducesum", [X]), ("cumsum", [X]),
+     ("gather", [SHAPE, X]), ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("boolean_mask".replace("_", ""), [SHAPE, X])],
 )  # fmt: skip
 def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Json]) -> None:
     with pytest.raises(ByContents):
@@ -100,8 +100,8 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Jso
         ("concat", [[X, SHAPE]], {"axis": 0}),
         ("booleanmask", [X, [1, 0, 1, 0, 1, 0]], {}),
     ],
-    ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument", "too large",
-         "a dtype", "rows and numbers", "a mask of numbers"],
+    ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument",
+         "too large", "a dtype", "rows and numbers", "a mask of numbers"],
 )  # fmt: skip
 def test_arguments_that_are_not_understood(name: str, args: Sequence[Json], kwargs: dict[str, Json]) -> None:
     with pytest.raises(Unreadable):

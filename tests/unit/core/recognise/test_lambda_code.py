@@ -51,6 +51,24 @@ def test_every_genuine_function_is_read(python: str) -> None:
     assert unread == []
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("source", "minus_one", "is_identity"),
+    [
+        ("lambda x: abs(x - 1)", {"x"}, False),
+        ("lambda x: 1 - x", set(), False),
+        ("lambda x: (x - 127.5) / 127.5", set(), False),
+        ("lambda x: x", set(), True),
+        ("lambda x: x[...]", set(), False),
+    ],
+)
+def test_what_1_is_taken_off_and_what_does_nothing(
+    python: str, source: str, minus_one: set[str | None], is_identity: bool
+) -> None:
+    found = facts(python, source)
+    assert (set(found.minus_one), found.is_identity) == (minus_one, is_identity)
+
+
 def test_numbers_and_names_of_inner_functions_count() -> None:
     found = code(function(lambda x: [(lambda y: y + 17)(p) for p in x.parts]))  # noqa: PLC3002 - code in code
     assert found is not None

@@ -19,8 +19,8 @@ def call(name: str, function: str, *inputs: str) -> Op:
 F = graph(
     "f", [Op("r", "Relu", ("b",), shapes=((-1, 3),))], ("a", "b"), ("r:activations:0", "a"), arg_shapes=((5,), None)
 )
-ROOT = graph("", [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("i", "Identity", ("x:0",)), Op("s", "Softmax", ("c:1",)),
-                  call("c", "f", "s:0", "i:0")])  # fmt: skip
+ROOT = graph("", [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("i", "Identity", ("x:0",)),
+                  Op("s", "Softmax", ("c:1",)), call("c", "f", "s:0", "i:0")])  # fmt: skip
 VIEW = View(ROOT, {"f": F})
 
 

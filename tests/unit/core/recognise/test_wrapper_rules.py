@@ -49,7 +49,7 @@ def test_towers_are_merged_in_the_order_of_their_slices() -> None:
         ({**MERGE, "config": {**MERGE["config"], "axis": 1}},
          "m (Concatenate) does not line the outputs of t up along the batch"),
         ({**MERGE, "class_name": "Average", "config": {"name": "m"}},
-         "neither m nor the slices say that the batch is put together again"),
+         "m adds, averages or stacks the outputs of t instead of lining them up"),
         (concatenate("m", ("t", 1, 0), ("t", 1, 0)), "m joins one call of t more than once"),
     ],
     ids=["another axis", "an average", "one tower twice"],
