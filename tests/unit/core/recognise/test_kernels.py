@@ -79,7 +79,7 @@ def test_numbers_are_computed(name: str, args: Sequence[Json], kwargs: dict[str,
 @pytest.mark.parametrize(
     ("name", "args"),
     [("add", [X, 1]), ("mul", [X, X]), ("cast", [X, "bool"]), ("reducesum", [X]), ("cumsum", [X]),
-     ("gather", [SHAPE, X]), ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("boolean_mask".replace("_", ""), [SHAPE, X])],
+     ("gather", [SHAPE, X]), ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("booleanmask", [SHAPE, X])],
 )  # fmt: skip
 def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Json]) -> None:
     with pytest.raises(ByContents):
