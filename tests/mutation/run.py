@@ -39,7 +39,8 @@ def red(folder: Path, broken: Broken) -> str | None:
     code = path.read_text("utf8")
     path.write_text(code.replace(broken.old, broken.new), "utf8")
     try:
-        command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *broken.tests.split()]
+        alone = ("-q", "-x", "-n0", "-p", "no:cacheprovider")
+        command = [sys.executable, "-B", "-m", "pytest", *alone, *broken.tests.split()]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     finally:
         path.write_text(code, "utf8")
