@@ -136,7 +136,8 @@ class Arithmetic:
         """
         op = self.view.op(place)
         grid = self.grid_of(place) if op is not None and op.kind in SLICES else None
-        return grid if grid is not None and np.ndim(grid[1]) == 1 else None
+        # NumPy would make an array of a range to tell its dimensions.
+        return grid if grid is not None and (isinstance(grid[1], range) or grid[1].ndim == 1) else None
 
     def grid_of(self, place: Place) -> tuple[Place, Rows] | None:
         """(source, row numbers) of a tensor that is made of whole rows of another one, on one axis or on several."""
