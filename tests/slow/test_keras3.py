@@ -21,6 +21,7 @@ KNOWN = {
     "ConvLSTM2D-subsample-2_2": "Keras 1 does not store subsample: its own stack loads another model",
     "Cropping3D-cropping-2": "nothing is left of the input, which Keras 3 refuses",
     "Cropping3D-cropping-1_0_2": "nothing is left of the input, which Keras 3 refuses",
+    "mask-call": "the mask that was given in the call is no input in the file",
     "Discretization-num_bins-4_bin_boundaries_None": "was never adapted, which Keras 3 refuses",
     **{f"{kind}-dim_ordering-th": "Keras 1 does not store dim_ordering here" for kind in (
         "Cropping2D", "Cropping3D", "UpSampling2D", "UpSampling3D", "ZeroPadding2D", "ZeroPadding3D",
