@@ -12,7 +12,7 @@ from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Expansion, NewLayer
 from unnest.core.keras3.rules import RULES
 from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.model import Stored, Tensor
+from unnest.core.model import Json, JsonObject, Stored, Tensor
 
 POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
@@ -103,8 +103,10 @@ def test_rules_have_sources() -> None:
 
 def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
     """A Sequential of Keras 2.2.4 without weights."""
-    entries = [{"class_name": kind, "config": {"name": f"l{k}", **config}} for k, (kind, config) in enumerate(layers)]
-    architecture = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
+    entries: list[Json] = [
+        {"class_name": kind, "config": {"name": f"l{k}", **config}} for k, (kind, config) in enumerate(layers)
+    ]
+    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
     return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
 
 
