@@ -37,6 +37,8 @@ class Context:
     version: str | None = None
     #: Whether bilinear resizing had today's pixel centres; None where the file does not tell.
     half_pixels: bool | None = None
+    #: Whether masked steps came out as they do today; before tf.keras 1.15 it was the last output.
+    zeroes_masked: bool = True
     #: Whether any layer of the model makes a mask.
     masks: bool = False
     #: Of layers that do not say: the one that the model's other layers say.

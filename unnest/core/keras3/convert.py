@@ -40,6 +40,8 @@ def convert(stored: Stored) -> Converted:
         return Converted(None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}"))
     context = Context.of(stored.keras_version, stored.backend)
     context.half_pixels = _half_pixels(architecture, context)
+    # Those that had today's pixel centres are those whose recurrent layers treat masked steps as today's do.
+    context.zeroes_masked = bool(context.half_pixels)
     context.masks = _makes_masks(architecture)
     context.data_format = _data_format(architecture)
     try:

@@ -418,6 +418,17 @@ def _upsampling(kind: str, config: Config, name: str, weights: Weights, context:
     return Choice(lambda specs: expressed.bilinear(made, specs[0]))
 
 
+def _softmax(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Softmax; before tf.keras 2.4 it heeded no mask, as the activation of that name does not."""
+    if not context.masks or context.release >= (2, 4):
+        return _layer(kind, config, name, weights, context)
+    if config.get("axis", -1) != -1:
+        raise refused(name, kind, "heeds a mask in Keras 3, along another axis than the last")
+    context.note("mask", name)
+    own = {k: v for k, v in config.items() if k != "axis"}
+    return _layer("Activation", {**own, "activation": "softmax"}, name, weights, context)
+
+
 def _rescaling_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Rescaling; where there are masks, as operations, which pass none on, as it did not."""
     scale, offset = config.get("scale", 1.0), config.get("offset", 0.0)
@@ -455,6 +466,8 @@ MERGES = {"sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum", "
 def _merge(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Keras 1's Merge, by its mode."""
     mode = config.get("mode")
+    if config.get("layers"):
+        raise refused(name, kind, "holds its branches, models of their own, as a Sequential's first layer")
     if config.get("mode_type", "raw") != "raw" or mode not in MERGES:
         raise refused(name, kind, f"mode {mode!r} is code, or has no counterpart in Keras 3")
     context.note("merge", name)
@@ -595,6 +608,7 @@ RULES: dict[str, Rule] = {
     "SeparableConv1D": _separable_1d,
     "Resizing": _resizing,
     "Rescaling": _rescaling_layer,
+    "Softmax": _softmax,
     "UpSampling2D": _upsampling,
     "RNN": _rnn,
     "Lambda": stored_functions.rule,

@@ -7,7 +7,7 @@ one as an argument then, or are refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.keras3.context import Context, refused
@@ -52,6 +52,8 @@ class Masks:
     def given(self, kind: str, layer: NewLayer, call: Arguments, kwargs: Mapping[str, Tree]) -> Mapping[str, Tree]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
         told = [self.of[t] for t in call.tensors if t in self.of]
+        if told and not self.context.zeroes_masked:
+            self._check_masked_steps(kind, layer, kwargs)
         if all(mask.today for mask in told) or kwargs.get("mask") is not None:
             return kwargs
         if kind in HEEDING and len(told) == 1 and told[0].tree is not None:
@@ -60,6 +62,20 @@ class Masks:
         if kind in HEEDING or kind in OPAQUE or layer.class_name in ("Functional", "Sequential"):
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
         return kwargs
+
+    @staticmethod
+    def _check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> None:
+        """Raises CannotConvert where Keras of its own gave back something else at masked steps than today's.
+
+        There it is the last output, or the initial state; Keras 3 gives zeros (source: K.rnn of Keras 2.2.4, and
+        zero_output_for_mask of Keras 3's Bidirectional).
+        """
+        if any(_gives_sequences(entry) for entry in _within(layer.entry)):
+            raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
+        if kind in HEEDING and "initial_state" in kwargs:
+            raise refused(
+                layer.name, kind, "at masked steps it gave back its initial state, and gives zeros in Keras 3"
+            )
 
     def note(self, kind: str, config: JsonObject, call: Arguments, made: Sequence[Tree]) -> None:
         """What comes out of a call of the old layer."""
@@ -104,6 +120,39 @@ def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present
     for other in present[1:]:
         tree = _operation("LogicalAnd", tree, other.tree)
     return Mask(tree, sources, today=False)
+
+
+def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
+    """The same for a Sequential, in which one mask at most is handed on. Raises CannotConvert."""
+    masked = False
+    for entry in entries if context.masks and not context.zeroes_masked else ():
+        kind, config = str(entry.get("class_name")), entry.get("config")
+        settings = config if isinstance(config, Mapping) else {}
+        if masked and any(_gives_sequences(inner) for inner in _within(entry)):
+            name = str(settings.get("name"))
+            raise refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
+        if kind == "Masking" or settings.get("mask_zero"):
+            masked = True
+        elif kind in STOPPING or (kind in HEEDING and not _sequences(settings)):
+            masked = False
+
+
+def _gives_sequences(entry: JsonObject) -> bool:
+    config = entry.get("config")
+    return entry.get("class_name") == "Bidirectional" and isinstance(config, Mapping) and _sequences(config)
+
+
+def _within(entry: Json) -> Iterator[JsonObject]:
+    """A layer's entry, and those of all layers inside it."""
+    pending: list[Json] = [entry]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            if "class_name" in part:
+                yield part
+            pending += part.values()
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += part
 
 
 def _sequences(config: JsonObject) -> bool:

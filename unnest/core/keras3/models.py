@@ -12,7 +12,7 @@ from unnest.core.assign.flat_list import Ambiguous, split
 from unnest.core.keras3.builder import Builder, owned
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.masks import Masks
+from unnest.core.keras3.masks import Masks, check_chain
 from unnest.core.keras3.op_nodes import Part
 from unnest.core.keras3.pieces import SEQUENTIAL, Arguments, Choice, Expansion, Known, LayerCall, NewLayer, Piece, Tree
 from unnest.core.keras3.shapes import build_shape
@@ -253,6 +253,7 @@ def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]
 
 
 def _sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
+    check_chain([layer.stored for layer in graph.layers.values()], context)
     names = today_names(graph.layers, context)
     pieces: list[Piece] = [
         piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in graph.layers.values()

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import Expansion, NewLayer
 from unnest.core.keras3.rules import RULES
 from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.model import Tensor
+from unnest.core.model import Json, JsonObject, Stored, Tensor
 
 POLICY = {"class_name": "Policy", "config": {"name": "mixed_float16"}}
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
@@ -98,3 +99,27 @@ def test_rules_have_sources() -> None:
     """Each says what it does, and where that is known from."""
     assert all(rule.what and rule.source for rule in RULES.values())
     assert "Dense" in SIGNATURES
+
+
+def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
+    """A Sequential of Keras 2.2.4 without weights."""
+    entries: list[Json] = [
+        {"class_name": kind, "config": {"name": f"l{k}", **config}} for k, (kind, config) in enumerate(layers)
+    ]
+    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
+    return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
+
+
+BOTH_WAYS = (
+    "Bidirectional",
+    {"layer": {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}},
+)
+WORDS = {"input_dim": 5, "output_dim": 3, "batch_input_shape": [None, 4]}
+
+
+def test_masked_steps() -> None:
+    """What Keras of its own gave back at masked steps, Keras 3 does not; without a mask there are none."""
+    refusal = convert(model(("Embedding", {**WORDS, "mask_zero": True}), BOTH_WAYS)).refusal
+    assert refusal is not None
+    assert "masked steps" in refusal.message
+    assert convert(model(("Embedding", {**WORDS, "mask_zero": False}), BOTH_WAYS)).refusal is None
