@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
+import lzma
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "layers"
+SUFFIX = ".zip.xz"
+
+
+@cache
+def unpacked(pack: Path) -> zipfile.ZipFile:
+    """A pack's zip: its members are alike, so that they are compressed together, in memory as long as tests run."""
+    return zipfile.ZipFile(io.BytesIO(lzma.decompress(pack.read_bytes())))
 
 
 #: What is worse, or was lost before: case -> why.
@@ -52,21 +62,21 @@ class LayerCase:
 
     def extract(self, folder: Path) -> Path:
         """The model file, in a folder of its own with its inputs and outputs beside it."""
-        with zipfile.ZipFile(FOLDER / f"{self.stack}.zip") as archive:
-            members = [n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")]
-            archive.extractall(folder, members)
+        archive = unpacked(FOLDER / f"{self.stack}{SUFFIX}")
+        members = [n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")]
+        archive.extractall(folder, members)
         return next(p for p in (folder / self.name).iterdir() if p.stem == "model")
 
 
 def stacks() -> list[str]:
     """Those that have cases."""
-    return sorted(p.stem for p in FOLDER.glob("*.zip"))
+    return sorted(p.name.removesuffix(SUFFIX) for p in FOLDER.glob(f"*{SUFFIX}"))
 
 
 def cases(stack: str) -> Iterator[LayerCase]:
     """All cases of a stack, by name."""
-    with zipfile.ZipFile(FOLDER / f"{stack}.zip") as archive:
-        names = set(archive.namelist())
-        for note in sorted(n for n in names if n.endswith("/case.json")):
-            name = note.removesuffix("/case.json")
-            yield LayerCase(stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names)
+    archive = unpacked(FOLDER / f"{stack}{SUFFIX}")
+    names = set(archive.namelist())
+    for note in sorted(n for n in names if n.endswith("/case.json")):
+        name = note.removesuffix("/case.json")
+        yield LayerCase(stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names)

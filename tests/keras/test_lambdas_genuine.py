@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from tests.keras.test_lambdas import tensor_of
+from tests.layer_cases import unpacked
 from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "lambdas"
@@ -44,23 +45,23 @@ class Lambda:
 
 def lambdas(archive: Path) -> Iterator[Lambda]:
     """Every Lambda of an archive."""
-    with zipfile.ZipFile(archive) as cases:
-        for path in sorted(name for name in cases.namelist() if name.endswith("case.json")):
-            folder = path.removesuffix("case.json")
-            model = next(name for name in cases.namelist() if name.startswith(f"{folder}model."))
-            version, backend, config = _architecture(model, cases.read(model))
-            arrays = np.load(io.BytesIO(cases.read(f"{folder}io.npz")))
-            inputs = [arrays[f"x{index}"] for index in range(sum(name.startswith("x") for name in arrays.files))]
-            layers = {layer["config"]["name"]: layer for layer in config["layers"]}
-            ordered = [layers[name] for name in _names(config["input_layers"])]
-            dtypes = [layer["config"].get("dtype") or "float32" for layer in ordered]
-            shapes = [(None, *each.shape[1:]) for each in inputs]
-            called = Called(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
-            for told in json.loads(cases.read(path))["lambdas"]:
-                # Where chance had a part in it, nothing is recorded.
-                outputs = [arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files]
-                stored = layers[told["name"]]["config"]
-                yield Lambda(told["name"], told["translatable"], stored, called, inputs, outputs)
+    cases = unpacked(archive)
+    for path in sorted(name for name in cases.namelist() if name.endswith("case.json")):
+        folder = path.removesuffix("case.json")
+        model = next(name for name in cases.namelist() if name.startswith(f"{folder}model."))
+        version, backend, config = _architecture(model, cases.read(model))
+        arrays = np.load(io.BytesIO(cases.read(f"{folder}io.npz")))
+        inputs = [arrays[f"x{index}"] for index in range(sum(name.startswith("x") for name in arrays.files))]
+        layers = {layer["config"]["name"]: layer for layer in config["layers"]}
+        ordered = [layers[name] for name in _names(config["input_layers"])]
+        dtypes = [layer["config"].get("dtype") or "float32" for layer in ordered]
+        shapes = [(None, *each.shape[1:]) for each in inputs]
+        called = Called(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
+        for told in json.loads(cases.read(path))["lambdas"]:
+            # Where chance had a part in it, nothing is recorded.
+            outputs = [arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files]
+            stored = layers[told["name"]]["config"]
+            yield Lambda(told["name"], told["translatable"], stored, called, inputs, outputs)
 
 
 def _names(references: Any) -> list[str]:
@@ -93,7 +94,7 @@ def predicted(translation: Translation, each: Lambda) -> list[np.ndarray]:
     return [np.asarray(result) for result in (results if isinstance(results, list | tuple) else [results])]
 
 
-@pytest.mark.parametrize("archive", sorted(FOLDER.glob("*.zip")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("archive", sorted(FOLDER.glob("*.zip.xz")), ids=lambda path: path.name.partition(".")[0])
 def test_as_recorded(archive: Path) -> None:
     counts = {"yes": [0, 0], "maybe": [0, 0], "no": [0, 0]}
     for each in lambdas(archive):
