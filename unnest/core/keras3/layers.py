@@ -176,6 +176,8 @@ GATES = {"LSTM": "ifco", "GRU": "zrh", "ConvLSTM1D": "ifco", "ConvLSTM2D": "ifco
 
 def _recurrent(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """LSTM, GRU, SimpleRNN, ConvLSTM and their cells."""
+    if not {"units", "filters"} & set(config):
+        raise refused(name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
     if config.get("time_major"):
         made = _recurrent(kind, {**config, "time_major": False}, name, weights, context)
         return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)

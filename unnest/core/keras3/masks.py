@@ -52,7 +52,7 @@ class Masks:
     def given(self, kind: str, layer: NewLayer, call: Arguments, kwargs: Mapping[str, Tree]) -> Mapping[str, Tree]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
         told = [self.of[t] for t in call.tensors if t in self.of]
-        if told and not self.context.zeroes_masked:
+        if told and (not self.context.zeroes_masked or self.context.release < (2, 3)):
             self._check_masked_steps(kind, layer, kwargs)
         if all(mask.today for mask in told) or kwargs.get("mask") is not None:
             return kwargs
@@ -63,14 +63,13 @@ class Masks:
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
         return kwargs
 
-    @staticmethod
-    def _check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> None:
+    def _check_masked_steps(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> None:
         """Raises CannotConvert where Keras of its own gave back something else at masked steps than today's.
 
         There it is the last output, or the initial state; Keras 3 gives zeros (source: K.rnn of Keras 2.2.4, and
         zero_output_for_mask of Keras 3's Bidirectional).
         """
-        if any(_gives_sequences(entry) for entry in _within(layer.entry)):
+        if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in _within(layer.entry)):
             raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
         if kind in HEEDING and "initial_state" in kwargs:
             raise refused(

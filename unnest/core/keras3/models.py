@@ -144,6 +144,9 @@ def _origin(ref: Ref, graph: Graph) -> Ref:
 def arguments_of(layer: NewLayer, given: Arguments, context: Context) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
     """A call's arguments as Keras 3's class takes them."""
     args, kwargs = list(given.args), dict(given.kwargs)
+    if kwargs.get("training"):
+        why = "was called with training=True, which Keras 3 overrides at inference"
+        raise refused(layer.name, layer.class_name, why)
     if layer.class_name in RECURRENT and args and isinstance(args[0], list) and len(args[0]) > 1:
         if kwargs.get("constants") or layer.config.get("num_constants"):
             raise refused(layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3")
@@ -151,7 +154,8 @@ def arguments_of(layer: NewLayer, given: Arguments, context: Context) -> tuple[t
         kwargs["initial_state"] = args[0][1:]
         args[0] = args[0][0]
     for key in ("mask", "training", "initial_state", "constants", "attention_mask"):
-        if kwargs.get(key, ...) is None:
+        value = kwargs.get(key, ...)
+        if value is None or (isinstance(value, list) and all(part is None for part in value)):
             del kwargs[key]
     return tuple(args), kwargs
 
