@@ -253,8 +253,8 @@ class WeightsContainer(Container):
 
 
 def is_new(model: Stored, source: Source) -> bool:
-    """Whether the layout is to be made anew: the model is of another Keras than the source."""
-    return model.is_keras_3 is not (source.complete or source.stored).is_keras_3
+    """Whether the layout is to be made anew: the model was made Keras 3's, and the source is not."""
+    return model.is_keras_3 and not (source.complete or source.stored).is_keras_3
 
 
 def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[str, str]]:
