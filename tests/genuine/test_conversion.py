@@ -29,7 +29,20 @@ def full(stacks: str, name: str) -> list[Any]:
     return [pytest.param(p, id=f"{p.parts[-3]}-{p.parts[-2]}") for p in found]
 
 
-@pytest.mark.parametrize("folder", cases("keras_zip", "base.keras"))
+#: Where Keras 2.12 and 2.13 keep the layers in a path-keyed file. Nobody reads that any more, so nobody writes it.
+OLD_LAYERS = "_layer_checkpoint_dependencies"
+
+
+def is_of_today(folder: Path) -> bool:
+    """Whether a .keras keeps its layers where today's Keras does."""
+    with (
+        zipfile.ZipFile(folder / "base.keras") as archive,
+        h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file,
+    ):
+        return OLD_LAYERS not in file
+
+
+@pytest.mark.parametrize("folder", [p for p in cases("keras_zip", "base.keras") if is_of_today(p.values[0])])
 def test_there_and_back(folder: Path, tmp_path: Path) -> None:
     """A genuine .keras as .h5 and as .keras again: the paths, names and bytes of the original."""
     assert unnest.fix(folder / "base.keras", tmp_path / "m.h5").action == "converted"
@@ -85,10 +98,23 @@ def test_old_optimizers_are_named_as_left_out(tmp_path: Path) -> None:
         assert source.stored.optimizer is None
 
 
+#: Cases whose TimeDistributed or Bidirectional holds models or cells: only its code knows the order of weights.
+ORDER_IN_CODE = re.compile("keras_zip-carried-(cells|tdnest)|weights_h5-kuza-cells-x3")
+
+
+def is_refused_for_its_order(done: unnest.Result, folder: Path) -> bool:
+    """Whether a case is refused, as those of ORDER_IN_CODE and no others must be."""
+    expected = folder.parent.name in ("tf212", "tf213") and ORDER_IN_CODE.fullmatch(folder.name) is not None
+    assert (done.error is not None and done.error.code == "cannot-convert") is expected
+    return expected
+
+
 @pytest.mark.parametrize("folder", cases("keras_zip", "parallel.keras"))
 def test_keras_into_h5(folder: Path, tmp_path: Path) -> None:
     """Every weight of the template's own file, in the order of Keras's lists."""
     done = unnest.fix(folder / "parallel.keras", tmp_path / "m.h5")
+    if is_refused_for_its_order(done, folder):
+        return
     assert (done.error, done.action) == (None, "fixed")
     _, expected = parts(folder / "base.keras")
     with h5py.File(tmp_path / "m.h5") as file:
@@ -139,20 +165,25 @@ def test_path_keyed_weights_into_h5(folder: Path, tmp_path: Path) -> None:
     assert refused.error is not None
     assert refused.error.code == "needs-architecture"
     done = unnest.fix(folder / "parallel.weights.h5", tmp_path / "m.h5", architecture=folder / "model.json")
+    if is_refused_for_its_order(done, folder):
+        return
     assert (done.error, done.action) == (None, "fixed")
     with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base.weights.h5") as base:
-        assert sorted(tensors(file["model_weights"])) == sorted(tensors(base["layers"]))
+        assert sorted(tensors(file["model_weights"])) == sorted(
+            tensors(base["layers" if "layers" in base else OLD_LAYERS])
+        )
 
 
 #: A genuine file for each row of the table in docs/commands.md.
 ROWS = {
     ".h5": "k231/official-cnn-adam/parallel.h5",
-    "weights `.h5`": "k224/official-cnn-weights/weights.h5",
+    "weights `.h5`": "tf23/official-deep-pjson/weights.h5",
     "`.keras`": "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras",
     "`.weights.h5`": "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5",
     "SavedModel with Keras's metadata": "saved_model/tf23/saved_model-official-named-adam/parallel",
     "SavedModel, a graph alone": "saved_model/tf23/plain-official-named/parallel",
     "checkpoint": "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt",
+    "architecture YAML": "k209/kuza-multiio-yaml/model.yaml",
     "architecture JSON": "checkpoint/tf23/checkpoint-official-named-adam/model.json",
 }
 
@@ -176,15 +207,16 @@ def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: 
     """What docs/commands.md says of each pair: done, or refused in one line."""
     file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
     given = file.parent / "model.json"
-    architecture = given if given.exists() and file.suffix != ".json" else None
+    architecture = given if given.exists() and file.suffix not in (".json", ".yaml") else None
     done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
     if says.startswith("no"):
         assert done.error is not None
         assert (done.action, "\n" in done.error.message) == ("refused", False)
         assert not list(tmp_path.iterdir())
     else:
-        assert (done.error, done.action) == (None, "fixed")
-    if says == "with `--architecture`":
+        assert done.error is None
+        assert done.action in ("fixed", "converted")
+    if says.startswith("with `--architecture`"):
         assert unnest.fix(file, tmp_path / "bare", to=to).action == "refused"
 
 
@@ -217,7 +249,7 @@ def inside(path: str) -> bool:
 
 def layers(tree: dict[str, tuple[bytes | None, dict[str, Any]]]) -> dict[str, bytes]:
     """The weights alone."""
-    return {k: v[0] for k, v in tree.items() if k.startswith("layers/") and v[0] is not None}
+    return {k: v[0] for k, v in tree.items() if k.startswith(("layers/", OLD_LAYERS)) and v[0] is not None}
 
 
 def parts(path: Path) -> tuple[Any, dict[str, tuple[bytes | None, dict[str, Any]]]]:

@@ -28,8 +28,8 @@ class Join:
     order: Callable[[Arithmetic, Sequence[Rows]], Rows]
 
 
-def joins(view: View, tensor: str) -> Iterator[Join]:
-    """What a tensor of the root graph puts together along the batch: what it reads, or what lies behind that."""
+def joins(view: View, tensor: str, *, deep: bool = True) -> Iterator[Join]:
+    """What a tensor of the root graph puts together along the batch: what it reads or, if `deep`, what lies behind."""
     op = view.root.producer(tensor)
     if op is None or not (op.kind in CALLS or op.kind in JOINS):
         return
@@ -37,7 +37,7 @@ def joins(view: View, tensor: str) -> Iterator[Join]:
     merge = view.op(place)
     if merge is None or merge.kind not in JOINS:
         return
-    for reading in (JOINS[merge.kind], _behind):
+    for reading in (JOINS[merge.kind], _behind) if deep else (JOINS[merge.kind],):
         try:
             found = reading(view, place, merge)
         except (NotArithmetic, TypeError, ValueError, IndexError):
@@ -51,8 +51,8 @@ def joins(view: View, tensor: str) -> Iterator[Join]:
 
 
 def join(view: View, tensor: str) -> Join | None:
-    """The nearest of what a tensor puts together."""
-    return next(joins(view, tensor), None)
+    """What a tensor of the root graph puts together along the batch, of what it reads itself."""
+    return next(joins(view, tensor, deep=False), None)
 
 
 def _behind(view: View, place: Place, _: Op) -> Found:
@@ -140,8 +140,8 @@ class _Joined:
         parts = [self._grid(p) for p in _joined_by(self.view, place)]
         if not parts or len({row for _, row in parts}) != 1:
             raise NotArithmetic
+        fits(sum(len(grid) if isinstance(grid, range) else grid.size for grid, _ in parts))
         row, grids = parts[0][1], [np.asarray(grid) for grid, _ in parts]
-        fits(sum(g.size for g in grids))
         if op.kind in ("ConcatV2", "Concat", "Pack"):
             return self._lined_up(op, inputs, grids), row
         if op.kind in MOVES:
