@@ -31,7 +31,7 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
         return ()
     if model.is_keras_3:
         return (
-            ("keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("keras 3",)
+            ("Keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("Keras 3",)
         )
     today = () if why_not_tf_keras(model, container) else ("tf_keras (Keras 2)",)
     return (*today, *([f"Keras {model.keras_version}, which wrote it"] if _in_writers(model, path, container) else []))
