@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from tests.layer_cases import cases, stacks
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCRIPT = Path(__file__).with_name("predict_today.py")
-BACKENDS = ("tensorflow", "jax")
+WITHOUT_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+BACKENDS = ("tensorflow", pytest.param("jax", marks=WITHOUT_JAX))
 #: float32 sums in another order.
 TOLERANCE = 1e-5
 
