@@ -81,7 +81,7 @@ def test_stored_code_in_an_archive() -> None:
 def test_no_resumption_is_promised_from_an_h5_of_keras_3() -> None:
     """Its loader drops the optimizer's state."""
     told = loads_in(Stored("model", GRAPH, TRAINED, keras_version="3.15.1"), "a.h5")
-    assert told == ("keras 3, whose .h5 loader does not restore the optimizer",)
+    assert told == ("Keras 3, whose .h5 loader does not restore the optimizer",)
 
 
 @pytest.mark.parametrize("version", ["3.15.1", "2.15.0"])
