@@ -139,7 +139,7 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
     if release >= (3,):
         return {"optimizer": optimizer, **rest}
     for key in ("metrics", "weighted_metrics"):
-        rest[key] = _by_name(rest.get(key))
+        rest[key] = metric_by_name(rest.get(key))
     if ... in rest.values():
         return None
     return {"optimizer": optimizer, **rest, **dict.fromkeys(RUNTIME)}
@@ -165,7 +165,7 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
 
 
 def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
-    """Objects by class with their module; metrics that wrap a function stay for `_by_name`."""
+    """Objects by class with their module; metrics that wrap a function stay for `metric_by_name`."""
     if isinstance(value, Mapping):
         if set(value) == {"class_name", "config"} and value["class_name"] != "MeanMetricWrapper":
             kind = str(value["class_name"])
@@ -175,7 +175,7 @@ def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
     return [_moduled(v, module) for v in value] if isinstance(value, list) else value
 
 
-def _by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
+def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
     """Metrics that Keras 2 made out of names, by these names again."""
     if isinstance(value, Mapping) and value.get("class_name") == "MeanMetricWrapper":
         config = value.get("config")
@@ -188,17 +188,12 @@ def _by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is w
                     return short
         return ...
     if isinstance(value, list):
-        found = [_by_name(v) for v in value]
+        found = [metric_by_name(v) for v in value]
         return ... if ... in found else found
     if isinstance(value, Mapping) and "module" not in value:
-        named = {k: _by_name(v) for k, v in value.items()}
+        named = {k: metric_by_name(v) for k, v in value.items()}
         return ... if ... in named.values() else named
     return value
-
-
-def metric_by_name(value: Json) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no name
-    """A metric that Keras 2 made out of a name, by that name again."""
-    return _by_name(value)
 
 
 def _bare(value: Json) -> Json:

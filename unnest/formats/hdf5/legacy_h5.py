@@ -25,10 +25,11 @@ from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source, same_model
+from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
-from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door, oneline
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
 from unnest.formats.json_text import dump, parse_object
 
 MODEL, OPTIMIZER = "model_weights", "optimizer_weights"

@@ -27,8 +27,9 @@ from unnest.files.atomic import write_failed
 from unnest.files.spool import full, spool
 from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
-from unnest.formats.hdf5.guarded_file import Door, oneline
+from unnest.formats.hdf5.guarded_file import Door
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_tree import below
 from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew, is_new

@@ -16,11 +16,12 @@ from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source
+from unnest.formats.boundary import oneline
 from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
-from unnest.formats.hdf5.guarded_file import Door, encoded, oneline
+from unnest.formats.hdf5.guarded_file import Door, encoded
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_tree import OPTIMIZER, Move, Tree, arrange, below
 
