@@ -13,7 +13,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,9 +21,7 @@ import unnest
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).with_name("golden.json")
-CORPORA = ("fixtures", "tests/strangers")
-#: Folders of scripts, and the corpus that has a runner of its own.
-OTHERS = ("third", "make", "make_third", "make_checkpoints", "make_savedmodel", "make_second", "make_zip", "scripts")
+CORPORA = ("fixtures", "tests/corpus/cases")
 #: JSONs that belong to the weights beside them.
 ARCHITECTURES = ("model.json", "template.json", "base_model.json")
 SUFFIXES = (".h5", ".keras")
@@ -31,11 +29,15 @@ SUFFIXES = (".h5", ".keras")
 Line: TypeAlias = "list[object]"
 
 
-def lines() -> Iterator[tuple[str, Line]]:
-    """Every model of the corpora with what is said of it."""
-    for case in sorted({p.parent for corpus in CORPORA for p in (ROOT / corpus).rglob("case.json")}):
-        if not any(part in OTHERS for part in case.relative_to(ROOT).parts):
-            yield from _of_case(case)
+def folders() -> list[Path]:
+    """Every case of the fixtures and of the corpus."""
+    return sorted({p.parent for corpus in CORPORA for p in (ROOT / corpus).rglob("case.json")})
+
+
+def lines(cases: Iterable[Path]) -> Iterator[tuple[str, Line]]:
+    """Every model of these cases with what is said of it."""
+    for case in cases:
+        yield from _of_case(case)
 
 
 def _of_case(case: Path) -> Iterator[tuple[str, Line]]:
@@ -88,4 +90,4 @@ def written(table: Mapping[str, Line]) -> str:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if sys.argv[1:] else GOLDEN
-    target.write_text(written(dict(lines())))
+    target.write_text(written(dict(lines(folders()))))

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.case import cases
 from unnest.formats.tensorflow import protos
 
 pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-STRANGERS = Path(__file__).parents[1] / "strangers/savedmodel"
 PYTHON = os.environ.get("UNNEST_TF") or (sys.executable if importlib.util.find_spec("tensorflow") else None)
 
 PREDICT = """
@@ -141,7 +141,7 @@ def test_cut_graphs_predict(tmp_path: Path) -> None:
 
 
 def calls(told_of: dict[str, Any]) -> list[dict[str, Any]]:
-    """How to call what is cut out of a stranger's SavedModel, and which arrays of io.npz go in and should come out."""
+    """How to call what is cut out of a SavedModel of the corpus; which arrays of io.npz go in and should come out."""
     main = told_of.get("serving_parallel", told_of["serving"])
     both = [(main, [f"y{k}" for k in range(len(main["outputs"]))])]
     both += [(other, other["values"]) for other in told_of.get("other_serving", [])]
@@ -149,13 +149,14 @@ def calls(told_of: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")
-def test_strangers_cut_graphs_serve(tmp_path: Path) -> None:
+def test_cut_graphs_of_the_corpus_serve(tmp_path: Path) -> None:
     """Every signature, called by name as its maker called it, at batch sizes 1, 3, 5 and 8 where the batch is free."""
     jobs = {}
-    for case in sorted(STRANGERS.glob("*/parallel")):
-        if unnest.fix(case, tmp_path / case.parent.name).action == "fixed":
-            ways = calls(json.loads((case.parent / "case.json").read_text()))
-            jobs[str(case.parent)] = (str(tmp_path / case.parent.name), ways)
+    for case in cases("saved_model"):
+        if not case.parallel or "signatures" not in case.facts:
+            continue
+        if unnest.fix(case.folder / "parallel", tmp_path / case.name).action == "fixed":
+            jobs[str(case.folder)] = (str(tmp_path / case.name), calls(case.facts))
     found = told(SERVE, jobs)
     assert isinstance(found, dict)
     assert {case: off for case, off in found.items() if not off < 1e-5} == {}
