@@ -164,7 +164,7 @@ def _plan(source: Source, architecture: JsonObject | None, choices: Choices) -> 
 
 def _seen(report: R, source: Source, made: Plan) -> R:
     """The report with what reading and planning found."""
-    stored = source.stored
+    stored = made.stored
     return replace(
         report,
         container=source.container,
@@ -236,7 +236,7 @@ def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:
     """Raises Refused for what the plan refuses, and for names as the only reason to replace a file."""
     if made.refusal is not None:
         raise Refused(made.refusal.code, f"{source.path}: {made.refusal.message}")
-    by_names = made.result is not None and source.stored.contents == "weights" and not options.architecture
+    by_names = made.result is not None and made.stored.contents == "weights" and not options.architecture
     if options.in_place and by_names:
         why = "only names say that this is a parallel model; --in-place wants --architecture MODEL.json, or use -o"
         raise Refused("needs-architecture", f"{source.path}: {why}")
@@ -255,9 +255,9 @@ def _carried_out(
     wanted = options.to or outputs.asked_for(
         source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
     )
-    goal = (aim_keras_3 if options.keras == "3" else aim)(source, made.result or source.stored, wanted)
-    converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, source.stored.contents)
-    converts = converts or goal.model.is_keras_3 is not source.stored.is_keras_3
+    goal = (aim_keras_3 if options.keras == "3" else aim)(source, made, wanted)
+    converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, made.stored.contents)
+    converts = converts or goal.model.is_keras_3 is not made.stored.is_keras_3
     if made.result is not None:
         if plan(made.result).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
@@ -272,7 +272,7 @@ def _carried_out(
     if options.in_place:
         place, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
-    result = _told(result, goal, made, source, place)
+    result = _told(result, goal, made, place)
     source.check_sums()
     job = _copying(source) if done == "unchanged" else _writing(source, goal, options, meter or _unwatched)
     if not options.in_place:
@@ -308,7 +308,7 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> Result:
+def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
     """What is going to be where."""
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
@@ -321,7 +321,7 @@ def _told(result: Result, goal: Aim, made: Plan, source: Source, place: str) -> 
         findings=(
             *(f for f in result.findings if f.code != STORED_CODE),
             *goal.lost,
-            *_told_code(source.stored, model),
+            *_told_code(made.stored, model),
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
@@ -353,14 +353,14 @@ def _writing(source: Source, goal: Aim, options: FixOptions, meter: Meter) -> _J
 
     def fill(path: str) -> None:
         try:
-            into.write(goal.model, source, path, step)
+            into.write(goal.output, source, path, step)
         except Failed as e:
             if e.code == "write":
                 _check_readable(source)
             raise
 
     def check(path: str) -> None:
-        checks[:] = into.verify(goal.model, source, path, step)
+        checks[:] = into.verify(goal.output, source, path, step)
         _inspected(path, Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)

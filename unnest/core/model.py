@@ -8,7 +8,7 @@ turn a handle into bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from unnest.findings import Finding
@@ -170,19 +170,78 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What `fix` will do to one model; a dry run prints it.
+class Move:
+    """A sub-tree of a file that keys weights by path, and where it goes; `whole` takes the layers below along.
 
-    `result` is the clean model (None where the model is clean already, or refused).
-    Every tensor of the input is in `result` or in `dropped`.
+    A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
+    """
+
+    source: str
+    target: str
+    whole: bool = True
+    called: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """An output that is written tensor by tensor, layer by layer: `model`."""
+
+    model: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Rearranged:
+    """An output that is the input's own tree of weights, its sub-trees moved; `model` is what it then holds.
+
+    `state_at` is the group of the input in which the optimizer's state lies, `notes_names` whether groups that are made
+    note their layers' names, as those of the input do.
+    """
+
+    model: Stored
+    moves: tuple[Move, ...]
+    state_at: str
+    notes_names: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCut:
+    """An output that is the input's serving graph, of which one tower of each wrapper is left.
+
+    `model` is what Keras's own records say of it: of a bare graph nothing.
+    """
+
+    model: Stored
+
+
+#: What is written, and by which way.
+Output: TypeAlias = Anew | Rearranged | GraphCut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What `fix` will do to one model: an immutable value, which a dry run prints and a container carries out.
+
+    `stored` is the model as the file holds it, its weights layer by layer as far as the file or the architecture that
+    was given tells. `output` is what a container writes: of a clean model the model as it is; None where it is
+    refused. Every tensor of the input is in `output` or in `dropped`. `complete` is the whole model that weights make
+    with the architecture that was given for them. `doubt` is why nobody can tell whose the weights of a clean model
+    are: it stays as it is, and goes into no other container.
     """
 
     verdict: Verdict
+    stored: Stored
+    output: Output | None = None
+    complete: Stored | None = None
     wrappers: tuple[Wrapper, ...] = ()
     template: Template | None = None
     optimizer: str | None = None
     findings: tuple[Finding, ...] = ()
-    result: Stored | None = None
     refusal: Refusal | None = None
-    dropped: tuple[Tensor, ...] = field(default=())
+    doubt: Refusal | None = None
+    dropped: tuple[Tensor, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
+
+    @property
+    def result(self) -> Stored | None:
+        """The model without its wrappers; None where there are none, or where it is refused."""
+        return None if self.output is None or self.verdict == "clean" else self.output.model

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from unnest.core.architecture import NotAGraph, compile_config, is_input, is_model, model_name, read, tidy
 from unnest.core.assign.flat_list import Ambiguous, Share, split
 from unnest.core.model import (
+    Anew,
     Choices,
     Group,
     JsonObject,
@@ -30,17 +32,24 @@ KEEP_NESTED = "--keep-nested keeps the template as a nested model, whatever orde
 def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:
     """What shall become of a stored model.
 
-    `architecture` is for weights alone: the parallel model's JSON or its template's.
-
-    A graph that does not add up raises NotAGraph.
+    `architecture` is for weights alone: the parallel model's JSON or its template's. Raises NotAGraph where a graph
+    does not add up.
     """
     if stored.architecture is not None:
         return _of_graph(stored, choices)
     if architecture is not None:
-        return _of_weights_with(stored, architecture, choices)
+        made = replace(_of_weights_with(stored, architecture, choices), stored=stored)
+        if made.verdict == "clean" and made.refusal is None:
+            made = replace(made, output=Anew(stored))
+        return replace(made, complete=_completed(stored, architecture, made, choices))
     if stored.is_ours:
-        return Plan("clean")
+        return _clean(stored)
     return _of_bare_weights(stored)
+
+
+def _clean(stored: Stored, **told: Any) -> Plan:  # noqa: ANN401 - what else a Plan says
+    """The plan for a model that stays as it is."""
+    return Plan(verdict="clean", stored=stored, output=Anew(stored), **told)
 
 
 def _of_graph(stored: Stored, choices: Choices) -> Plan:
@@ -48,18 +57,19 @@ def _of_graph(stored: Stored, choices: Choices) -> Plan:
     optimizer = compile_config.optimizer_class(stored.training)
     model = _checked(stored.architecture)
     if model is None:
-        return Plan("clean", optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
+        return _clean(stored, optimizer=optimizer, findings=(Code.NO_GRAPH(what=_class_of(stored.architecture)),))
     known = _known_by(model, stored)
     start = unwrap.Level(model, {known.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups})
     done = unwrap.everything(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
     if not done.wrappers:
-        return Plan("clean", optimizer=optimizer, near_misses=done.near_misses)
+        return _clean(stored, optimizer=optimizer, near_misses=done.near_misses)
+    parallel = Plan(
+        verdict="parallel", stored=stored, wrappers=done.wrappers, template=done.template, optimizer=optimizer,
+        findings=done.findings, near_misses=done.near_misses,
+    )  # fmt: skip
     if done.refusal:
-        return Plan(
-            "parallel", done.wrappers, done.template, optimizer, done.findings,
-            refusal=Refusal("weights-ambiguous", f"{done.refusal}; {KEEP_NESTED}"), near_misses=done.near_misses,
-        )  # fmt: skip
-    return _carried(stored, start, done, optimizer)
+        return replace(parallel, refusal=Refusal("weights-ambiguous", f"{done.refusal}; {KEEP_NESTED}"))
+    return _carried(parallel, start, done)
 
 
 def _class_of(architecture: JsonObject) -> str:
@@ -71,17 +81,17 @@ def _checked(architecture: JsonObject) -> JsonObject | None:
     return architecture if is_model(architecture) else None
 
 
-def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: str | None) -> Plan:
-    """The plan once the wrappers are out: everything else that the file holds, carried over."""
-    findings = list(done.findings)
-    state = stored.optimizer
+def _carried(parallel: Plan, start: unwrap.Level, done: unwrap.Done) -> Plan:
+    """The plan with its output: the model without the wrappers, and everything else that the file holds."""
+    stored, state = parallel.stored, parallel.stored.optimizer
     if state and done.moved:
         after = unwrap.trained_in_order(done.level)
         trained = {t.ref for t in after or ()}
         before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
         state = None if after is None else compile_config.reordered(state, before, after)
         if state is None:
-            findings.append(Code.OPTIMIZER_DROPPED(why="its order does not follow from the file"))
+            lost_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
+            parallel = replace(parallel, findings=(*parallel.findings, lost_state))
     groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()
     result = replace(
         stored,
@@ -94,14 +104,8 @@ def _carried(stored: Stored, start: unwrap.Level, done: unwrap.Done, optimizer: 
     lost = {t.ref for t in dropped} & {t.ref for g in stored.groups if g.name not in done.removed for t in g.tensors}
     if lost:
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
-        return Plan(
-            "parallel", done.wrappers, done.template, optimizer, tuple(findings),
-            refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"), near_misses=done.near_misses,
-        )  # fmt: skip
-    return Plan(
-        "parallel", done.wrappers, done.template, optimizer, tuple(findings), result, dropped=dropped,
-        near_misses=done.near_misses,
-    )  # fmt: skip
+        return replace(parallel, refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
+    return replace(parallel, output=Anew(result), dropped=dropped)
 
 
 def _group_names(model: JsonObject) -> list[str]:
@@ -136,17 +140,17 @@ def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
 def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
     """Weights whose architecture was kept apart: the parallel model's, or the template's."""
     if not is_model(architecture):
-        return _mismatch("the architecture given is not a graph of layers")
+        return _mismatch(stored, "the architecture given is not a graph of layers")
     graph = read(architecture)
     weighted = [g for g in stored.groups if g.tensors]
     if {g.name for g in stored.groups} <= set(graph.layers):
         return _of_graph(replace(stored, architecture=architecture), choices)
     if len(weighted) != 1:
-        return _mismatch("the layers of the architecture given are not those of the weights")
+        return _mismatch(stored, "the layers of the architecture given are not those of the weights")
     try:
         shares = split(weighted[0].tensors, graph)
     except Ambiguous as doubt:
-        return _mismatch(f"{doubt}")
+        return _mismatch(stored, f"{doubt}")
     inner = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
     of_template = replace(stored, architecture=architecture, groups=inner)
     rest = _of_graph(of_template, choices)
@@ -156,25 +160,23 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     template = rest.template or unwrap.template_of(architecture, Share(weighted[0].tensors))
     return replace(
         rest, verdict="parallel", wrappers=wrappers, template=template,
-        result=None if rest.refusal else result, dropped=_dropped(stored, result),
+        output=None if rest.refusal else Anew(result), dropped=_dropped(stored, result),
     )  # fmt: skip
 
 
-def with_architecture(
-    stored: Stored, architecture: JsonObject, made: Plan, *, choices: Choices = NO_CHOICES
-) -> Stored | None:
+def _completed(stored: Stored, architecture: JsonObject, made: Plan, choices: Choices) -> Stored | None:
     """The clean model that weights make with the architecture that was given for them.
 
     `made` is the plan for the weights; None where it was refused, or where the architecture holds wrappers that the
     weights' own groups do not show.
     """
+    if made.refusal is not None or not is_model(architecture):
+        return None
     bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
     told = {k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)}
     if "module" in architecture and not told:
         told = {"keras_version": "3.x"}  # Keras 3's JSON has no version
     versions = {k: getattr(stored, k) or told.get(k) for k in ("keras_version", "backend")}
-    if made.refusal is not None:
-        return None
     if {g.name for g in stored.groups} <= set(read(architecture).layers):
         whole = replace(stored, contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
         return plan(whole, choices=choices).result or whole
@@ -184,13 +186,9 @@ def with_architecture(
     return whole if plan(whole).verdict == "clean" else None
 
 
-def _mismatch(why: str) -> Plan:
-    return Plan(
-        "clean",
-        refusal=Refusal(
-            "architecture-mismatch", f"{why}; pass the JSON of the model that was saved, or of its template"
-        ),
-    )
+def _mismatch(stored: Stored, why: str) -> Plan:
+    hint = "pass the JSON of the model that was saved, or of its template"
+    return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}"))
 
 
 def _bare_wrapper(stored: Stored, template: str) -> Wrapper:
@@ -206,20 +204,19 @@ def _of_bare_weights(stored: Stored) -> Plan:
     seen = weight_names.find(stored.groups)
     if seen is None:
         doubtful = weight_names.is_doubtful(stored.groups)
-        return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if doubtful else ())
-    warnings = (Code.NAMES_ALONE(merge=", ".join(seen.merge)),) if seen.merges_by_class else ()
-    wrapper = Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence)
-    size = sum(t.size for t in seen.tensors)
-    template = Template(None, seen.inputs, len(seen.merge), None, size)
+        return _clean(stored, findings=(Code.NEEDS_ARCHITECTURE(),) if doubtful else ())
+    parallel = Plan(
+        verdict="parallel", stored=stored,
+        wrappers=(Wrapper(None, seen.template, seen.towers, "whole", seen.merge, 0, "likely", seen.evidence),),
+        template=Template(None, seen.inputs, len(seen.merge), None, sum(t.size for t in seen.tensors)),
+        findings=(Code.NAMES_ALONE(merge=", ".join(seen.merge)),) if seen.merges_by_class else (),
+    )  # fmt: skip
     try:
         groups = weight_names.groups_of(seen)
     except Ambiguous as doubt:
-        refusal = Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json")
-        return Plan("parallel", (wrapper,), template, findings=warnings, refusal=refusal)
-    return Plan(
-        "parallel", (wrapper,), template, findings=(*warnings, Code.WEIGHTLESS_LEFT_OUT()),
-        result=replace(stored, groups=groups),
-    )  # fmt: skip
+        return replace(parallel, refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
+    findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT())
+    return replace(parallel, findings=findings, output=Anew(replace(stored, groups=groups)))
 
 
-__all__ = ["NotAGraph", "plan", "with_architecture"]
+__all__ = ["NotAGraph", "plan"]

@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
-from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.system import write_all
 from unnest.formats.base import Container, Progress, Source, same_model
-from unnest.formats.json_text import dump, is_architecture, parse
+from unnest.formats.json_text import is_architecture, parse
+from unnest.formats.spelling import JsonStyle
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
 MAX_JSON = 64 << 20
 
 #: How often text may be JSON in JSON: `json.dump(model.to_json(), f)` makes two.
 MAX_ENCODINGS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a source was written down, so that its output is written the same way."""
-
-    indent: int | str | None = None
-    separators: tuple[str, str] = (", ", ": ")
-    ensure_ascii: bool = True
-    encodings: int = 1
-    end: str = ""
-
-    @staticmethod
-    def of(text: str, innermost: str, encodings: int) -> Style:
-        """Read off the first few characters; whitespace inside strings may mislead, and only the looks suffer."""
-        indented = re.match(r"\s*\{\r?\n([ \t]+)", innermost)
-        indent: int | str | None = None
-        if indented:
-            indent = indented[1] if "\t" in indented[1] else len(indented[1])
-        colon = ": " if re.search(r'":\s', innermost) else ":"
-        comma = "," if indented or not re.search(r'[\]}"\d],\s', innermost) else ", "
-        return Style(indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :])
-
-    def dump(self, value: Json) -> bytes:
-        """The text as it goes into the file."""
-        text = dump(value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii)
-        for _ in range(self.encodings - 1):
-            text = dump(text, ensure_ascii=self.ensure_ascii)
-        return (text + self.end).encode("utf-8", "surrogatepass")
 
 
 class JsonSource(Source):
@@ -59,16 +30,21 @@ class JsonSource(Source):
     def __init__(self, path: str) -> None:
         text = innermost = read_text(path)
         #: YAML is read, and never written.
-        self.is_yaml = is_yaml(text)
-        value = _from_yaml(text, path) if self.is_yaml else parse(text, path)
+        self.reformed = is_yaml(text)
+        value = _from_yaml(text, path) if self.reformed else parse(text, path)
         encodings = 1
         while isinstance(value, str) and encodings < MAX_ENCODINGS:
             innermost, encodings = value, encodings + 1
             value = parse(innermost, path)
-        self.style = Style() if self.is_yaml else Style.of(text, innermost, encodings)
+        self._style = JsonStyle() if self.reformed else JsonStyle.of(text, innermost, encodings)
         super().__init__(path, _stored(value, path))
-        if self.is_yaml:
+        if self.reformed:
             self.not_in_place = "is YAML, and what is written is JSON"
+
+    @property
+    def json_style(self) -> JsonStyle:
+        """As it was read."""
+        return self._style
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """There are no tensors here."""
@@ -135,11 +111,10 @@ class JsonContainer(Container):
         """Read and parse the file."""
         return JsonSource(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
         """The architecture alone, in the source's style."""
-        assert model.architecture is not None
-        style = source.style if isinstance(source, JsonSource) else Style()
-        data = style.dump(model.architecture)
+        assert output.model.architecture is not None
+        data = source.json_style.dump(output.model.architecture)
         try:
             with open(path, "xb", buffering=0) as file:
                 write_all(file, data)
@@ -147,8 +122,8 @@ class JsonContainer(Container):
             raise write_failed(path, e) from e
         progress(len(data))
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
         """By equality of the parsed JSON."""
         found = self.open(path).stored
-        same_model(replace(found, architecture=model.architecture), found, path)
+        same_model(replace(found, architecture=output.model.architecture), found, path)
         return ("architecture",)

@@ -1,9 +1,10 @@
 """What a container is to the rest of the program: a way to read a path, and a way to write one.
 
-A `Source` is one model on disk, opened once, so that what was checked is what is copied.
-Its `stored` is all that the core sees. A `Container` opens sources and writes stored
-models: `write` makes a file (or fills a folder) under a name that `unnest.files.atomic` will publish or
-remove, `verify` opens the result again and compares it with what was meant to be written.
+A `Source` is one model on disk, opened once, so that what was checked is what is copied. Its `stored` is all that the
+core sees, its `plan` an immutable value, and planning leaves no trace in it. A `Container` opens sources and carries
+out the `output` of a plan: `write` makes a file (or fills a folder) under a name that `unnest.files.atomic` will
+publish or remove, `verify` opens the result again and compares it with what was meant to be written. Which container
+a source is of, no writer asks: what is to be known of it, each source tells, or has the default of below.
 
 A new container is a module in this folder and a line in `detect.py`.
 """
@@ -11,19 +12,21 @@ A new container is a module in this folder and a line in `detect.py`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
 
-from unnest.core.architecture import is_model
-from unnest.core.model import Choices, JsonObject, Plan, Stored, Tensor
-from unnest.core.plan import plan, with_architecture
+from unnest.core.model import Choices, JsonObject, Output, Plan, Stored, Tensor
+from unnest.core.plan import plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 from unnest.formats.json_text import dump
+from unnest.formats.spelling import H5Spelling, JsonStyle
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from unnest.formats.hdf5.guarded_file import Door
 
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
@@ -50,16 +53,17 @@ class Source(ABC):
     #: Why the file itself cannot be replaced by what is written; None where it can.
     not_in_place: str | None = None
 
-    #: Why nobody can tell whose the weights are, where that may stay open: not every output needs to know.
-    doubt: Refused | None = None
+    #: Whether it is read in a form that is never written, as YAML is, and goes into another of the same container.
+    reformed: bool = False
+
+    #: The HDF5 in which each tensor's `ref` is a path: it is copied as it lies there. None where there is no such.
+    door: Door | None = None
 
     def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
         self.path = path
         self.stored = stored
         #: What the container itself noticed: things in the file that no model accounts for.
         self.findings = findings
-        #: Weights alone, with the architecture that was given for them: the model that they make. The plan says.
-        self.complete: Stored | None = None
 
     @property
     def everything(self) -> tuple[Tensor, ...]:
@@ -71,13 +75,39 @@ class Source(ABC):
         """Files that the layers keep beside their weights (vocabularies), by their path in the source."""
         return ()
 
+    @property
+    def members(self) -> Sequence[str]:
+        """The files inside it, by their path in it; none where it is one file."""
+        return ()
+
+    def member(self, name: str) -> Iterator[bytes]:
+        """The content of one of its `members`, in blocks. Raises Unreadable."""
+        raise KeyError(name)
+
+    def member_size(self, name: str) -> int:
+        """Bytes of one of its `members`."""
+        raise KeyError(name)
+
+    @property
+    def json_style(self) -> JsonStyle:
+        """How its JSON is set out."""
+        return JsonStyle()
+
+    @property
+    def h5_spelling(self) -> H5Spelling:
+        """How its attributes are stored, where it is Keras's HDF5."""
+        return H5Spelling()
+
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
         known = architecture if self.stored.architecture is None else None
-        made = plan(self.stored, architecture=known, choices=choices)
-        if known is not None and is_model(known):
-            self.complete = with_architecture(self.stored, known, made, choices=choices)
-        return made
+        return plan(self.stored, architecture=known, choices=choices)
+
+    def cut(self) -> bytes:
+        """The serving graph with one tower of each wrapper, as `saved_model.pb` holds it. Raises Refused."""
+        raise Refused(
+            "cannot-write", f"{self.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
+        )
 
     def parts(self) -> tuple[str, ...]:
         """The files that it consists of, where `path` is but the beginning of their names; the deciding one last."""
@@ -116,15 +146,15 @@ class Container(ABC):
         """Read everything but the tensors' bytes. Raises Unreadable."""
 
     @abstractmethod
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
-        """Write `model`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+        """Write `output`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
 
-        A file is not there yet, a folder is. The same model and source give the same bytes, whatever the path, the
+        A file is not there yet, a folder is. The same output and source give the same bytes, whatever the path, the
         clock or the machine.
         """
 
     @abstractmethod
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 

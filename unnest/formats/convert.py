@@ -9,19 +9,18 @@ from dataclasses import dataclass, replace
 from unnest.core.architecture import is_model, read
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.weight_specs import must_have
-from unnest.core.model import JsonObject, Stored
+from unnest.core.model import Anew, GraphCut, JsonObject, Output, Plan, Rearranged, Stored
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
-from unnest.formats.architecture_json import JsonSource
 from unnest.formats.base import ContainerName, Source, Target
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A container, and the model as it goes in."""
+    """A container, and what goes into it."""
 
     container: ContainerName
-    model: Stored
+    output: Output
     #: The suffix of a default output; None where the source's own stays.
     suffix: str | None = None
     #: Whether it is another form of the source's own container: JSON out of YAML.
@@ -29,6 +28,11 @@ class Aim:
     lost: tuple[Finding, ...] = ()
     #: What rules changed on the way, with --keras 3.
     conversions: tuple[Conversion, ...] = ()
+
+    @property
+    def model(self) -> Stored:
+        """The model as it goes in."""
+        return self.output.model
 
 
 #: What --to calls each container's own form.
@@ -46,11 +50,17 @@ WHY_NOT: dict[Target, str] = {
 }
 
 
-def aim(source: Source, model: Stored, to: Target | None) -> Aim:
-    """Where `model` goes. Raises Refused where it cannot go there."""
-    goal = _aim(source, model, to)
-    if goal.model is not source.stored:
-        for whole in (goal.model, source.complete):
+def planned_model(plan: Plan) -> Stored:
+    """The model that a plan writes, in whatever container; what is refused has none, and is never asked."""
+    assert plan.output is not None
+    return plan.output.model
+
+
+def aim(source: Source, plan: Plan, to: Target | None) -> Aim:
+    """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
+    goal = _aim(source, plan, to)
+    if goal.output is not plan.output or plan.verdict == "parallel":
+        for whole in (goal.model, plan.complete):
             _fed(source, whole)
     return goal
 
@@ -76,22 +86,29 @@ def _must_have(entry: JsonObject) -> bool:
     return any(_must_have(layer.stored) for layer in read(entry).layers.values())
 
 
-def _aim(source: Source, model: Stored, to: Target | None) -> Aim:
+def _aim(source: Source, plan: Plan, to: Target | None) -> Aim:
     name = source.container
     if name == "checkpoint":
-        return _out_of_checkpoint(source, model, to)
-    if isinstance(source, JsonSource) and source.is_yaml and to in (None, "json"):
-        return Aim("json", model, ".json", reformed=to is not None)
+        return _out_of_checkpoint(source, plan, to)
+    assert plan.output is not None
+    if source.reformed and to in (None, "json"):
+        return Aim("json", plan.output, ".json", reformed=to is not None)
     if to is None or to == OWN[name]:
-        return Aim(name, model)
+        is_cut = name == "saved_model" and plan.verdict == "parallel"
+        return Aim(name, GraphCut(plan.output.model) if is_cut else plan.output)
     way = _as_json if to == "json" else WAYS.get((name, to))
     if way is None:
         raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
-    goal = way(source, model)
+    goal = way(source, plan)
     if source.assets and goal.container != name:
         left = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
         goal = replace(goal, lost=(*goal.lost, left))
     return goal
+
+
+def _with_model(output: Output | None, model: Stored) -> Output:
+    """The same tree of weights, rearranged where it is, with another model around it."""
+    return replace(output, model=model) if isinstance(output, Rearranged) else Anew(model)
 
 
 @contextmanager
@@ -103,27 +120,35 @@ def _of(source: Source) -> Iterator[None]:
         raise Refused(e.code, f"{source.path}: {e.message}") from e
 
 
-def _complete(source: Source) -> Stored:
+def _complete(source: Source, plan: Plan) -> Stored:
     """Weights with the architecture that was given for them, as a model."""
-    if source.complete is None:
+    if plan.complete is None:
         raise Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
-    return source.complete
+    return plan.complete
 
 
-def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
-    if to is None and model is source.stored:
-        return Aim("checkpoint", model)
-    if source.doubt is not None:
-        raise source.doubt
+def _check_no_doubt(plan: Plan) -> None:
+    """Raises Refused where nobody can tell whose the weights are."""
+    if plan.doubt is not None:
+        raise Refused(plan.doubt.code, plan.doubt.message)
+
+
+def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
+    if to is None and plan.verdict == "clean":
+        assert plan.output is not None
+        return Aim("checkpoint", plan.output)
+    _check_no_doubt(plan)
     if to == "h5":
-        full = _complete(source)
+        full = _complete(source, plan)
         _only_numpys(source, full)
-        return Aim("h5", full, ".h5", lost=_left_of_checkpoint(source, full))
+        return Aim("h5", Anew(full), ".h5", lost=_left_of_checkpoint(source, full))
     if to == "keras":
-        goal = _as_keras(source, replace(_complete(source), optimizer=None))
+        whole = replace(_complete(source, plan), optimizer=None)
+        goal = _model_as_keras(source, plan, whole)
         return replace(goal, lost=_left_of_checkpoint(source, goal.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
+    model = planned_model(plan)
     _only_numpys(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
@@ -131,10 +156,9 @@ def _out_of_checkpoint(source: Source, model: Stored, to: Target | None) -> Aim:
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
     lost = _left_of_checkpoint(source, model)
-    whole = source.complete
-    if whole is not None and whole.is_keras_3:
-        return Aim("weights_h5", _laid_out(source, whole), ".weights.h5", lost=lost)
-    return Aim("h5", model, ".weights.h5", lost=lost)
+    if plan.complete is not None and plan.complete.is_keras_3:
+        return Aim("weights_h5", Anew(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
+    return Aim("h5", Anew(model), ".weights.h5", lost=lost)
 
 
 def _laid_out(source: Source, whole: Stored) -> Stored:
@@ -168,43 +192,46 @@ def _only_numpys(source: Source, model: Stored) -> None:
             raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
 
 
-def _saved_model_as_h5(source: Source, model: Stored) -> Aim:
-    _check_saved_model(source, model)
-    return Aim("h5", model, ".h5")
+def _saved_model_as_h5(source: Source, plan: Plan) -> Aim:
+    model = planned_model(plan)
+    _check_saved_model(source, plan, model)
+    return Aim("h5", Anew(model), ".h5")
 
 
-def _saved_model_as_weights(source: Source, model: Stored) -> Aim:
-    _check_saved_model(source, model)
+def _saved_model_as_weights(source: Source, plan: Plan) -> Aim:
+    model = planned_model(plan)
+    _check_saved_model(source, plan, model)
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, ".weights.h5", lost=left_out(model, bare))
+    return Aim("h5", Anew(bare), ".weights.h5", lost=left_out(model, bare))
 
 
-def check_readable(source: Source, model: Stored) -> None:
+def check_readable(source: Source, plan: Plan, model: Stored) -> None:
     """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
     if source.container == "saved_model":
-        _check_saved_model(source, model)
-    if source.doubt is not None:
-        raise source.doubt
+        _check_saved_model(source, plan, model)
+    _check_no_doubt(plan)
     _only_numpys(source, model)
 
 
-def _check_saved_model(source: Source, model: Stored) -> None:
+def _check_saved_model(source: Source, plan: Plan, model: Stored) -> None:
     if model.architecture is None:
         raise Refused(
             "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
         )
-    if source.doubt is not None:
-        raise source.doubt
-    if not any(g.tensors for g in model.groups) and source.stored.parameters:
+    _check_no_doubt(plan)
+    if not any(g.tensors for g in model.groups) and plan.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
     _only_numpys(source, model)
 
 
-def _as_keras(source: Source, model: Stored) -> Aim:
+def _as_keras(source: Source, plan: Plan) -> Aim:
+    model = planned_model(plan)
     if source.container == "saved_model":
-        _check_saved_model(source, model)
-    if model.contents == "weights":
-        model = _complete(source)
+        _check_saved_model(source, plan, model)
+    return _model_as_keras(source, plan, _complete(source, plan) if model.contents == "weights" else model)
+
+
+def _model_as_keras(source: Source, plan: Plan, model: Stored) -> Aim:
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
     from unnest.core.keras_facts.config_forms import as_zipped
@@ -213,21 +240,16 @@ def _as_keras(source: Source, model: Stored) -> Aim:
     _only_numpys(source, model)
     with _of(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
-        apart = source.complete is not None and "module" in model.architecture
+        apart = plan.complete is not None and "module" in model.architecture
         full = replace(model, backend=None, optimizer=None) if apart else as_zipped(model)
-        if not _is_path_keyed(source):
+        output = _with_model(plan.output, full)
+        if isinstance(output, Anew):
             lay_out(full)  # whatever has no place is refused before anything is written
-    return Aim("keras", full, ".keras", lost=left_out(model, full))
+    return Aim("keras", output, ".keras", lost=left_out(model, full))
 
 
-def _is_path_keyed(source: Source) -> bool:
-    """Whether the weights are moved as they lie; the others' are laid out anew."""
-    return source.container in ("keras", "weights_h5")
-
-
-def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
-    if source.container == "weights_h5":
-        model = _complete(source)
+def _path_keyed_as_h5(source: Source, plan: Plan) -> Aim:
+    model = _complete(source, plan) if source.container == "weights_h5" else planned_model(plan)
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
     from unnest.core.keras_facts.config_forms import as_h5
@@ -239,12 +261,13 @@ def _path_keyed_as_h5(source: Source, model: Stored) -> Aim:
     full = replace(full, groups=called_by_place(full.groups))
     if full.training is None:
         full = replace(full, optimizer=None)
-    return Aim("h5", full, ".h5", lost=left_out(model, full))
+    return Aim("h5", Anew(full), ".h5", lost=left_out(model, full))
 
 
-def _as_json(source: Source, model: Stored) -> Aim:
+def _as_json(source: Source, plan: Plan) -> Aim:
+    model = planned_model(plan)
     if source.container == "json":
-        return Aim("json", model)
+        return Aim("json", Anew(model))
     if model.architecture is None:
         raise Refused(
             "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
@@ -254,23 +277,25 @@ def _as_json(source: Source, model: Stored) -> Aim:
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
-    return Aim("json", bare, ".json", lost=left_out(model, bare))
+    return Aim("json", Anew(bare), ".json", lost=left_out(model, bare))
 
 
-def _no_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+def _no_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
     raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
 
 
-def _as_path_keyed(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+def _as_path_keyed(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
+    model = planned_model(plan)
     bare = replace(model, contents="weights", architecture=None, training=None)
-    return Aim("weights_h5", bare, ".weights.h5", lost=left_out(model, bare))
+    return Aim("weights_h5", _with_model(plan.output, bare), ".weights.h5", lost=left_out(model, bare))
 
 
-def _as_weights(source: Source, model: Stored) -> Aim:  # noqa: ARG001 - all ways have one form
+def _as_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
+    model = planned_model(plan)
     if model.contents == "weights":
-        return Aim("h5", model)
+        return Aim("h5", Anew(model))
     bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", bare, None, lost=left_out(model, bare))
+    return Aim("h5", Anew(bare), None, lost=left_out(model, bare))
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
@@ -286,7 +311,7 @@ def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
 
 
 #: (the source's container, --to) -> the way there; all not listed are refused.
-WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Stored], Aim]] = {
+WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], Aim]] = {
     ("h5", "weights"): _as_weights,
     ("h5", "keras"): _as_keras,
     ("saved_model", "h5"): _saved_model_as_h5,

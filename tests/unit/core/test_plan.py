@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import MERGE, split
-from unnest.core.model import Contents, Group, Plan, Stored, Tensor
+from unnest.core.model import Anew, Contents, Group, Plan, Stored, Tensor
 from unnest.core.plan import plan
 
 TEMPLATE = functional(
@@ -90,7 +90,8 @@ class TestWeightsAlone:
         assert {finding.code for finding in result.findings} == {"names-alone", "weightless-left-out"}
 
     def test_weights_that_unnest_wrote_are_clean(self) -> None:
-        assert plan(stored(None, BARE, is_ours=True)) == Plan("clean")
+        ours = stored(None, BARE, is_ours=True)
+        assert plan(ours) == Plan(verdict="clean", stored=ours, output=Anew(ours))
 
     def test_one_layer_with_the_weights_of_several_is_doubtful(self) -> None:
         result = plan(stored(None, (Group("x", ()), Group("t", WEIGHTS))))

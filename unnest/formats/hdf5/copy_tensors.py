@@ -14,7 +14,7 @@ from unnest.core.model import Tensor
 from unnest.files.system import write_all
 from unnest.formats.base import Progress, Source
 from unnest.formats.evaluate import blocks_of
-from unnest.formats.hdf5.guarded_file import Door, encoded
+from unnest.formats.hdf5.guarded_file import encoded
 
 
 @contextmanager
@@ -35,9 +35,7 @@ class Transfer:
     """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last."""
 
     def __init__(self, source: Source, progress: Progress) -> None:
-        door = getattr(source, "door", None)
-        self.door = door if isinstance(door, Door) else None
-        self.source, self.progress = source, progress
+        self.source, self.door, self.progress = source, source.door, progress
         #: (where the bytes go, tensor), for when the file is closed.
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)

@@ -117,6 +117,11 @@ class Door:
                 "damaged-hdf5", f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy"
             ) from e
 
+    @property
+    def is_file(self) -> bool:
+        """Whether `path` is a file of its own, and no part of another."""
+        return self._window is None
+
     def close(self) -> None:
         """Close the file and everything opened through it."""
         self.id.close()

@@ -20,7 +20,7 @@ from typing import ClassVar
 import h5py
 from h5py import h5d
 
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import Group, JsonObject, Output, Stored, Tensor
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
@@ -31,6 +31,7 @@ from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
 from unnest.formats.json_text import dump, parse_object
+from unnest.formats.spelling import H5Spelling
 
 MODEL, OPTIMIZER = "model_weights", "optimizer_weights"
 
@@ -45,6 +46,7 @@ class H5Source(Source):
     """A Keras HDF5 file, its tree walked and its tensors untouched."""
 
     container: ClassVar = "h5"
+    door: Door
 
     def __init__(self, path: str) -> None:
         self.door = Door(path)
@@ -56,14 +58,24 @@ class H5Source(Source):
             raise
         super().__init__(path, stored, findings)
 
-    def place(self, layer: str) -> str:
-        """Where a layer's group is."""
+    def _place(self, layer: str) -> str:
         return f"{self.root}/{layer}" if self.root else layer
 
     @property
-    def top_level(self) -> str:
-        """Where newer Keras keeps what belongs to no layer."""
-        return self.place(TOP_LEVEL)
+    def h5_spelling(self) -> H5Spelling:
+        """As it was read; an empty list of weights does not tell how the others are stored."""
+
+        def names_in(group: str) -> at.Style:
+            return at.style(self.door.attributes(group), "weight_names")
+
+        weighted = next((g.name for g in self.stored.groups if g.tensors), None)
+        return H5Spelling(
+            self.door.attributes(""),
+            self.door.attributes(self.root),
+            None if weighted is None else names_in(self._place(weighted)),
+            names_in(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
+            self._place(TOP_LEVEL) in self.door.groups,
+        )
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, decoded where they are compressed."""
@@ -185,11 +197,11 @@ class H5Container(Container):
         """Read the layout; the tensors stay in the file."""
         return H5Source(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
-        """Copy what `model` names out of `source`."""
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+        """Copy what the output's model names out of `source`."""
         try:
             with h5py.File(path, "x", libver="earliest") as file:
-                writer = _Writer(file, model, source, progress)
+                writer = _Writer(file, output.model, source, progress)
                 writer.write()
             writer.fill(path)
         except OSError as e:
@@ -197,16 +209,18 @@ class H5Container(Container):
         except (RuntimeError, ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Structure by equality, tensors by their stored bytes."""
+        model = output.model
         with self.open(path) as found:
             same_model(model, found.stored, path)
+            door = source.door if source.door is not None and source.door.is_file else None
             # Tensors of other containers come as blocks: their source is no one file to open.
-            with Comparer(source.path if isinstance(source, H5Source) else path, path, progress) as comparer:
+            with Comparer(path if door is None else door.path, path, progress) as comparer:
                 for meant, read in zip(_tensors(model), _tensors(found.stored), strict=True):
                     dataset = found.door.dataset(read.ref)
-                    if isinstance(source, H5Source):
-                        alike = comparer.same(source.door.dataset(meant.ref), dataset)
+                    if door is not None:
+                        alike = comparer.same(door.dataset(meant.ref), dataset)
                     elif dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
                         alike = comparer.same_as(source.blocks(meant), dataset)
                     else:
@@ -227,18 +241,14 @@ class _Writer:
     """A stored model into a new file, in the order and the attribute styles of its source."""
 
     def __init__(self, file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
-        self.file, self.model, self.source = file, model, source
-        self.top: at.Attributes = {}
-        self.layers: at.Attributes = {}
-        if isinstance(source, H5Source):
-            self.top, self.layers = source.door.attributes(""), source.door.attributes(source.root)
+        self.file, self.model, self.spelling = file, model, source.h5_spelling
         self.transfer = Transfer(source, progress)
 
     def write(self) -> None:
         full = self.model.contents == "model"
         root = self.file
         if full:
-            self._versions(root, self.top)
+            self._versions(root, self.spelling.top)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
         else:
@@ -246,44 +256,34 @@ class _Writer:
         self._layers(root)
         if full and self.model.optimizer is not None:
             group = self.file.create_group(OPTIMIZER)
-            self._tensors(group, self.model.optimizer, self._style_of(OPTIMIZER))
+            self._tensors(group, self.model.optimizer, self.spelling.optimizer_names)
         if full:
             self._json("training_config", self.model.training)
 
     def _versions(self, group: h5py.Group, like: at.Attributes) -> None:
         """Where the source has them; everywhere where it has no such places. And what else is there."""
         for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
-            if value is not None and (name in like or not self.layers):
+            if value is not None and (name in like or not self.spelling.layers):
                 at.write_text(group, name, value, at.style(like, name) if name in like else at.STR_TEXT)
         for name in sorted(n for n in like if not KNOWN.fullmatch(n) and at.can_copy(like, n)):
             at.copy(like, name, group)
 
     def _json(self, name: str, value: JsonObject | None) -> None:
         if value is not None:
-            how = at.style(self.top, name) if name in self.top else at.BYTES_TEXT
+            top = self.spelling.top
+            how = at.style(top, name) if name in top else at.BYTES_TEXT
             at.write_text(self.file, name, dump(value), how)
 
     def _layers(self, root: h5py.Group) -> None:
-        at.write_names(root, "layer_names", [g.name for g in self.model.groups], at.style(self.layers, "layer_names"))
-        self._versions(root, self.layers)
-        how = self._weights_style()
+        spelling = self.spelling
+        names = [g.name for g in self.model.groups]
+        at.write_names(root, "layer_names", names, at.style(spelling.layers, "layer_names"))
+        self._versions(root, spelling.layers)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
-            self._tensors(root.require_group(layer.name), layer.tensors, how)
-        if isinstance(self.source, H5Source) and self.source.top_level in self.source.door.groups:
-            self._tensors(root.create_group(TOP_LEVEL), (), how)
-
-    def _weights_style(self) -> at.Style:
-        """As the source stores weight_names; an empty list does not tell."""
-        for layer in self.source.stored.groups:
-            if layer.tensors and isinstance(self.source, H5Source):
-                return self._style_of(self.source.place(layer.name))
-        return None
-
-    def _style_of(self, path: str) -> at.Style:
-        if not isinstance(self.source, H5Source):
-            return None
-        return at.style(self.source.door.attributes(path), "weight_names")
+            self._tensors(root.require_group(layer.name), layer.tensors, spelling.weight_names)
+        if spelling.has_top_level:
+            self._tensors(root.create_group(TOP_LEVEL), (), spelling.weight_names)
 
     def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], how: at.Style) -> None:
         at.write_names(group, "weight_names", [t.name for t in tensors], how)

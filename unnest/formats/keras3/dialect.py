@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unnest.core.keras3.convert import Converted, convert
-from unnest.core.model import Stored
+from unnest.core.model import Anew, Plan, Rearranged, Stored
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import Aim, aim, check_readable, left_out
+from unnest.formats.convert import Aim, aim, check_readable, left_out, planned_model
 from unnest.formats.keras3.path_layout import in_order, lay_out
-from unnest.formats.keras3.weights_h5 import PathKeyedSource
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}
 SUFFIXES: dict[ContainerName, str] = {"keras": ".keras", "weights_h5": ".weights.h5", "json": ".json"}
 
 
-def aim_keras_3(source: Source, model: Stored, to: Target | None) -> Aim:
-    """Where `model` goes as Keras 3's. Raises Refused where it cannot."""
+def aim_keras_3(source: Source, plan: Plan, to: Target | None) -> Aim:
+    """Where the plan's model goes as Keras 3's. Raises Refused where it cannot."""
+    model = planned_model(plan)
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model"
-        return aim(source, model, "keras" if as_zip and to is None else to)
-    whole = _whole(source, model)
+        return aim(source, plan, "keras" if as_zip and to is None else to)
+    whole = _whole(source, plan)
     if to is None:
         to = "json" if whole.contents == "architecture" else "keras"
     if to not in CONTAINERS:
@@ -42,20 +42,21 @@ def aim_keras_3(source: Source, model: Stored, to: Target | None) -> Aim:
     lost = [*done.findings, *left_out(done.model, goal)]
     if source.assets and name != source.container:
         lost.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
-    return Aim(name, goal, SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
+    return Aim(name, Anew(goal), SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
 
 
-def _whole(source: Source, model: Stored) -> Stored:
+def _whole(source: Source, plan: Plan) -> Stored:
     """The model with its architecture, every layer's weights in Keras's order."""
-    if source.complete is not None and model.architecture is None:
-        model = source.complete
+    model = planned_model(plan)
+    if plan.complete is not None and model.architecture is None:
+        model = plan.complete
     if model.architecture is None:
         raise Refused(
             "needs-architecture",
             f"{source.path}: holds weights alone, which do not tell whose they are; pass --architecture MODEL.json",
         )
-    check_readable(source, model)
-    if isinstance(source, PathKeyedSource):
+    check_readable(source, plan, model)
+    if isinstance(plan.output, Rearranged):
         try:
             model = in_order(model)
         except Refused as e:

@@ -15,12 +15,12 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, ClassVar
 
 from unnest.budget import hold, spend, spend_bytes
 from unnest.core.architecture import is_model
-from unnest.core.model import Choices, JsonObject, Plan, Stored
+from unnest.core.model import Choices, JsonObject, Move, Output, Plan, Rearranged, Stored
 from unnest.core.plan import plan
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
@@ -31,8 +31,8 @@ from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import Door
 from unnest.formats.json_text import dump, is_architecture, parse_object
-from unnest.formats.keras3.path_tree import below
-from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, compare_anew, fill, fill_anew, is_new
+from unnest.formats.keras3.path_tree import Tree, below
+from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, fill_anew, rearrange
 from unnest.formats.tensorflow.bundle import pread
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -93,39 +93,33 @@ class KerasSource(PathKeyedSource):
         self.path = path
         self._file = _opened(path)
         self._spool: IO[bytes] | None = None
-        self.metadata: JsonObject = {}
         try:
             self.archive = _archive(self._file, path)
-            config = self._configs(path)
-            super().__init__(path, self._door(path))
-            self.stored = self._stored(config)
+            config, metadata = self._configs(path)
+            door = self._door(path)
+            try:
+                tree = Tree(door)
+                super().__init__(path, door, tree, _stored(config, metadata, tree))
+            except BaseException:
+                door.close()
+                raise
         except BaseException:
             self._shut()
             raise
 
-    def _configs(self, path: str) -> JsonObject:
+    def _configs(self, path: str) -> tuple[JsonObject, JsonObject]:
         for member in (CONFIG, WEIGHTS):
             if self.members.count(member) != 1:
                 raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
         config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
-        if METADATA in self.members:
-            self.metadata = parse_object(self._text(path, METADATA), f"{path}: {METADATA}")
+        text = self._text(path, METADATA) if METADATA in self.members else "{}"
+        metadata = parse_object(text, f"{path}: {METADATA}")
         if not is_architecture(config):
             raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
-        return config
-
-    def _stored(self, config: JsonObject) -> Stored:
-        training, version = config.get(COMPILE), self.metadata.get("keras_version")
-        return Stored(
-            "model",
-            {k: v for k, v in config.items() if k != COMPILE},
-            training if isinstance(training, Mapping) else None,
-            optimizer=self.tree.optimizer(),
-            keras_version=version if isinstance(version, str) else None,
-        )
+        return config, metadata
 
     @property
-    def members(self) -> list[str]:
+    def members(self) -> Sequence[str]:
         """Names in the zip."""
         return self.archive.namelist()
 
@@ -154,6 +148,10 @@ class KerasSource(PathKeyedSource):
             raise _broken(self.path, name, e) from e
         if left:
             raise Unreadable("damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again")
+
+    def member_size(self, name: str) -> int:
+        """As the directory of the zip has it."""
+        return self.archive.getinfo(name).file_size
 
     def check_sums(self) -> None:
         """Every member against its checksum: what does not fit the old one must not get a new one."""
@@ -196,19 +194,6 @@ class KerasSource(PathKeyedSource):
         """The files of the layers."""
         return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
 
-    def others(self) -> dict[str, str]:
-        """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
-        moves = sorted(self.moves or (), key=lambda m: len(m.source), reverse=True)
-        found: dict[str, str] = {}
-        for name in sorted(set(self.members) - {METADATA, CONFIG, WEIGHTS}):
-            top, _, path = name.partition("/")
-            move = next((m for m in moves if m.whole and path.startswith(m.source + "/")), None)
-            new = name if move is None else f"{top}/{below(move.target, path[len(move.source) + 1 :])}"
-            if top != ASSETS or new in found:
-                new = name
-            found[new] = name
-        return found
-
     def _shut(self) -> None:
         for file in (self._spool, self._file):
             if file is not None:
@@ -218,6 +203,17 @@ class KerasSource(PathKeyedSource):
         """Close the file."""
         super().close()
         self._shut()
+
+
+def _stored(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
+    training, version = config.get(COMPILE), metadata.get("keras_version")
+    return Stored(
+        "model",
+        {k: v for k, v in config.items() if k != COMPILE},
+        training if isinstance(training, Mapping) else None,
+        optimizer=tree.optimizer(),
+        keras_version=version if isinstance(version, str) else None,
+    )
 
 
 def _put(spooled: IO[bytes], block: bytes) -> None:
@@ -310,19 +306,19 @@ class KerasContainer(Container):
         """Read the configs and the layout; the tensors stay in the file."""
         return KerasSource(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
         """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
-        own = source if isinstance(source, KerasSource) and not is_new(model, source) else None
-        metadata = own.metadata if own else {"keras_version": model.keras_version}
+        model = output.model
+        others = _others(source.members, output.moves) if isinstance(output, Rearranged) else {}
+        metadata = _metadata(output, source)
         try:
             with spool() as weights:
-                _weights(weights, model, source, progress)
+                _weights(weights, output, source, progress)
                 with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
-                    for new, old in sorted(own.others().items()) if own else ():
-                        assert own is not None
-                        _carry(archive, new, own, old)
+                    for new, old in sorted(others.items()):
+                        _carry(archive, new, source, old)
                     weights.seek(0)
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
                         while block := weights.read(BLOCK):
@@ -332,36 +328,57 @@ class KerasContainer(Container):
         except (RuntimeError, ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Configs by equality, tensors by bytes, members by their checksums."""
-        found = self.open(path)
-        with found:
-            if json.loads(found._text(path, CONFIG)) != json.loads(dump(_config(model))):  # noqa: SLF001
+        with self.open(path) as found:
+            config = b"".join(found.member(CONFIG))
+            if json.loads(config) != json.loads(dump(_config(output.model))):
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
-            if isinstance(source, PathKeyedSource) and not is_new(model, source):
-                compare(found.door, model, source, path, progress)
-            else:
-                compare_anew(found.door, model, source, path, progress)
-        return ("architecture", "structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+            compare(found.door, output, source, path, progress)
+        optimizer = ("optimizer",) if output.model.optimizer is not None else ()
+        return ("architecture", "structure", "weights", *optimizer)
 
 
-def _weights(spool: IO[bytes], model: Stored, source: Source, progress: Progress) -> None:
+def _weights(spool: IO[bytes], output: Output, source: Source, progress: Progress) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
-    if not isinstance(source, PathKeyedSource) or is_new(model, source):
-        fill_anew(spool, model, source, progress)
-        return
-    with new_hdf5(spool) as file:
-        fill(file, model, source, progress)
+    if isinstance(output, Rearranged):
+        with new_hdf5(spool) as file:
+            rearrange(file, output, source, progress)
+    else:
+        fill_anew(spool, output.model, source, progress)
+
+
+def _metadata(output: Output, source: Source) -> JsonObject:
+    """What the archive that is rearranged says of itself; of a new one, who wrote the model."""
+    if not isinstance(output, Rearranged) or not source.members:
+        return {"keras_version": output.model.keras_version}
+    if METADATA not in source.members:
+        return {}
+    return parse_object(b"".join(source.member(METADATA)).decode("utf-8"), f"{source.path}: {METADATA}")
+
+
+def _others(members: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
+    """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
+    deepest_first = sorted(moves, key=lambda m: len(m.source), reverse=True)
+    others: dict[str, str] = {}
+    for name in sorted(set(members) - {METADATA, CONFIG, WEIGHTS}):
+        top, _, path = name.partition("/")
+        move = next((m for m in deepest_first if m.whole and path.startswith(m.source + "/")), None)
+        new = name if move is None else f"{top}/{below(move.target, path[len(move.source) + 1 :])}"
+        if top != ASSETS or new in others:
+            new = name
+        others[new] = name
+    return others
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
 
 
-def _carry(archive: zipfile.ZipFile, name: str, source: KerasSource, member: str) -> None:
+def _carry(archive: zipfile.ZipFile, name: str, source: Source, member: str) -> None:
     """A member of the source under its new name."""
     info = zipfile.ZipInfo(name, EPOCH)
-    info.file_size = source.archive.getinfo(member).file_size
+    info.file_size = source.member_size(member)
     with archive.open(info, "w") as target:
         for block in source.member(member):
             target.write(block)

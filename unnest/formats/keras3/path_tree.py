@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_specs import expected
-from unnest.core.model import Group, JsonObject, Tensor
+from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
@@ -31,19 +31,6 @@ OPTIMIZER = "optimizer/vars"
 ASIDE = ("optimizer", "metrics")
 #: Modules of operations, which have no weights and no group.
 OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
-
-
-@dataclass(frozen=True)
-class Move:
-    """A sub-tree and where it goes; `whole` takes the layers below along.
-
-    A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
-    """
-
-    source: str
-    target: str
-    whole: bool = True
-    called: str | None = None
 
 
 def below(prefix: str, *parts: str) -> str:
@@ -106,12 +93,10 @@ class Tree:
                 self.aside.setdefault("/".join(parts[:start]), []).append(path)
             for depth in range(start, len(parts)):
                 self.owned.setdefault("/".join(parts[:depth]), []).append(path)
-        #: (layer name, class) -> where the layer is, outermost first; filled by `weights`.
-        self.homes: dict[tuple[str, str], list[str]] = {}
-        self.own: dict[str, str] = {}
-        self.models: list[str] = [""]
-        #: The optimizer's group.
-        self.state_at = OPTIMIZER
+        within = [f"{place}/vars" for place in self.aside if f"/{place}".endswith("/optimizer")]
+        #: The optimizer's group. It lies with a nested model that was compiled with the same optimizer: what is met
+        #: first is stored.
+        self.state_at = within[0] if OPTIMIZER not in door.groups and len(within) == 1 else OPTIMIZER
 
     def _aside(self, parts: Sequence[str]) -> int:
         """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
@@ -147,67 +132,76 @@ class Tree:
         return at.text(self.door.attributes(vars_), "name", self.door.path) if vars_ in self.groups else None
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
-        """The optimizer's variables in order.
+        """The optimizer's variables in order."""
+        return tuple(self.tensor(p) for p in self.under(self.state_at)) if self.state_at in self.groups else None
 
-        They lie with a nested model that was compiled with the same optimizer: what is met first is stored.
-        """
-        within = [f"{place}/vars" for place in self.aside if f"/{place}".endswith("/optimizer")]
-        if OPTIMIZER not in self.groups and len(within) == 1:
-            self.state_at = within[0]
-            return tuple(self.tensor(p) for p in self.under(within[0]))
-        if OPTIMIZER not in self.groups:
-            return None
-        return tuple(self.tensor(p) for p in self.under(OPTIMIZER))
+    def notes_names(self) -> bool:
+        """Whether layers' names stand beside their weights, as Keras 3 writes them."""
+        return any(self.name(g.rpartition("/")[0]) for g in self.groups if g.endswith("/vars"))
 
-    def weights(self, model: JsonObject, prefix: str = "", owner: tuple[str, ...] = ()) -> tuple[Group, ...]:
-        """A group per layer of the model whose sub-tree starts at `prefix`. Raises Refused where they do not fit."""
+
+class Placement:
+    """Where the layers of a model, and of those nested in it, are in a file, and with which weights."""
+
+    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "") -> None:
+        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit."""
+        self.tree = tree
+        #: (layer name, class) -> where the layer is, outermost first.
+        self.homes: dict[tuple[str, str], list[str]] = {}
+        #: Path of a weight -> that of the layer that owns it.
+        self._owners: dict[str, str] = {}
+        #: Where the models are, the outermost first.
+        self._models: list[str] = [""]
+        #: A group per layer of the model.
+        self.groups = self._groups(model, prefix)
+
+    def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
+        tree = self.tree
         groups = []
         placed: set[str] = set()
-        for layer, path in self.places(model, prefix):
-            noted = self.name(path) if path in self.groups else None
+        for layer, path in tree.places(model, prefix):
+            noted = tree.name(path) if path in tree.groups else None
             is_other = noted is not None and noted != layer.name and layer.is_named
-            if (path not in self.groups and promises_weights(layer)) or is_other:
+            if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
-                    f"{self.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
+                    f"{tree.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
                 )
             self.homes.setdefault((layer.name, layer.class_name), []).append(path)
-            placed |= set(self.owned.get(path, ()))
-            groups.append(Group(layer.name, self._layer(layer, path, owner)))
-        strays = set(self.owned.get(below(prefix, self.attribute), ())) - placed
+            placed |= set(tree.owned.get(path, ()))
+            groups.append(Group(layer.name, self._layer(layer, path)))
+        strays = set(tree.owned.get(below(prefix, tree.attribute), ())) - placed
         if strays:
             raise Refused(
                 "architecture-mismatch",
-                f"{self.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
+                f"{tree.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
             )
         return tuple(groups)
 
-    def _layer(self, layer: Layer, path: str, owner: tuple[str, ...]) -> tuple[Tensor, ...]:
+    def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
         if is_model(layer.stored):
-            self.models.append(path)
-            inner = self.weights(layer.stored, path, owner)
-            flat = [_owned(t, g.name) for g in inner for t in g.tensors]
+            self._models.append(path)
+            flat = [_owned(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
         else:
-            paths = self.under(path)
+            paths = self.tree.under(path)
             promised = expected(layer.config)
             count = promised.trained if promised is not None and promised.total == len(paths) else len(paths)
             frozen = layer.settings.get("trainable") is False
-            flat = [self.tensor(p, trained=k < count and not frozen) for k, p in enumerate(paths)]
-            for p in paths:
-                self.own[p] = path
+            flat = [self.tree.tensor(p, trained=k < count and not frozen) for k, p in enumerate(paths)]
+            self._owners |= dict.fromkeys(paths, path)
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
     def home(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
         """Where a layer of the result is in this file: its weights tell, or its name and class."""
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
-            inside = [m for m in self.models if all(r.startswith(m + "/") or not m for r in refs)]
+            inside = [m for m in self._models if all(r.startswith(m + "/") or not m for r in refs)]
             named = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in inside]
             return max(named or inside, key=len)
         if refs:
-            return self.own.get(refs[0])
+            return self._owners.get(refs[0])
         # A template's input layer is often the wrapper's own, and then has its group there alone.
-        found = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in self.groups]
+        found = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
         return found[-1] if found else None
 
     def whole(self, layer: Layer, home: str, target: str) -> list[Move]:
@@ -215,11 +209,12 @@ class Tree:
         held = layer.settings.get("layer")
         if not isinstance(held, Mapping) or not is_model(held):
             return [Move(home, target)]
-        start, weighted = below(home, "layer"), [p for one, p in self.places(held) if promises_weights(one)]
-        roots = [start, *(m for m in sorted(self.groups, key=len) if m.startswith(below(start, self.attribute) + "/"))]
-        found = next((r for r in roots if all(below(r, p) in self.groups for p in weighted)), None)
+        tree = self.tree
+        start, weighted = below(home, "layer"), [p for one, p in tree.places(held) if promises_weights(one)]
+        roots = [start, *(m for m in sorted(tree.groups, key=len) if m.startswith(below(start, tree.attribute) + "/"))]
+        found = next((r for r in roots if all(below(r, p) in tree.groups for p in weighted)), None)
         if found is None:
-            raise Refused("weights-unplaced", f"{self.door.path}: /{start} is not the model that {layer.name!r} holds")
+            raise Refused("weights-unplaced", f"{tree.door.path}: /{start} is not the model that {layer.name!r} holds")
         return [Move(home, target, whole=False), Move(found, below(target, "layer"))]
 
 
@@ -235,9 +230,9 @@ def _rank(part: str) -> tuple[int, int, str]:
 
 
 def arrange(
-    tree: Tree, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
+    placed: Placement, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
 ) -> list[Move]:
-    """How the sub-trees of a file are put together to those of `model`.
+    """How the sub-trees of a file, of which `placed` says where they are, are put together to those of `model`.
 
     `shares` are the weights of its layers, `source` is where the model itself (its own `vars`) was.
     """
@@ -246,19 +241,19 @@ def arrange(
     def has_weights(layer: Layer, _: str) -> bool:
         return bool(shares.get(layer.name)) or promises_weights(layer)
 
-    for layer, path in places(model, target, tree.attribute, has_weights):
+    for layer, path in places(model, target, placed.tree.attribute, has_weights):
         tensors = shares.get(layer.name, ())
-        home = tree.home(layer, tensors)
+        home = placed.home(layer, tensors)
         if home is None:
             moves.append(Move("", path, whole=False, called=layer.name))
             continue
         if not is_model(layer.stored):
-            moves += tree.whole(layer, home, path)
+            moves += placed.whole(layer, home, path)
             continue
         inner: dict[str, list[Tensor]] = {}
         for t in tensors:
             inner.setdefault(t.owner[0] if t.owner else "", []).append(_popped(t))
-        moves += arrange(tree, layer.stored, {k: tuple(v) for k, v in inner.items()}, home, path)
+        moves += arrange(placed, layer.stored, {k: tuple(v) for k, v in inner.items()}, home, path)
     return moves
 
 

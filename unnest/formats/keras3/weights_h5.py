@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import IO, ClassVar
 
@@ -10,7 +10,20 @@ import h5py
 from h5py import h5o, h5p
 
 from unnest.core.architecture import is_model
-from unnest.core.model import Choices, Group, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.model import (
+    Choices,
+    Group,
+    JsonObject,
+    Move,
+    Output,
+    Plan,
+    Rearranged,
+    Refusal,
+    Stored,
+    Template,
+    Tensor,
+    Wrapper,
+)
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
@@ -23,30 +36,45 @@ from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, encoded
 from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_tree import OPTIMIZER, Move, Tree, arrange, below
+from unnest.formats.keras3.path_tree import OPTIMIZER, Placement, Tree, arrange, below
+
+#: A tree of which nothing is moved.
+AS_IT_LIES = (Move("", ""),)
 
 
 class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
-    def __init__(self, path: str, door: Door) -> None:
-        super().__init__(path, Stored("weights"))
+    door: Door
+
+    def __init__(self, path: str, door: Door, tree: Tree, stored: Stored) -> None:
+        super().__init__(path, stored)
         self.door = door
-        self.tree = Tree(door)
-        #: How the output's sub-trees come out of this file's; the plan says.
-        self.moves: list[Move] | None = None
+        self.tree = tree
+
+    @property
+    def everything(self) -> tuple[Tensor, ...]:
+        """Every tensor of the file."""
+        return tuple(self.tree.tensor(path) for path in self.door.datasets)
 
     def planned(self, stored: Stored, *, choices: Choices) -> Plan:
-        """The plan for a full model, and the moves that carry it out."""
+        """The plan for a full model, with the moves that carry it out."""
         assert stored.architecture is not None
-        groups = self.tree.weights(stored.architecture)
-        self.stored = replace(stored, groups=groups, optimizer=self.tree.optimizer())
-        made = self._naming(plan(self.stored, choices=choices))
+        placed = Placement(self.tree, stored.architecture)
+        stored = replace(stored, groups=placed.groups, optimizer=self.tree.optimizer())
+        made = self._naming(plan(stored, choices=choices))
+        moves: Iterable[Move] = AS_IT_LIES
         if made.result is not None and made.result.architecture is not None:
             shares = {g.name: g.tensors for g in made.result.groups}
-            root = self.root_of(made.result.architecture)
-            self.moves = [*arrange(self.tree, made.result.architecture, shares, root), *self._rest()]
-        return made
+            root = _root_of(made.result.architecture, placed)
+            moves = (*arrange(placed, made.result.architecture, shares, root), *self._rest())
+        return made if made.output is None else replace(made, output=self.rearranged(made.output.model, moves))
+
+    def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
+        """The output that is this file's own tree with sub-trees moved."""
+        moves = tuple(moves)
+        made = any(move.called is not None for move in moves)
+        return Rearranged(model, moves, self.tree.state_at, made and self.tree.notes_names())
 
     def _naming(self, made: Plan) -> Plan:
         """The plan, with what it leaves in the file."""
@@ -56,18 +84,6 @@ class PathKeyedSource(Source):
         dropped = (self.tree.tensor(path) for own in left.values() for path in own)
         finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left]))
         return replace(made, findings=(*made.findings, finding), dropped=(*made.dropped, *dropped))
-
-    @property
-    def notes_names(self) -> bool:
-        """Whether layers' names stand beside their weights, as Keras 3 writes them."""
-        return any(self.tree.name(g.rpartition("/")[0]) for g in self.door.groups if g.endswith("/vars"))
-
-    def root_of(self, model: JsonObject) -> str:
-        """Where the result's own variables were: with the template where that is all that is left."""
-        config = model.get("config")
-        name = config.get("name") if isinstance(config, dict) else None
-        found = self.tree.homes.get((str(name), str(model.get("class_name"))), [])
-        return found[-1] if found else ""
 
     def _rest(self) -> list[Move]:
         """What belongs to no layer: optimizer, metrics and the like stay where they are."""
@@ -91,19 +107,13 @@ class WeightsSource(PathKeyedSource):
     container: ClassVar = "weights_h5"
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, Door(path))
+        door = Door(path)
         try:
-            self.stored = self._stored()
+            tree = Tree(door)
+            super().__init__(path, door, tree, _weights_in(tree))
         except BaseException:
-            self.close()
+            door.close()
             raise
-
-    def _stored(self) -> Stored:
-        every = tuple(self.tree.tensor(p) for p in self.tree.under(self.tree.attribute))
-        if not every:
-            raise Unreadable("not-keras", f"{self.path}: is an HDF5 file, but holds no layers with weights")
-        is_ours = MARK in self.door.attributes("")
-        return Stored("weights", groups=(Group("", every),), optimizer=self.tree.optimizer(), is_ours=is_ours)
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """With the saved model's architecture, its template's, or none."""
@@ -111,21 +121,21 @@ class WeightsSource(PathKeyedSource):
             return self._bare()
         if not is_model(architecture):
             why = "the architecture given is not a graph of layers; pass the model's own"
-            return Plan("clean", refusal=Refusal("architecture-mismatch", why))
+            return Plan(verdict="clean", stored=self.stored, refusal=Refusal("architecture-mismatch", why))
         try:
             made = self.planned(Stored("model", architecture), choices=choices)
         except Refused:
             # Perhaps it is the template's.
-            bare = self._bare()
-            groups = self.tree.weights(architecture, self._template() or "")
-            self.complete = self._completed(
-                Stored("model", architecture, groups=groups, optimizer=self.stored.optimizer)
-            )
-            return bare
-        self.complete = self._completed(made.result or self.stored)
-        self.stored = replace(self.stored, contents="weights", architecture=None)
-        result = made.result and replace(made.result, contents="weights", architecture=None, training=None)
-        return replace(made, result=result)
+            groups = Placement(self.tree, architecture, self._template() or "").groups
+            of_template = Stored("model", architecture, groups=groups, optimizer=self.stored.optimizer)
+            return replace(self._bare(), complete=self._completed(of_template))
+        output = made.output
+        if output is not None:
+            output = replace(output, model=replace(output.model, contents="weights", architecture=None, training=None))
+        return replace(
+            made, output=output, complete=self._completed(made.result or made.stored),
+            stored=replace(made.stored, contents="weights", architecture=None),
+        )  # fmt: skip
 
     @staticmethod
     def _completed(whole: Stored) -> Stored:
@@ -178,8 +188,9 @@ class WeightsSource(PathKeyedSource):
 
     def _bare(self) -> Plan:
         """Paths alone: a lone model among layers without weights, slices and a merge by their classes' names."""
+        as_it_is = self.rearranged(self.stored, AS_IT_LIES)
         if self.stored.is_ours:
-            return Plan("clean")
+            return Plan(verdict="clean", stored=self.stored, output=as_it_is)
         wrappers: list[Wrapper] = []
         prefix, inputs, merges = "", 0, list[str]()
         while True:
@@ -199,13 +210,17 @@ class WeightsSource(PathKeyedSource):
         if not wrappers:
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
             nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.door.datasets)
-            return Plan("clean", findings=(Code.NEEDS_ARCHITECTURE(),) if nested else ())
+            findings = (Code.NEEDS_ARCHITECTURE(),) if nested else ()
+            return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
-        self.moves = [Move(prefix, ""), *self._inputs(prefix), *self._rest()]
-        template_seen = Template(None, None, len(merges), None, sum(t.size for t in tensors))
         result = replace(self.stored, groups=(Group("", tensors),))
-        warning = Code.NAMES_ALONE(merge=", ".join(wrappers[-1].merge))
-        return self._naming(Plan("parallel", tuple(wrappers), template_seen, findings=(warning,), result=result))
+        made = Plan(
+            verdict="parallel", stored=self.stored, wrappers=tuple(wrappers),
+            output=self.rearranged(result, [Move(prefix, ""), *self._inputs(prefix), *self._rest()]),
+            template=Template(None, None, len(merges), None, sum(t.size for t in tensors)),
+            findings=(Code.NAMES_ALONE(merge=", ".join(wrappers[-1].merge)),),
+        )  # fmt: skip
+        return self._naming(made)
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
@@ -213,6 +228,23 @@ class WeightsSource(PathKeyedSource):
         if own or template.rsplit("/", 1)[1].startswith("sequential"):
             return []
         return [Move(c, c) for c in self._children("") if c.startswith(below(self.tree.attribute, "input_layer"))]
+
+
+def _root_of(model: JsonObject, placed: Placement) -> str:
+    """Where the result's own variables were: with the template where that is all that is left."""
+    config = model.get("config")
+    name = config.get("name") if isinstance(config, dict) else None
+    homes = placed.homes.get((str(name), str(model.get("class_name"))), [])
+    return homes[-1] if homes else ""
+
+
+def _weights_in(tree: Tree) -> Stored:
+    """The weights alone, in one group: whose they are, paths do not tell. Raises Unreadable."""
+    every = tuple(tree.tensor(p) for p in tree.under(tree.attribute))
+    if not every:
+        raise Unreadable("not-keras", f"{tree.door.path}: is an HDF5 file, but holds no layers with weights")
+    is_ours = MARK in tree.door.attributes("")
+    return Stored("weights", groups=(Group("", every),), optimizer=tree.optimizer(), is_ours=is_ours)
 
 
 class WeightsContainer(Container):
@@ -225,107 +257,104 @@ class WeightsContainer(Container):
         """Read the layout; the tensors stay in the file."""
         return WeightsSource(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:
-        """Move the sub-trees as the source's plan says, or lay them out anew."""
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+        """Move the sub-trees as the plan says, or lay them out anew."""
         try:
-            if isinstance(source, PathKeyedSource) and not is_new(model, source):
+            if isinstance(output, Rearranged):
                 with h5py.File(path, "w", libver="earliest") as file:
                     at.write_text(file, MARK, MARKED, at.STR_TEXT)
-                    fill(file, model, source, progress)
+                    rearrange(file, output, source, progress)
             else:
                 with open(path, "w+b", buffering=0) as spool:
-                    fill_anew(spool, model, source, progress, marked=True)
+                    fill_anew(spool, output.model, source, progress, marked=True)
         except OSError as e:
             raise write_failed(path, e) from e
         except (RuntimeError, ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
-        """Every moved tensor against its source, by stored bytes, and nothing else there."""
-        if isinstance(source, PathKeyedSource) and not is_new(model, source):
-            compare(Door(path), model, source, path, progress)
-        else:
-            door = Door(path)
-            try:
-                compare_anew(door, model, source, path, progress)
-            finally:
-                door.close()
-        return ("structure", "weights", *(("optimizer",) if model.optimizer is not None else ()))
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+        """Every tensor against its source, by its bytes, and nothing else there."""
+        door = Door(path)
+        try:
+            compare(door, output, source, path, progress)
+        finally:
+            door.close()
+        return ("structure", "weights", *(("optimizer",) if output.model.optimizer is not None else ()))
 
 
-def is_new(model: Stored, source: Source) -> bool:
-    """Whether the layout is to be made anew: the model was made Keras 3's, and the source is not."""
-    return model.is_keras_3 and not (source.complete or source.stored).is_keras_3
-
-
-def pairs(model: Stored, source: PathKeyedSource) -> tuple[dict[str, str], dict[str, str]]:
+def _moved(output: Rearranged, door: Door) -> tuple[dict[str, str], dict[str, str]]:
     """(groups, tensors) of the output: path there -> path in the source. Raises Refused on a clash."""
-    moves = source.moves if source.moves is not None else [Move("", "")]
     groups: dict[str, str] = {}
     tensors: dict[str, str] = {}
-    for move in moves:
+    for move in output.moves:
         if move.called is not None:
             continue
         start = move.source + "/" if move.source else ""
-        for old, found in [*((g, groups) for g in source.door.groups), *((d, tensors) for d in source.door.datasets)]:
+        for old, taken in [*((g, groups) for g in door.groups), *((d, tensors) for d in door.datasets)]:
             inside = old == move.source or old.startswith(start)
             if not inside or (
                 not move.whole and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source
             ):
                 continue
             new = below(move.target, old[len(start) :] if old != move.source else "")
-            if found.setdefault(new, old) != old and found is tensors:
-                raise Refused("ambiguous", f"{source.path}: two weights would both be /{new}; please report it")
-    state = model.optimizer
+            if taken.setdefault(new, old) != old and taken is tensors:
+                raise Refused("ambiguous", f"{door.path}: two weights would both be /{new}; please report it")
+    state = output.model.optimizer
     for path in [p for p in tensors if p.startswith(OPTIMIZER + "/")]:
         del tensors[path]
     for k, t in enumerate(state or ()):
         tensors[f"{OPTIMIZER}/{k}"] = t.ref
-    if state is not None and source.tree.state_at != OPTIMIZER:
-        groups |= {OPTIMIZER.split("/")[0]: source.tree.state_at.rpartition("/")[0], OPTIMIZER: source.tree.state_at}
+    if state is not None and output.state_at != OPTIMIZER:
+        groups |= {OPTIMIZER.split("/")[0]: output.state_at.rpartition("/")[0], OPTIMIZER: output.state_at}
     if state is None:
         groups = {g: o for g, o in groups.items() if g.split("/")[0] != "optimizer"}
     return groups, tensors
 
 
-def fill(file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
+def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: Progress) -> None:
     """A new file's groups, their names, and the tensors, copied as they are stored."""
-    assert isinstance(source, PathKeyedSource)
-    groups, tensors = pairs(model, source)
+    door = source.door
+    assert door is not None
+    groups, tensors = _moved(output, door)
     links = h5p.create(h5p.LINK_CREATE)
     links.set_create_intermediate_group(True)
     for new in sorted(groups):
         made = file.require_group("/" + new) if new else file
-        found = source.door.attributes(groups[new])
-        name = at.text(found, "name", source.path)
+        attributes = door.attributes(groups[new])
+        name = at.text(attributes, "name", source.path)
         if name is not None:
-            at.write_text(made, "name", name, at.style(found, "name"))
-    for move in source.moves or ():
+            at.write_text(made, "name", name, at.style(attributes, "name"))
+    for move in output.moves:
         if move.called is not None:
             made = file.require_group(f"/{move.target}/vars")
-            if source.notes_names:
+            if output.notes_names:
                 at.write_text(made, "name", move.called, at.STR_TEXT)
     for new in sorted(tensors):
-        source.door.check_copy(tensors[new])
-        h5o.copy(source.door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
-        progress(source.door.datasets[tensors[new]].stored)
+        door.check_copy(tensors[new])
+        h5o.copy(door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
+        progress(door.datasets[tensors[new]].stored)
 
 
-def compare(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
-    """Raises Failed where the written file is not what was meant."""
-    assert isinstance(source, PathKeyedSource)
-    groups, tensors = pairs(model, source)
-    try:
-        if set(door.datasets) != set(tensors) or not set(groups) <= door.groups:
-            raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
-        if not {t.ref for g in model.groups for t in g.tensors} <= set(tensors.values()):
-            raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
-        for new, old in tensors.items():
-            if not same_stream(slabs(source.door.dataset(old)), slabs(door.dataset(new))):
-                raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
-            progress(door.datasets[new].stored)
-    finally:
-        door.close()
+def compare(door: Door, output: Output, source: Source, path: str, progress: Progress) -> None:
+    """Raises Failed where the written file is not what was meant; `path` is what it is called."""
+    if isinstance(output, Rearranged):
+        _compare_moved(door, output, source, path, progress)
+    else:
+        _compare_anew(door, output.model, source, path, progress)
+
+
+def _compare_moved(door: Door, output: Rearranged, source: Source, path: str, progress: Progress) -> None:
+    before = source.door
+    assert before is not None
+    groups, tensors = _moved(output, before)
+    if set(door.datasets) != set(tensors) or not set(groups) <= door.groups:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
+        raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
+    for new, old in tensors.items():
+        if not same_stream(slabs(before.dataset(old)), slabs(door.dataset(new))):
+            raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
+        progress(door.datasets[new].stored)
 
 
 def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
@@ -344,7 +373,7 @@ def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress
     transfer.fill(file)
 
 
-def compare_anew(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
+def _compare_anew(door: Door, model: Stored, source: Source, path: str, progress: Progress) -> None:
     """Every tensor where its path says, and nothing else there. Raises Failed."""
     layout = lay_out(model)
     if set(door.datasets) != set(layout.tensors) or not set(layout.groups) <= door.groups:
@@ -357,4 +386,4 @@ def compare_anew(door: Door, model: Stored, source: Source, path: str, progress:
         progress(node.stored)
 
 
-__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource", "is_new"]
+__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource"]

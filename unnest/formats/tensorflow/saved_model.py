@@ -6,8 +6,8 @@
     assets/                files that the graph reads; layout C (TF 1.x exports): saved_model.json, the Keras config
 
 In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph tells
-(layout E). SavedModel to SavedModel is cut among the operations (`cut.py`); the Keras model inside can be written to
-other containers.
+(layout E). SavedModel to SavedModel is cut among the operations (`prune_graph.py`); the Keras model inside can be
+written to other containers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,21 @@ from functools import cached_property
 from typing import IO, Any, ClassVar
 
 from unnest.core.architecture import is_model
-from unnest.core.model import Choices, Confidence, Json, JsonObject, Plan, Refusal, Stored, Template, Tensor, Wrapper
+from unnest.core.model import (
+    Anew,
+    Choices,
+    Confidence,
+    GraphCut,
+    Json,
+    JsonObject,
+    Output,
+    Plan,
+    Refusal,
+    Stored,
+    Template,
+    Tensor,
+    Wrapper,
+)
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
@@ -65,6 +79,8 @@ class SavedModelSource(Source):
         self.tags = [list(m.info.tags) for m in model.meta_graphs]
         if VARIABLES + ".index" in self.files:
             self.bundle = Bundle(os.path.join(path, VARIABLES))
+        #: Why nobody can tell whose the weights are: the graph can be cut without.
+        self._doubt: Refusal | None = None
         try:
             stored, findings = self._keras(path, model)
         except BaseException:
@@ -85,8 +101,8 @@ class SavedModelSource(Source):
             return replace(stored, groups=()), ()
         try:
             weights = ObjectGraph(self.bundle).weights(architecture)
-        except Refused as doubt:  # the graph can be cut without
-            self.doubt = doubt
+        except Refused as doubt:
+            self._doubt = Refusal(doubt.code, doubt.message)
             return replace(stored, groups=()), ()
         stored = replace(stored, groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
@@ -139,9 +155,17 @@ class SavedModelSource(Source):
         model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
         return model, prune_graph.choose(model, self.path)
 
+    @property
+    def members(self) -> Sequence[str]:
+        """The files of the folder."""
+        return self.files
+
+    def cut(self) -> bytes:
+        """The serving graph with one tower. Raises Refused where operations do not prove what the config says."""
+        return self._cut
+
     @cached_property
-    def reduced(self) -> bytes:
-        """The cut graph. Raises Refused where the operations do not prove what the Keras config says."""
+    def _cut(self) -> bytes:
         model, meta = self.serving()
         if not prune_graph.recognise(meta, self.path):
             raise Refused(
@@ -155,23 +179,26 @@ class SavedModelSource(Source):
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
+        clean = Plan(verdict="clean", stored=self.stored, output=Anew(self.stored), doubt=self._doubt)
         if self.stored.architecture is not None:
-            made = plan(self.stored, choices=choices)
+            made = replace(plan(self.stored, choices=choices), doubt=self._doubt)
             if made.verdict == "parallel":
                 return replace(self._proven(made), findings=(*made.findings, *lost))
         _, meta = self.serving()
         found = prune_graph.recognise(meta, self.path)
         if not found:
-            return Plan("clean")
+            return clean
         wrappers = tuple(map(_wrapper, found))
         innermost = max(found, key=lambda f: f.depth)
         ends = innermost.towers
         template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
+        parallel = Plan(verdict="parallel", stored=self.stored, wrappers=wrappers, template=template, findings=lost,
+                        doubt=self._doubt)  # fmt: skip
         built = next((f.towers.share for f in found if f.is_built), None)
         if built is not None:
             why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"
-            return Plan("parallel", wrappers, template, findings=lost, refusal=Refusal("fixed-batch", why))
-        return Plan("parallel", wrappers, template, findings=lost, result=Stored("model"))
+            return replace(parallel, refusal=Refusal("fixed-batch", why))
+        return replace(parallel, output=GraphCut(Stored("model")))
 
     def _proven(self, made: Plan) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
@@ -290,15 +317,11 @@ class SavedModelContainer(Container):
         """Read everything but the tensors' bytes."""
         return SavedModelSource(path)
 
-    def write(self, model: Stored, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
         """The source's serving graph with one tower, its variables and assets as they are."""
-        if not isinstance(source, SavedModelSource):
-            raise Refused(
-                "cannot-write", f"{source.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
-            )
-        data = source.reduced
+        data = source.cut()
         try:
-            for name in source.files:
+            for name in source.members:
                 if name not in STALE:
                     _copy(os.path.join(source.path, name), os.path.join(path, name), progress)
             os.makedirs(path, exist_ok=True)
@@ -307,18 +330,17 @@ class SavedModelContainer(Container):
         except OSError as e:
             raise write_failed(path, e) from e
 
-    def verify(self, model: Stored, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
         """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
-        assert isinstance(source, SavedModelSource)
         with self.open(path) as found:
-            if found._raw != source.reduced:  # noqa: SLF001
+            if found._raw != source.cut():  # noqa: SLF001
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
             if prune_graph.recognise(found.serving()[1], path):
                 raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
-            shards = set(_shards(source.bundle))
+            shards = set(_shards(found.bundle))
             if found.bundle is not None:
                 _checked(found.bundle, path, progress)
-            for name in source.files:
+            for name in source.members:
                 # The shards' tensors have been held against the index's checksums, as have the source's thereby.
                 if name not in STALE | shards and not _same(
                     os.path.join(source.path, name), os.path.join(path, name), progress

@@ -1,0 +1,56 @@
+"""How a file spells what Keras reads alike: an output is spelled as its input is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from unnest.core.model import Json
+from unnest.formats.json_text import dump
+
+
+@dataclass(frozen=True, slots=True)
+class JsonStyle:
+    """How JSON is set out; `encodings` is how often it is JSON in JSON, `end` what follows the last character."""
+
+    indent: int | str | None = None
+    separators: tuple[str, str] = (", ", ": ")
+    ensure_ascii: bool = True
+    encodings: int = 1
+    end: str = ""
+
+    @staticmethod
+    def of(text: str, innermost: str, encodings: int) -> JsonStyle:
+        """Read off the first few characters; whitespace inside strings may mislead, and only the looks suffer."""
+        indented = re.match(r"\s*\{\r?\n([ \t]+)", innermost)
+        indent: int | str | None = None
+        if indented:
+            indent = indented[1] if "\t" in indented[1] else len(indented[1])
+        colon = ": " if re.search(r'":\s', innermost) else ":"
+        comma = "," if indented or not re.search(r'[\]}"\d],\s', innermost) else ", "
+        return JsonStyle(indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :])
+
+    def dump(self, value: Json) -> bytes:
+        """The text as it goes into the file."""
+        text = dump(value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii)
+        for _ in range(self.encodings - 1):
+            text = dump(text, ensure_ascii=self.ensure_ascii)
+        return (text + self.end).encode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class H5Spelling:
+    """How Keras's HDF5 stores its attributes.
+
+    `top` and `layers` are the attributes of the root and of the group that holds the layers (in a file of weights the
+    root again), by name; `weight_names` and `optimizer_names` are how the lists of those names are stored (an h5py
+    dtype, None for bytes of a fixed length). `has_top_level`: the group of what belongs to no layer is there.
+    """
+
+    top: Mapping[str, Any] = field(default_factory=dict)
+    layers: Mapping[str, Any] = field(default_factory=dict)
+    weight_names: Any = None
+    optimizer_names: Any = None
+    has_top_level: bool = False
