@@ -46,6 +46,11 @@ class Code(Enum):
         "only names say that this is a parallel model: {merge} may also end a triplet or a window model",
         "pass --architecture MODEL.json, which tells; without it --in-place is refused",
     )
+    BY_ORDER = (
+        "warning",
+        "the weights of {layers} bear other names than the architecture given: their order alone says whose they are",
+        "make sure that the architecture is this model's, its layers in this order",
+    )
     BOUND_LATE = (
         "warning",
         "every slice stores the bounds of the last part: {names}; lambdas made in a loop are saved so",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from unnest.core.architecture import NotAGraph, compile_config, is_input, is_model, model_name, read, tidy
-from unnest.core.assign.flat_list import Ambiguous, Share, split
+from unnest.core.assign.flat_list import Ambiguous, Share, placed_by_order, split
 from unnest.core.model import (
     Anew,
     Choices,
@@ -22,7 +22,7 @@ from unnest.core.model import (
 )
 from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
-from unnest.findings import Code
+from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
 
@@ -149,6 +149,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
         return _mismatch(stored, "the layers of the architecture given are not those of the weights")
     try:
         shares = split(weighted[0].tensors, graph)
+        by_order = placed_by_order(shares, graph)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
     inner = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
@@ -161,6 +162,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     return replace(
         rest, verdict="parallel", wrappers=wrappers, template=template,
         output=None if rest.refusal else Anew(result), dropped=_dropped(stored, result),
+        findings=(*rest.findings, *((Code.BY_ORDER(layers=listed(by_order)),) if by_order else ())),
     )  # fmt: skip
 
 

@@ -16,6 +16,14 @@ TEMPLATE = functional(
     source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE),
     inputs=[("tx", 0, 0)], outputs=[("b", 0, 0)], name="t",
 )  # fmt: skip
+
+
+def template_of(first: str, second: str) -> dict[str, Any]:
+    """The template with other names for its two layers, which are of one shape."""
+    chain = (source("tx"), layer(first, ["tx"], **DENSE), layer(second, [first], **DENSE))
+    return functional(*chain, inputs=[("tx", 0, 0)], outputs=[(second, 0, 0)], name="t")
+
+
 PARALLEL = functional(
     source(), split("s", "x"), nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)]), MERGE,
     outputs=[("m", 0, 0)], name="outer",
@@ -106,6 +114,27 @@ class TestWeightsAlone:
         result = plan(stored(None, groups), architecture=architecture)
         assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
         assert of_layers(result) == {"tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
+
+    def test_a_template_under_other_names_is_placed_by_order_and_says_so(self) -> None:
+        """The code ran again, and Keras counted on."""
+        result = plan(stored(None, BARE), architecture=template_of("dense_3", "dense_4"))
+        assert of_layers(result) == {
+            "tx": [], "dense_3": ["a/kernel:0", "a/bias:0"], "dense_4": ["b/kernel:0", "b/bias:0"],
+        }  # fmt: skip
+        told = [finding.message for finding in result.findings if finding.code == "by-order"]
+        assert len(told) == 1
+        assert "dense_3, dense_4" in told[0]
+
+    def test_names_that_fit_say_nothing_of_order(self) -> None:
+        result = plan(stored(None, BARE), architecture=TEMPLATE)
+        assert "by-order" not in {finding.code for finding in result.findings}
+
+    def test_names_and_order_that_say_two_things_are_refused(self) -> None:
+        """The weights called b could be b's, or those of the layer that the JSON calls c."""
+        result = plan(stored(None, BARE), architecture=template_of("b", "c"))
+        assert result.refusal is not None
+        assert (result.refusal.code, result.output) == ("architecture-mismatch", None)
+        assert "the weights called b" in result.refusal.message
 
     @pytest.mark.parametrize(
         "architecture",

@@ -21,9 +21,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
-from unnest.core.architecture import is_model, read, snake_case
+from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.weight_specs import Expected, expected, has_initializers, units
+from unnest.core.keras_facts.layer_classes import PLAIN, today
+from unnest.core.keras_facts.weight_order import RULED, promised
+from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
 from unnest.core.model import Json, JsonObject, Tensor
 
 
@@ -65,6 +67,7 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
     for claims, rules in (
         (by_name, _Rules(kept_promises=True, spare_unknown=True, pure=True)),
         (nameless, _Rules(kept_promises=True, spare_unknown=True)),  # names may be another graph's
+        (nameless, _Rules(kept_promises=True, spare_unknown=True, torn_scopes=True)),
         (by_name, _Rules(spare_unknown=True, pure=True)),
         (by_name, _Rules(pure=True)),
         (by_name, _Rules(spare_unknown=True)),
@@ -77,6 +80,30 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
         _check_complete(layers, shares)
         return dict(zip(graph.layers, shares, strict=True))
     raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
+
+
+def placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[str, ...]:
+    """The layers whose weights do not bear their names, so that order alone said whose they are.
+
+    `shares` is what `split` gave for a graph that was stored apart from its weights. Raises Ambiguous where names and
+    order say two things, and shapes allow both.
+    """
+    tensors = [t for share in shares.values() for t in share.tensors]
+    borne = _names_of_nameless(tensors, graph)
+    layers = [_Claimant.of(graph.layers[name], borne.get(name, "")) for name in shares]
+    claims = dict(zip((t.ref for t in tensors), _name_claims(tensors, layers), strict=True))
+    named: dict[int, list[Tensor]] = {}
+    for tensor in tensors:
+        for index in claims[tensor.ref] or ():
+            named.setdefault(index, []).append(tensor)
+    by_order = []
+    for index, (name, share) in enumerate(shares.items()):
+        if all(index in (claims[t.ref] or ()) for t in share.tensors):
+            continue
+        by_order.append(name)
+        if [t.shape for t in named.get(index, ())] == [t.shape for t in share.tensors]:
+            raise Ambiguous(f"the weights called {name} stand where those of another layer of its shape belong")
+    return tuple(by_order)
 
 
 def _names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]:
@@ -130,7 +157,8 @@ def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
 class _Claimant:
     """A layer that may own weights: the names that speak for it, and how many its config promises.
 
-    `likely`: a model, or a layer whose config speaks of initial weights.
+    `likely`: a model, or a layer whose config speaks of initial weights. `is_plain`: of Keras's own that
+    hold no others. `trained_counts`: how many of its weights may stand with what is trained; None where it may be any.
     """
 
     name: str
@@ -138,6 +166,8 @@ class _Claimant:
     promised: Expected | None
     units: frozenset[int]
     likely: bool
+    is_plain: bool
+    trained_counts: frozenset[int] | None
 
     @classmethod
     def of(cls, layer: Layer, borne: str) -> _Claimant:
@@ -146,7 +176,23 @@ class _Claimant:
         promised = _promised(layer.stored)
         likely = is_model(layer.stored) or has_initializers(layer.config)
         name = layer.name if layer.is_named else borne
-        return cls(name, inner, promised, frozenset(units(layer.settings)), likely)
+        return cls(
+            name, inner, promised, frozenset(units(layer.settings)), likely,
+            is_plain=today(layer.class_name) in PLAIN | RULED, trained_counts=_trained_counts(layer.stored),
+        )  # fmt: skip
+
+    def may_own(self, share: Share) -> bool:
+        """Whether Keras can have stored these as the layer's: what its config promises, trained and not trained.
+
+        That a model was frozen stands in no config: of what a layer holds, some that its config calls trained may stand
+        with the rest. A layer of somebody's own may have more weights than its config speaks of.
+        """
+        if self.promised is None:
+            return True
+        have = (len(share.trained), len(share.rest))
+        if sum(have) != self.promised.total:
+            return sum(have) > self.promised.total and not self.is_plain
+        return self.trained_counts is None or have[0] in self.trained_counts
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
@@ -174,8 +220,8 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
 def _promised(entry: JsonObject) -> Expected | None:
     """A nested model promises what its layers promise; a frozen layer's weights are all rest."""
     if not is_model(entry):
-        told = expected(entry.get("config"))
         config = entry.get("config")
+        told = promised(str(entry.get("class_name")), config)
         if told and isinstance(config, Mapping) and config.get("trainable") is False:
             return Expected(0, told.total)
         return told
@@ -184,6 +230,25 @@ def _promised(entry: JsonObject) -> Expected | None:
     if not known:
         return None
     return Expected(sum(p.trained for p in known), sum(p.statistics for p in known))
+
+
+def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
+    """How many weights of a layer may be trained: what its config promises, or none of those of a model in it."""
+    if not is_model(entry):
+        told = _promised(entry)
+        if told is None or next(children(entry), None) is not None:
+            return None
+        others = next(_names_within(entry), None) is not None
+        return frozenset({told.trained, 0} if others else {told.trained})
+    sums = frozenset({0})
+    for layer in read(entry).layers.values():
+        if _promised(layer.stored) is None:
+            continue
+        counts = _trained_counts(layer.stored)
+        if counts is None:
+            return None
+        sums = frozenset(a + b for a in sums for b in counts)
+    return sums | {0}
 
 
 def _name_claims(tensors: Sequence[Tensor], layers: Sequence[_Claimant]) -> list[frozenset[int] | None]:
@@ -239,8 +304,7 @@ def _anchored(
         (trained if index < border else rest)[owner].append(tensor)
     shares = [Share(tuple(a), tuple(b)) for a, b in zip(trained, rest, strict=True)]
     for layer, share in zip(layers, shares, strict=True):
-        starved = layer.promised is not None and layer.promised.total > 0 and not share.tensors
-        if starved or not _fits(layer, share.tensors):
+        if not layer.may_own(share) or not _fits(layer, share.tensors):
             return None
     return shares
 
@@ -266,11 +330,13 @@ class _Rules:
     `kept_promises`: a layer owns what its config promises, also where names say otherwise.
     `spare_unknown`: a layer that promises nothing owns only what bears its name.
     `pure`: a layer whose name is borne by some weights owns no others.
+    `torn_scopes`: weights that share a scope in their names may be several layers'.
     """
 
     kept_promises: bool = False
     spare_unknown: bool = False
     pure: bool = False
+    torn_scopes: bool = False
 
 
 _Way: TypeAlias = "tuple[_Way, Counts] | None"
@@ -360,7 +426,8 @@ class _Search:
             self.steps += 1
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
-            if a <= most[0] and b <= most[1] and _whole_owners(self.tensors, self.claims, at, (a, b), end):
+            whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
+            if a <= most[0] and b <= most[1] and whole:
                 own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
                 if _fits(layer, own):
                     yield a, b

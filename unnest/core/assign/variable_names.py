@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
 from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
@@ -198,13 +199,11 @@ class Names:
         return ordered
 
     def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
-        if layer.settings.get("trainable") is False:
-            return [False] * len(ordered)
-        told = expected(layer.config)
-        if told is not None and not told.statistics:
+        count, told = trained_count(layer, len(ordered)), expected(layer.config)
+        if count != 0 and told is not None and not told.statistics:
             return [True] * len(ordered)
-        if told is not None and told.total == len(ordered):
-            return [k < told.trained for k in range(len(ordered))]
+        if count is not None:
+            return [k < count for k in range(len(ordered))]
         stems = {s for _, _, part in parts_of(layer) for s in stems_of(part)}
         if told is None and stems:  # Keras 1: what is trained has a regularizer
             return [stem_of(c.weight, stems) is not None for c in ordered]

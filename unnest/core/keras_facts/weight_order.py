@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import OWN, today
-from unnest.core.keras_facts.weight_specs import SWITCHES, initialized
-from unnest.core.model import JsonObject, Tensor
+from unnest.core.keras_facts.weight_specs import SWITCHES, Expected, expected, initialized
+from unnest.core.model import Json, JsonObject, Tensor
 
 #: The order in which Keras's own layers make what their configs initialize (in Keras 1: regularize, or keep besides).
 MADE = ("embeddings", "depthwise", "pointwise", "kernel", "W", "recurrent", "U", "gamma", "beta", "bias", "b",
@@ -23,6 +23,9 @@ GATES = {"LSTM": "icfo", "GRU": "zrh"}
 KERAS_1 = frozenset({"AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D",
                      "Deconvolution2D", "SeparableConvolution2D"})  # fmt: skip
 RULES = ("_regularizer", "_constraint")
+#: Those of Keras 1's layers that have one weight for each that their config has a rule for.
+RULED = KERAS_1 | {"BatchNormalization", "Dense", "Embedding", "LocallyConnected1D", "LocallyConnected2D",
+                   "TimeDistributedDense"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,25 @@ def stems_of(config: JsonObject) -> list[str]:
         stems = list(dict.fromkeys(ruled))
     off = {s for s in stems for switch in SWITCHES.get(s, ("bias",) if s == "b" else ()) if config.get(switch) is False}
     return [s for s in stems if s not in off]
+
+
+def promised(class_name: str, config: Json) -> Expected | None:
+    """The weights that a layer's config promises, as if nothing were frozen; None where it tells nothing.
+
+    Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
+    BatchNormalization's two statistics (source: Keras 1.2).
+    """
+    told = expected(config)
+    if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
+        return Expected(2 * told.trained, 2 * told.statistics)
+    if told is not None or class_name not in RULED or not isinstance(config, Mapping):
+        return told
+    stems = stems_of(config)
+    return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None
+
+
+def _has_both_ways(config: Json) -> bool:
+    return isinstance(config, Mapping) and config.get("backward_layer") is not None
 
 
 def stem_of(weight: str, stems: Iterable[str]) -> str | None:

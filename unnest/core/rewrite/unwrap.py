@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import Ambiguous, Share, flat, split
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.assign.trainable import trained_count
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
 from unnest.core.recognise import wrappers as towers
 from unnest.core.rewrite import extract
@@ -281,9 +281,5 @@ def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
         except Ambiguous:
             return None
         return tuple(t for part in inner.values() for t in part.trained)
-    if layer.settings.get("trainable") is False:
-        return ()
-    promised = expected(layer.config)
-    if promised is None or promised.total != len(share.tensors):
-        return None
-    return share.tensors[: promised.trained]
+    count = trained_count(layer, len(share.tensors))
+    return None if count is None else share.tensors[:count]

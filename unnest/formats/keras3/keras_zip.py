@@ -32,7 +32,7 @@ from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import Door
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_tree import Tree, below
-from unnest.formats.keras3.weights_h5 import PathKeyedSource, compare, fill_anew, rearrange
+from unnest.formats.keras3.weights_h5 import AS_IT_LIES, PathKeyedSource, compare, fill_anew, rearrange
 from unnest.formats.tensorflow.bundle import pread
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -186,7 +186,7 @@ class KerasSource(PathKeyedSource):
         """The file's own architecture; one that is given is for weights alone."""
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):
-            return plan(self.stored, choices=choices)
+            return self.carrying(plan(self.stored, choices=choices), AS_IT_LIES)
         return self.planned(self.stored, choices=choices)
 
     @property

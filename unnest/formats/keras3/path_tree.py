@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
+from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
@@ -184,10 +185,8 @@ class Placement:
             flat = [_owned(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
         else:
             paths = self.tree.under(path)
-            promised = expected(layer.config)
-            count = promised.trained if promised is not None and promised.total == len(paths) else len(paths)
-            frozen = layer.settings.get("trainable") is False
-            flat = [self.tree.tensor(p, trained=k < count and not frozen) for k, p in enumerate(paths)]
+            count = trained_count(layer, len(paths))
+            flat = [self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)]
             self._owners |= dict.fromkeys(paths, path)
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 

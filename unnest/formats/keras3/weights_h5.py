@@ -36,7 +36,7 @@ from unnest.formats.hdf5.compare import same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import Door, encoded
 from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_tree import OPTIMIZER, Placement, Tree, arrange, below
+from unnest.formats.keras3.path_tree import ASIDE, OPTIMIZER, Placement, Tree, arrange, below
 
 #: A tree of which nothing is moved.
 AS_IT_LIES = (Move("", ""),)
@@ -68,6 +68,10 @@ class PathKeyedSource(Source):
             shares = {g.name: g.tensors for g in made.result.groups}
             root = _root_of(made.result.architecture, placed)
             moves = (*arrange(placed, made.result.architecture, shares, root), *self._rest())
+        return self.carrying(made, moves)
+
+    def carrying(self, made: Plan, moves: Iterable[Move]) -> Plan:
+        """The plan whose output, if it has one, is this file's own tree with sub-trees moved."""
         return made if made.output is None else replace(made, output=self.rearranged(made.output.model, moves))
 
     def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
@@ -216,11 +220,18 @@ class WeightsSource(PathKeyedSource):
         result = replace(self.stored, groups=(Group("", tensors),))
         made = Plan(
             verdict="parallel", stored=self.stored, wrappers=tuple(wrappers),
-            output=self.rearranged(result, [Move(prefix, ""), *self._inputs(prefix), *self._rest()]),
+            output=self.rearranged(result, [*self._lifted(prefix), *self._inputs(prefix), *self._rest()]),
             template=Template(None, None, len(merges), None, sum(t.size for t in tensors)),
             findings=(Code.NAMES_ALONE(merge=", ".join(wrappers[-1].merge)),),
         )  # fmt: skip
         return self._naming(made)
+
+    def _lifted(self, template: str) -> list[Move]:
+        """The template in the place of the root, without what it has beside its layers, having been compiled itself."""
+        start = len(template) + 1
+        inside = {g[start:].split("/")[0] for g in self.door.groups if g.startswith(template + "/")}
+        parts = sorted(inside - {*ASIDE, "vars"})
+        return [Move(template, "", whole=False), *(Move(below(template, part), part) for part in parts)]
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""

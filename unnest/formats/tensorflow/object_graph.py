@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from unnest.budget import hold, spend
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
 from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_specs import expected, fits
@@ -345,13 +346,13 @@ class ObjectGraph:
 
     def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
         """Which of a layer's variables are trained, where only the optimizer or the config can tell."""
-        promised = expected(layer.config)
-        if layer.settings.get("trainable") is False:
+        count, promised = trained_count(layer, len(nodes)), expected(layer.config)
+        if count == 0:
             return [False] * len(nodes)
         if self._all_trained & set(nodes):
             return [n in self._all_trained for n in nodes]
-        if promised is not None and promised.total == len(nodes):
-            return [k < promised.trained for k in range(len(nodes))]
+        if count is not None:
+            return [k < count for k in range(len(nodes))]
         if promised is not None and not promised.statistics:
             return [True] * len(nodes)
         if self._all_trained:
