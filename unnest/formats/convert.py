@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras_facts.weight_specs import must_have
-from unnest.core.model import Anew, GraphCut, JsonObject, Output, Plan, Rearranged, Stored
+from unnest.core.keras_facts.layer_classes import PLAIN, today
+from unnest.core.keras_facts.weight_specs import expected, must_have
+from unnest.core.model import Anew, GraphCut, JsonObject, Output, Plan, Rearranged, Stored, Tensor
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
 from unnest.formats.base import ContainerName, Source, Target
@@ -66,17 +68,34 @@ def aim(source: Source, plan: Plan, to: Target | None) -> Aim:
 
 
 def _fed(source: Source, model: Stored | None) -> None:
-    """Raises Refused where a layer that has weights would come without them: such a file loads, and predicts noise."""
+    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
     if model is None or model.architecture is None or not is_model(model.architecture) or not model.groups:
         return
     layers = read(model.architecture).layers
-    empty = [g.name for g in model.groups if not g.tensors and g.name in layers]
-    starved = next((name for name in empty if _must_have(layers[name].stored)), None)
-    if starved is not None:
+    for group in (g for g in model.groups if g.name in layers):
+        layer = layers[group.name]
+        if not group.tensors and _must_have(layer.stored):
+            raise Refused(
+                "weights-missing",
+                f"{source.path}: {group.name!r} would come without its weights, which are not in the file or not "
+                "found; please report it if they are",
+            )
+        _check_whole(source, layer, group.tensors)
+
+
+def _check_whole(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
+    """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
+    if is_model(layer.stored):
+        for name, inner in read(layer.stored).layers.items():
+            own = [replace(t, owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
+            _check_whole(source, inner, own)
+        return
+    told = expected(layer.config) if today(layer.class_name) in PLAIN else None
+    if told is not None and 0 < len(tensors) < told.total:
         raise Refused(
             "weights-missing",
-            f"{source.path}: {starved!r} would come without its weights, which are not in the file or not found; "
-            "please report it if they are",
+            f"{source.path}: {layer.name!r} has {len(tensors)} of {told.total} weights; a weight is missing from the "
+            "file: look for another copy",
         )
 
 

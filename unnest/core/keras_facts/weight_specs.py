@@ -41,6 +41,8 @@ def expected(config: Json) -> Expected | None:
     for part in _configs(config):
         stems = initialized(part)
         kept = [s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]
+        if part.get("bias_axes", ()) is None:  # EinsumDense's switch
+            kept = [s for s in kept if s != "bias"]
         with_rules = {s for s in stems if f"{s}_regularizer" in part or f"{s}_constraint" in part}
         known = known or bool(kept)
         alone = sum(s not in with_rules for s in kept) if with_rules else 0

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.assign.flat_list import Ambiguous, Share, flat, owners, split
+from unnest.core.assign.flat_list import Ambiguous, Share, flat, owners, placed_by_order, split
 from unnest.core.model import Tensor
 
 
@@ -57,6 +57,51 @@ def test_names_of_another_graph_leave_it_to_order_and_promises() -> None:
         "n": (["v2", "v3"], ["v6", "v7"]),
         "y": (["v4", "v5"], []),
     }
+
+
+TWINS = chain(dense("a", "x"), dense("b", "a"))
+"""Two layers of one shape."""
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["b/kernel:0", "b/bias:0", "a/kernel:0", "a/bias:0"],  # as if a were frozen, which its config would say
+        ["a/kernel:0", "b/bias:0", "b/kernel:0", "a/bias:0"],
+        ["a/kernel:0", "b/kernel:0", "a/bias:0", "b/bias:0"],
+        ["b/bias:0", "a/bias:0", "a/kernel:0", "b/kernel:0"],
+    ],
+)
+def test_names_choose_between_orders_that_keras_writes_and_make_none(names: list[str]) -> None:
+    assert placed(names, TWINS) == {"a": (names[:2], []), "b": (names[2:], [])}
+
+
+def test_names_tell_that_a_nested_model_was_frozen() -> None:
+    """No config says so; of the two orders that Keras may have written they fit one."""
+    inner = functional(source("ix"), dense("i", "ix"), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)], name="inner")
+    graph = chain(nested(inner, [("x", 0, 0)]), dense("y", "inner"))
+    frozen = ["y/kernel:0", "y/bias:0", "i/kernel:0", "i/bias:0"]
+    assert placed(frozen, graph) == {"inner": ([], frozen[2:]), "y": (frozen[:2], [])}
+    trained = [*frozen[2:], *frozen[:2]]
+    assert placed(trained, graph) == {"inner": (trained[:2], []), "y": (trained[2:], [])}
+
+
+class TestPlacedByOrder:
+    """Of an architecture that was stored apart: what names say of the placing."""
+
+    @staticmethod
+    def told(names: list[str], graph: Graph) -> tuple[str, ...]:
+        return placed_by_order(split(tensors(*names), graph), graph)
+
+    def test_names_that_fit_say_it_all(self) -> None:
+        assert self.told(["a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0"], TWINS) == ()
+
+    def test_names_that_fit_none_leave_it_to_order(self) -> None:
+        assert self.told(["c/kernel:0", "c/bias:0", "d/kernel:0", "d/bias:0"], TWINS) == ("a", "b")
+
+    def test_names_and_order_that_say_two_things_are_doubt(self) -> None:
+        with pytest.raises(Ambiguous, match="the weights called a"):
+            self.told(["z/kernel:0", "z/bias:0", "a/kernel:0", "a/bias:0"], TWINS)
 
 
 def test_names_that_a_wrapper_numbered_are_still_their_layers() -> None:

@@ -29,6 +29,8 @@ LSTM = {f"{stem}_{key}": None for stem in ("kernel", "recurrent", "bias") for ke
         ({"name": "rnn", "cell": {"class_name": "LSTMCell", "config": LSTM}}, Expected(3, 0)),
         ({"layer": {"class_name": "Dense", "config": DENSE}}, Expected(2, 0)),
         ({"alpha_initializer": {}}, Expected(1, 0)),  # no rules at all: what it has is trained
+        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": None}, Expected(1, 0)),
+        ({**DENSE, "equation": "ab,bc->ac", "bias_axes": "c"}, Expected(2, 0)),
         ({"rate": 0.5}, None),
         ("a Lambda's", None),
     ],

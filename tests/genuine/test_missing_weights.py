@@ -1,0 +1,106 @@
+"""A weight that is not in the file: no container makes a model of the others, which Keras would refuse or fill in."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import h5py
+import numpy as np
+import pytest
+
+import unnest
+from tests.genuine.test_genuine_containers import FIXTURES
+from tests.makebundle import altered
+
+#: What is called a layer's last statistic, in names and in paths.
+STATISTIC = "moving_variance"
+
+#: (the damaged file, options of fix).
+Damaged: TypeAlias = tuple[Path, dict[str, Any]]
+
+
+def without_name(group: h5py.Group) -> None:
+    """A group of an .h5 without the last statistic, in its list of names and beside it."""
+    names = [n.decode() if isinstance(n, bytes) else n for n in group.attrs["weight_names"]]
+    (gone,) = [n for n in names if n.endswith(f"{STATISTIC}:0")]
+    del group[gone]
+    group.attrs["weight_names"] = np.array([n.encode() for n in names if n != gone])
+
+
+def _h5(to: Path) -> Damaged:
+    path = shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", to / "m.h5")
+    with h5py.File(path, "r+") as file:
+        without_name(file["model_weights/classifier"])
+    return path, {}
+
+
+def _path_keyed(to: Path) -> Damaged:
+    folder = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
+    path = shutil.copy(folder / "parallel.weights.h5", to / "m.weights.h5")
+    with h5py.File(path, "r+") as file:
+        del file["layers/functional/layers/batch_normalization/vars/3"]
+    return path, {"architecture": folder / "model.json"}
+
+
+def _keras(to: Path) -> Damaged:
+    with zipfile.ZipFile(FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras") as old:
+        content = {name: old.read(name) for name in old.namelist()}
+    weights = io.BytesIO(content["model.weights.h5"])
+    with h5py.File(weights, "r+") as file:
+        del file["layers/functional/layers/batch_normalization/vars/3"]
+    with zipfile.ZipFile(to / "m.keras", "w") as new:
+        for name, data in (content | {"model.weights.h5": weights.getvalue()}).items():
+            new.writestr(name, data)
+    return to / "m.keras", {}
+
+
+def without_entry(index: Path) -> None:
+    """An index without a last statistic; every checksum is right. A SavedModel numbers the variables."""
+
+    def change(pairs: dict[bytes, bytes]) -> None:
+        weights = [key for key in pairs if b"SLOT" not in key and b"Adam" not in key]
+        del pairs[min(key for key in weights if STATISTIC.encode() in key or key.startswith(b"variables/"))]
+
+    altered(index, change)
+
+
+def _checkpoint(case: str) -> Callable[[Path], Damaged]:
+    def damaged(to: Path) -> Damaged:
+        folder = shutil.copytree(FIXTURES / "checkpoint" / case, to / "case")
+        without_entry(folder / "parallel.ckpt.index")
+        return folder / "parallel.ckpt", {"architecture": folder / "model.json"}
+
+    return damaged
+
+
+def _saved_model(to: Path) -> Damaged:
+    folder = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
+    path = Path(shutil.copytree(folder, to / "m"))
+    without_entry(path / "variables/variables.index")
+    return path, {"to": "h5"}
+
+
+CONTAINERS: dict[str, Callable[[Path], Damaged]] = {
+    "h5": _h5,
+    ".weights.h5": _path_keyed,
+    ".keras": _keras,
+    "checkpoint of objects": _checkpoint("tf23/checkpoint-official-named-adam"),
+    "checkpoint of names": _checkpoint("k224/saver-official-named-adam"),
+    "SavedModel": _saved_model,
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_three_of_four_are_no_normalization(container: str, tmp_path: Path) -> None:
+    """One line says so, and nothing is written; the same file with all of them is fixed."""
+    path, options = CONTAINERS[container](tmp_path)
+    output = tmp_path / "out.h5"
+    done = unnest.fix(path, output, **options)
+    assert done.error is not None, done.action
+    assert done.action in ("refused", "failed")
+    assert not output.exists()

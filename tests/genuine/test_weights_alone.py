@@ -1,0 +1,97 @@
+"""Weights alone: names are all there is, unless the architecture is given or the file says that it is ours."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import h5py
+import pytest
+
+import unnest
+from tests.genuine.test_genuine_containers import FIXTURES
+from unnest.formats.base import MARK, MARKED
+
+KEYED = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
+#: Where the template is among the paths.
+TEMPLATE = "layers/functional"
+
+NAMED = {
+    "lists of names": FIXTURES / "k209/official-cnn-weights/weights.h5",
+    "paths": KEYED / "parallel.weights.h5",
+}
+
+
+@pytest.fixture(params=NAMED)
+def weights(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Weights of a parallel model, which only names tell."""
+    return Path(shutil.copy(NAMED[request.param], tmp_path / NAMED[request.param].name))
+
+
+def test_names_alone_replace_no_file(weights: Path) -> None:
+    """`--in-place` wants `--architecture`; beside the input it may be written."""
+    before = weights.read_bytes()
+    done = unnest.fix(weights, in_place=True)
+    assert done.error is not None
+    assert (done.action, done.verdict, done.error.code) == ("refused", "parallel", "needs-architecture")
+    assert "--architecture" in done.error.message
+    assert weights.read_bytes() == before
+    assert [path.name for path in weights.parent.iterdir()] == [weights.name]
+    assert unnest.fix(weights).action == "fixed"
+
+
+def test_with_the_architecture_they_do(tmp_path: Path) -> None:
+    """Then it is not names that tell."""
+    path = shutil.copy(KEYED / "parallel.weights.h5", tmp_path / "m.weights.h5")
+    done = unnest.fix(path, in_place=True, architecture=KEYED / "model.json")
+    assert (done.error, done.action) == (None, "fixed")
+    assert unnest.inspect(path).verdict == "clean"
+
+
+def test_what_unnest_wrote_is_never_parallel(weights: Path) -> None:
+    """The same names, and the mark of our own at the root."""
+    assert unnest.inspect(weights).verdict == "parallel"
+    with h5py.File(weights, "r+") as file:
+        file.attrs[MARK] = MARKED
+    assert unnest.inspect(weights).verdict == "clean"
+    assert unnest.fix(weights).action == "unchanged"
+
+
+def test_what_unnest_writes_has_the_mark(weights: Path) -> None:
+    """At the root, where Keras ignores it."""
+    done = unnest.fix(weights)
+    with h5py.File(str(done.output)) as file:
+        assert file.attrs[MARK] == MARKED
+
+
+def contents(file: h5py.File) -> dict[str, bytes]:
+    """Path -> bytes of every tensor."""
+    tensors: dict[str, bytes] = {}
+    file.visititems(lambda path, node: tensors.update({path: node[()].tobytes()} if hasattr(node, "shape") else {}))
+    return tensors
+
+
+@pytest.mark.parametrize("beside", ["its own and the model's", "its own alone"])
+def test_a_template_that_was_compiled_itself(beside: str, tmp_path: Path) -> None:
+    """Its optimizer lies in its own sub-tree; the model's is the one that is kept, where there is one."""
+    path = shutil.copy(KEYED / "parallel.weights.h5", tmp_path / "m.weights.h5")
+    with h5py.File(path, "r+") as file:
+        file.copy("optimizer", f"{TEMPLATE}/optimizer")
+        for node in file[f"{TEMPLATE}/optimizer/vars"].values():
+            node[...] = 7
+        file.require_group(f"{TEMPLATE}/metrics/mean/vars").create_dataset("0", data=1.0)
+        if beside == "its own alone":
+            del file["optimizer"]
+        before = contents(file)
+    done = unnest.fix(path)
+    assert (done.error, done.action) == (None, "fixed")
+    state = "optimizer" if beside == "its own and the model's" else f"{TEMPLATE}/optimizer"
+    expected = {
+        "optimizer" + name.removeprefix(state): data for name, data in before.items() if name.startswith(state + "/")
+    } | {
+        name.removeprefix(TEMPLATE + "/"): data for name, data in before.items()
+        if name.startswith(f"{TEMPLATE}/layers/")
+    }  # fmt: skip
+    with h5py.File(str(done.output)) as file:
+        assert contents(file) == expected
+    assert [f.message for f in done.findings if f.code == "not-carried"]

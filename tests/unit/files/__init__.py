@@ -1,0 +1,1 @@
+"""Of `unnest/files`: file by file."""
