@@ -33,7 +33,7 @@ def without_name(group: h5py.Group) -> None:
 
 
 def _h5(to: Path) -> Damaged:
-    path = shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", to / "m.h5")
+    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", to / "m.h5"))
     with h5py.File(path, "r+") as file:
         without_name(file["model_weights/classifier"])
     return path, {}
@@ -41,7 +41,7 @@ def _h5(to: Path) -> Damaged:
 
 def _path_keyed(to: Path) -> Damaged:
     folder = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
-    path = shutil.copy(folder / "parallel.weights.h5", to / "m.weights.h5")
+    path = Path(shutil.copy(folder / "parallel.weights.h5", to / "m.weights.h5"))
     with h5py.File(path, "r+") as file:
         del file["layers/functional/layers/batch_normalization/vars/3"]
     return path, {"architecture": folder / "model.json"}

@@ -12,6 +12,7 @@ import builtins
 import re
 from collections.abc import Iterator, Mapping
 
+from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
@@ -21,33 +22,19 @@ UTILITIES = re.compile(r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)")
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
 VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
-#: Values that hold no others, which is seen sooner than what a Mapping is.
-PLAIN = (str, int, float, type(None))
 #: What a Lambda keeps functions under.
 FUNCTIONS = ("function", "output_shape", "mask")
 
 
 def named_by(stored: Stored) -> tuple[str, ...]:
     """What loading would run, import or read, in the file's order, each once; a few words for each."""
-    entries = (e for value in (stored.architecture, stored.training) for e in _objects(value))
+    entries = (e for value in (stored.architecture, stored.training) for e in json_tree.objects(value))
     return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
 
 
 def lambdas(architecture: Json) -> tuple[str, ...]:
     """The names of the Lambda layers that keep code."""
-    return tuple(dict.fromkeys(_name(e) for e in _objects(architecture) if _is_lambda(e) and _has_code(e)))
-
-
-def _objects(value: Json) -> Iterator[JsonObject]:
-    """Every object of some JSON, outer before inner, in order."""
-    pending: list[Json] = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, (list, tuple)):
-            pending.extend(reversed(part))
-        elif not isinstance(part, PLAIN) and isinstance(part, Mapping):
-            yield part
-            pending.extend(reversed(list(part.values())))
+    return tuple(dict.fromkeys(_name(e) for e in json_tree.objects(architecture) if _is_lambda(e) and _has_code(e)))
 
 
 def _words(entry: JsonObject) -> Iterator[str]:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from unnest.core.model import Json
 from unnest.formats.spelling import JsonStyle
 
-MODEL = {"class_name": "Model", "config": {"name": "m\u00fc", "layers": []}}
+MODEL: Json = {"class_name": "Model", "config": {"name": "m\u00fc", "layers": []}}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Tensor
 
 NOT_BY_OUTPUT = ("optimizer_config", "optimizer")
@@ -21,11 +22,10 @@ def renamed(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObje
 
 
 def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:
-    if isinstance(value, Mapping):
-        return {outputs.get(k, k): _rename_name(k, _rename_keys(v, outputs), outputs) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_rename_keys(part, outputs) for part in value]
-    return value
+    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
+        return {outputs.get(k, k): _rename_name(k, v, outputs) for k, v in parts.items()}
+
+    return json_tree.transform(value, change)
 
 
 def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from unnest.budget import spend
+from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
 from unnest.core.model import Json, JsonObject
@@ -262,36 +263,14 @@ def is_input(entry: JsonObject) -> bool:
 
 def children(entry: JsonObject) -> Iterator[tuple[Path, JsonObject]]:
     """The models inside a layer's config (TimeDistributed's, a custom layer's), not the layer itself."""
-    yield from _search(entry.get("config"), ("config",))
-
-
-def _search(value: Json, path: Path) -> Iterator[tuple[Path, JsonObject]]:
-    if isinstance(value, Mapping):
-        if is_model(value):
-            yield path, value
-            return
-        for key, part in value.items():
-            if isinstance(part, (Mapping, list)):
-                yield from _search(part, (*path, key))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for index, part in enumerate(value):
-            if isinstance(part, (Mapping, list)):
-                yield from _search(part, (*path, index))
+    within = json_tree.walk(entry.get("config"), into=lambda part: not is_model(part))
+    return ((("config", *path), part) for path, part in within if is_model(part))
 
 
 def replace_children(entry: JsonObject, new: Mapping[Path, JsonObject]) -> JsonObject:
     """The entry with other models in the places named."""
     for path, model in new.items():
-        entry = _replace(entry, path, model)  # type: ignore[assignment]  # a path never leads to the entry itself
+        changed = json_tree.replace_at(entry, path, model)
+        assert isinstance(changed, Mapping)  # a path never leads to the entry itself
+        entry = changed
     return entry
-
-
-def _replace(value: Json, path: Path, new: Json) -> Json:
-    if not path:
-        return new
-    key, *rest = path
-    if isinstance(value, Mapping):
-        return {**value, str(key): _replace(value[str(key)], tuple(rest), new)}
-    assert isinstance(value, Sequence)
-    assert isinstance(key, int)
-    return [*value[:key], _replace(value[key], tuple(rest), new), *value[key + 1 :]]

@@ -8,8 +8,9 @@ SharedObjectSavingScope of Keras 2.5 to 2.15). A Sequential opens no such scope 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
 SHARED = "shared_object_id"
@@ -47,18 +48,7 @@ def _is_functional(model: Json) -> bool:
 
 def _objects(value: Json) -> Iterator[JsonObject]:
     """Every serialized object, inner ones first: the order in which a writer numbers them."""
-    stack: list[tuple[Json, bool]] = [(value, False)]
-    while stack:
-        part, entered = stack.pop()
-        if isinstance(part, Mapping):
-            if entered:
-                yield part
-            else:
-                if "class_name" in part and "config" in part:
-                    stack.append((part, True))
-                stack += [(inner, False) for inner in reversed(list(part.values()))]
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            stack += [(inner, False) for inner in reversed(part)]
+    return (part for part in json_tree.objects_inner_first(value) if "class_name" in part and "config" in part)
 
 
 def _numbers(value: Json) -> Iterator[int]:
@@ -92,23 +82,18 @@ def _earlier(model: JsonObject) -> dict[int, int]:
 
 def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False) -> Json:
     """The same JSON with other numbers (None: without) and without strays; unchanged parts are kept as they are."""
-    if isinstance(value, Mapping):
-        if stop_at_functional and _is_functional(value):
-            return value
-        kept = {k: _renumbered(v, numbers, stop_at_functional=stop_at_functional) for k, v in value.items()}
-        number = value.get(SHARED)
+
+    def change(before: JsonObject, kept: dict[str, Json]) -> Json:
+        number = before.get(SHARED)
         if isinstance(number, int) and (new := numbers.get(number, number)) != number:
             del kept[SHARED]
             if new is not None:
                 kept[SHARED] = new
         if isinstance(layers := kept.get("layers"), list) and "output_layers" not in kept:
             kept["layers"] = _plain(layers)
-        same = len(kept) == len(value) and all(kept[k] is v for k, v in value.items())
-        return value if same else kept
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        parts = [_renumbered(part, numbers, stop_at_functional=stop_at_functional) for part in value]
-        return value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
-    return value
+        return kept
+
+    return json_tree.transform(value, change, into=lambda part: not (stop_at_functional and _is_functional(part)))
 
 
 def _plain(layers: list[Json]) -> list[Json]:

@@ -21,12 +21,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
+from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.layer_classes import PLAIN, today
 from unnest.core.keras_facts.weight_order import RULED, promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
-from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.model import JsonObject, Tensor
 
 
 class Ambiguous(Exception):
@@ -203,18 +204,11 @@ class _Claimant:
 
 def _names_within(entry: JsonObject) -> Iterator[str]:
     """The names of all layers inside a layer: a nested model's, a wrapped layer's."""
-    todo: list[Json] = [entry.get("config")]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Mapping):
-            if "class_name" in part and isinstance(part.get("name"), str):
-                yield str(part["name"])
+    for part in json_tree.objects(entry.get("config")):
+        if "class_name" in part:
             config = part.get("config")
-            if "class_name" in part and isinstance(config, Mapping) and isinstance(config.get("name"), str):
-                yield str(config["name"])
-            todo += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            todo += part
+            names = (part.get("name"), config.get("name") if isinstance(config, Mapping) else None)
+            yield from (name for name in names if isinstance(name, str))
 
 
 def _promised(entry: JsonObject) -> Expected | None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model
 from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
 from unnest.core.model import Json, JsonObject, Stored
@@ -118,10 +119,9 @@ class _Zipped:
 
 def _renamed(value: Json) -> Json:
     """Layers inside an old layer's config by their classes' names of today: their paths are made of these."""
-    if isinstance(value, Mapping):
-        found = {k: _renamed(v) for k, v in value.items()}
-        return {**found, "class_name": today(str(value["class_name"]))} if "class_name" in value else found
-    return [_renamed(v) for v in value] if isinstance(value, list) else value
+    return json_tree.transform(
+        value, lambda _, e: e | {"class_name": today(str(e["class_name"]))} if "class_name" in e else e
+    )
 
 
 def _is_operation(entry: JsonObject, config: Json) -> bool:
@@ -166,13 +166,15 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
 
 def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
     """Objects by class with their module; metrics that wrap a function stay for `metric_by_name`."""
-    if isinstance(value, Mapping):
-        if set(value) == {"class_name", "config"} and value["class_name"] != "MeanMetricWrapper":
-            kind = str(value["class_name"])
-            home = {"module": None, "registered_name": kind} if ">" in kind else {"module": module}
-            return {"class_name": kind.rpartition(">")[2], "config": value["config"], "registered_name": None, **home}
-        return {k: _moduled(v, module) for k, v in value.items()}
-    return [_moduled(v, module) for v in value] if isinstance(value, list) else value
+
+    def change(before: JsonObject, part: dict[str, Json]) -> Json:
+        if set(before) != {"class_name", "config"} or before["class_name"] == "MeanMetricWrapper":
+            return part
+        kind = str(before["class_name"])
+        home = {"module": None, "registered_name": kind} if ">" in kind else {"module": module}
+        return {"class_name": kind.rpartition(">")[2], "config": before["config"], "registered_name": None, **home}
+
+    return json_tree.transform(value, change)
 
 
 def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsis is what has no such form
@@ -198,15 +200,15 @@ def metric_by_name(value: Any) -> Any:  # noqa: ANN401 - JSON is any; an ellipsi
 
 def _bare(value: Json) -> Json:
     """Entries of layers without what .h5 does not have, and no numbers of shared objects."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_bare(v) for v in value]
-    if not isinstance(value, Mapping):
-        return value
-    found = {k: _bare(v) for k, v in value.items() if k != "shared_object_id"}
-    config = found.get("config")
-    if is_model(value) and isinstance(config, Mapping):
-        found["config"] = {**config, "layers": [_entry_of_h5(e) for e in config["layers"]]}  # type: ignore[union-attr]
-    return found
+
+    def change(before: JsonObject, bare: dict[str, Json]) -> Json:
+        bare.pop("shared_object_id", None)
+        config = bare.get("config")
+        if is_model(before) and isinstance(config, Mapping):
+            bare["config"] = {**config, "layers": [_entry_of_h5(e) for e in config["layers"]]}  # type: ignore[union-attr]
+        return bare
+
+    return json_tree.transform(value, change)
 
 
 def _entry_of_h5(entry: Any) -> JsonObject:  # noqa: ANN401 - JSON is any
@@ -226,14 +228,16 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
 
 def _short(value: Json) -> Json:
     """Objects by class and config, functions by name."""
-    if isinstance(value, Mapping):
-        if {"module", "class_name", "config"} <= set(value):
-            registered = value.get("registered_name")
-            kind = registered if isinstance(registered, str) and ">" in registered else value["class_name"]
-            config = _short(value["config"])
-            return config if kind == "function" else {"class_name": kind, "config": config}
-        return {k: _short(v) for k, v in value.items() if k != "shared_object_id"}
-    return [_short(v) for v in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+    def change(before: JsonObject, short: dict[str, Json]) -> Json:
+        if not {"module", "class_name", "config"} <= set(before):
+            short.pop("shared_object_id", None)
+            return short
+        registered = before.get("registered_name")
+        kind = registered if isinstance(registered, str) and ">" in registered else before["class_name"]
+        return short["config"] if kind == "function" else {"class_name": kind, "config": short["config"]}
+
+    return json_tree.transform(value, change)
 
 
 __all__ = ["as_h5", "as_zipped"]

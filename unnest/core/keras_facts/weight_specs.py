@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
 
 PARTS = ("depthwise", "pointwise")
@@ -85,11 +86,4 @@ def fits(config: JsonObject, shapes: Sequence[tuple[int, ...]]) -> bool:
 
 def _configs(config: Json) -> Iterator[JsonObject]:
     """The config and those nested in it (a cell's, a wrapped layer's), not initializers' own."""
-    todo: list[Json] = [config]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Mapping):
-            yield part
-            todo += [v for k, v in part.items() if not k.endswith("_initializer")]
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            todo += part
+    return json_tree.objects(config, keys=lambda key: not key.endswith("_initializer"))

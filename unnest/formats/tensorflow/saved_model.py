@@ -20,6 +20,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import IO, Any, ClassVar
 
+from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.model import (
     Anew,
@@ -247,40 +248,39 @@ def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
 
 def plain(value: Json) -> Any:  # noqa: ANN401
     """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
-    if isinstance(value, Mapping):
-        if value.get("class_name") in ("__tuple__", "TensorShape") and set(value) == {"class_name", "items"}:
-            return plain(value["items"])
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(v) for v in value]
-    return value
+
+    def change(before: JsonObject, part: dict[str, Json]) -> Json:
+        is_encoding = before.get("class_name") in ("__tuple__", "TensorShape") and set(before) == {
+            "class_name",
+            "items",
+        }
+        return part["items"] if is_encoding else part
+
+    return json_tree.transform(value, change)
 
 
-def _unnumbered(value: Any) -> Any:  # noqa: ANN401
+def _unnumbered(value: Json) -> Any:  # noqa: ANN401
     """Without the numbers by which SavedModel metadata tells shared objects."""
-    if isinstance(value, Mapping):
-        return {k: _unnumbered(v) for k, v in value.items() if k != "shared_object_id"}
-    return [_unnumbered(v) for v in value] if isinstance(value, list) else value
+    return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
 
 
 def _release(version: str | None) -> tuple[int, ...]:
     return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
 
 
-def _with_modules(value: Any) -> Any:  # noqa: ANN401
+def _with_modules(value: Json) -> Any:  # noqa: ANN401
     """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
-    if isinstance(value, list):
-        return [_with_modules(v) for v in value]
-    if not isinstance(value, Mapping):
-        return value
-    found = {k: _with_modules(v) for k, v in value.items()}
-    for key, part in found.items():
-        kind = key.rpartition("_")[2]
-        bare = isinstance(part, Mapping) and set(part) == {"class_name", "config"}
-        # A registered class (`package>Name`) is in a module of its author's.
-        if kind in MODULES and bare and ">" not in str(part["class_name"]):
-            found[key] = {"module": MODULES[kind], **part, "registered_name": None}
-    return found
+
+    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
+        for key, part in parts.items():
+            kind = key.rpartition("_")[2]
+            # A registered class (`package>Name`) is in a module of its author's.
+            is_bare = isinstance(part, Mapping) and set(part) == {"class_name", "config"}
+            if kind in MODULES and is_bare and ">" not in str(part["class_name"]):  # type: ignore[index,call-overload]
+                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}  # type: ignore[dict-item]
+        return parts
+
+    return json_tree.transform(value, change)
 
 
 def _files(path: str) -> list[str]:

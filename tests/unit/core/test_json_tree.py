@@ -1,0 +1,90 @@
+"""Walks over JSON: in the order of the text, and as deep as anybody nests."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core import json_tree
+from unnest.core.model import Json, JsonObject
+
+TREE: Json = {"name": "a", "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"], "last": {"name": "d"}}
+#: Far deeper than Python recurses.
+DEPTH = 50_000
+
+
+def name(part: JsonObject) -> Json:
+    return part.get("name")
+
+
+def deep() -> Json:
+    value: Json = {"name": "bottom"}
+    for _ in range(DEPTH):
+        value = {"in": [value]}
+    return value
+
+
+def test_outer_before_inner_with_the_way_there() -> None:
+    assert [(path, name(part)) for path, part in json_tree.walk(TREE)] == [
+        ((), "a"), (("of", 0), "b"), (("of", 0, "of"), "c"), (("last",), "d"),
+    ]  # fmt: skip
+    assert [name(part) for part in json_tree.objects(TREE)] == ["a", "b", "c", "d"]
+
+
+def test_inner_before_outer() -> None:
+    assert [name(part) for part in json_tree.objects_inner_first(TREE)] == ["c", "b", "d", "a"]
+
+
+def test_what_is_not_entered() -> None:
+    assert [name(part) for _, part in json_tree.walk(TREE, into=lambda part: name(part) != "b")] == ["a", "b", "d"]
+    assert [name(part) for part in json_tree.objects(TREE, keys=lambda key: key != "of")] == ["a", "d"]
+
+
+def test_every_object_is_changed_inner_ones_first() -> None:
+    def upper(before: JsonObject, part: dict[str, Json]) -> Json:
+        return part | {"name": str(name(before)).upper(), "holds": len(part)}
+
+    assert json_tree.transform(TREE, upper) == {
+        "name": "A", "holds": 3, "last": {"name": "D", "holds": 1},
+        "of": [{"name": "B", "holds": 2, "of": {"name": "C", "holds": 1}}, 1, "text"],
+    }  # fmt: skip
+
+
+def test_what_does_not_change_is_the_same_object() -> None:
+    assert json_tree.transform(TREE, lambda _, part: part) is TREE
+    changed = json_tree.transform(TREE, lambda _, part: {**part, "name": "D"} if name(part) == "d" else part)
+    assert isinstance(changed, dict)
+    assert isinstance(TREE, dict)
+    assert changed["of"] is TREE["of"]
+    assert changed["last"] == {"name": "D"}
+
+
+def test_an_object_may_become_something_else() -> None:
+    assert json_tree.transform([TREE, {"name": "d"}], lambda _, part: name(part)) == ["a", "d"]
+
+
+def test_what_is_not_to_be_entered_stays() -> None:
+    changed = json_tree.transform(TREE, lambda _, part: part | {"x": 1}, into=lambda part: name(part) != "b")
+    assert isinstance(changed, dict)
+    assert changed["of"] == [{"name": "b", "of": {"name": "c"}}, 1, "text"]
+    assert (changed["x"], changed["last"]) == (1, {"name": "d", "x": 1})
+
+
+@pytest.mark.parametrize("path", [(), ("of",), ("of", 0, "of", "name"), ("of", 1), ("last",)])
+def test_one_part_is_replaced(path: json_tree.Path) -> None:
+    changed = json_tree.replace_at(TREE, path, "new")
+    for key in path:
+        changed = changed[key]  # type: ignore[index]
+    assert changed == "new"
+    assert TREE == {"name": "a", "of": [{"name": "b", "of": {"name": "c"}}, 1, "text"], "last": {"name": "d"}}
+
+
+def test_no_depth_is_too_deep() -> None:
+    """Neither to look at nor to change; paths of that length are for nobody."""
+    value = deep()
+    assert sum(1 for _ in json_tree.objects(value)) == DEPTH + 1
+    assert sum(1 for _ in json_tree.objects_inner_first(value)) == DEPTH + 1
+    changed = json_tree.transform(value, lambda _, part: {"was": part["in"]} if "in" in part else part)
+    assert sum("was" in part for part in json_tree.objects(changed)) == DEPTH
+    while isinstance(value, dict) and "in" in value:  # taken apart by hand: Python frees nested objects by recursion
+        (value,) = value["in"]
+    assert value == {"name": "bottom"}

@@ -1,0 +1,137 @@
+"""Walks over JSON that may come from anyone: iterative, so that no depth of nesting is too deep.
+
+A *path* is the keys and indices that lead from the whole to a part of it. Objects are mappings, lists are any sequences
+but text; all other values are leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.model import Json, JsonObject
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+
+def _everything(_: JsonObject) -> bool:
+    return True
+
+
+def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> Iterator[tuple[Path, JsonObject]]:
+    """Every object of a value with its path, outer before inner, in the order of the text.
+
+    An object that `into` is false of is given, and what is in it is not.
+    """
+    pending: list[tuple[Path, Json]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        if isinstance(part, Mapping):
+            yield path, part
+            if into(part):
+                below = [((*path, key), each) for key, each in part.items() if _holds(each)]
+                pending += reversed(below)
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            items = [((*path, index), each) for index, each in enumerate(part) if _holds(each)]
+            pending += reversed(items)
+
+
+def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterator[JsonObject]:
+    """Every object of a value, outer before inner, in the order of the text; only under keys that `keys` is true of."""
+    pending: list[Json] = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            yield part
+            inner = part.values() if keys is None else [each for key, each in part.items() if keys(key)]
+            pending += [each for each in reversed(list(inner)) if _holds(each)]
+        elif _holds(part):
+            assert isinstance(part, Sequence)
+            pending += [each for each in reversed(part) if _holds(each)]
+
+
+def objects_inner_first(value: Json) -> Iterator[JsonObject]:
+    """Every object of a value, behind all that it holds, in the order of the text."""
+    pending: list[tuple[Json, bool]] = [(value, False)]
+    while pending:
+        part, is_left = pending.pop()
+        if isinstance(part, Mapping):
+            if is_left:
+                yield part
+            else:
+                pending.append((part, True))
+                pending += [(inner, False) for inner in reversed(list(part.values()))]
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += [(inner, False) for inner in reversed(part)]
+
+
+def transform(
+    value: Json,
+    change: Callable[[JsonObject, dict[str, Json]], Json],
+    *,
+    into: Callable[[JsonObject], bool] = _everything,
+) -> Json:
+    """The value with every object changed, inner ones first; what does not change is the same object as before.
+
+    `change` is given an object and a copy of it whose parts are changed already, which it may alter and return. An
+    object that `into` is false of stays as it is, whatever is in it.
+    """
+    #: A part is entered, then left: `done` holds the changed parts that are waiting for their holder.
+    pending: list[tuple[Json, bool]] = [(value, False)]
+    done: list[Json] = []
+    while pending:
+        part, is_left = pending.pop()
+        if isinstance(part, Mapping):
+            if not is_left and into(part):
+                pending.append((part, True))
+                pending += [(inner, False) for inner in part.values()]
+                continue
+            if is_left:
+                inner = [done.pop() for _ in part]
+                changed = change(part, dict(zip(part, inner, strict=True)))
+                part = part if _is_same_object(part, changed) else changed
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            if not is_left:
+                pending.append((part, True))
+                pending += [(inner, False) for inner in part]
+                continue
+            new = [done.pop() for _ in part]
+            part = part if all(a is b for a, b in zip(part, new, strict=True)) else new
+        done.append(part)
+    return done[0]
+
+
+def replace_at(value: Json, path: Path, new: Json) -> Json:
+    """The value with another part at `path`; what is beside the path is the same as before. Raises KeyError."""
+    holders: list[Json] = []
+    for key in path:
+        holders.append(value)
+        value = _at(value, key)
+    for holder, key in zip(reversed(holders), reversed(path), strict=True):
+        if isinstance(holder, Mapping):
+            new = {**holder, str(key): new}
+        else:
+            assert isinstance(holder, Sequence)
+            new = [new if index == key else part for index, part in enumerate(holder)]
+    return new
+
+
+def _at(value: Json, key: str | int) -> Json:
+    if isinstance(value, Mapping) and isinstance(key, str):
+        return value[key]
+    if isinstance(value, Sequence) and isinstance(key, int):
+        return value[key]
+    raise KeyError(key)
+
+
+def _holds(value: Json) -> bool:
+    """Whether a value is no leaf; most are, and that is seen sooner than what an abstract Mapping is."""
+    return value is not None and not isinstance(value, (str, int, float))
+
+
+def _is_same_object(before: JsonObject, after: Json) -> bool:
+    return (
+        isinstance(after, Mapping)
+        and len(after) == len(before)
+        and all(key in before and before[key] is part for key, part in after.items())
+    )
