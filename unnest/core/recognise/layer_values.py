@@ -24,6 +24,7 @@ from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.kernels import ELEMENT, Unreadable, carry_out, contents, is_known
 from unnest.core.recognise.op_calls import Said, said
+from unnest.core.recognise.operations import operation
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Shape: TypeAlias = "tuple[int | None, ...]"
@@ -118,7 +119,10 @@ class Operations:
             elif missing := [read for read in reads if read not in shapes]:
                 pending += missing
             else:
-                shapes[here] = _after(self.graph.layers[here.layer], [shapes[read] for read in reads])
+                known_operation = operation(self.graph.layers[here.layer], self.graph.call(here.call))
+                keeps = known_operation is not None and known_operation.name in KEEPING_SHAPE
+                after = [shapes[read] for read in reads]
+                shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
         return shapes.get(ref)
 
     def _told_shape(self, ref: Ref) -> Shape | None:
@@ -133,6 +137,12 @@ class Operations:
         shape = layer_facts.stored_shape(layer)
         return shape if is_input(layer.stored) else _after(layer, [shape])  # a Sequential's first layer
 
+
+KEEPING_SHAPE = frozenset({
+    "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "log_softmax",
+    "softplus", "softsign", "square", "sqrt", "exp", "log", "abs", "identity", "cast", "stop_gradient", "l2_normalize",
+})  # fmt: skip
+"""Operations whose result has the shape of the first tensor that they read."""
 
 ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
 
