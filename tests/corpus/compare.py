@@ -38,11 +38,11 @@ def tensors_missing(output: Path, base: Path) -> list[str]:
     """Tensors of the base, dtype and shape aside, whose bytes are not in the result as often as there."""
     with np.load(base) as arrays:
         wanted = Counter(arrays[name].tobytes() for name in arrays.files)
-        missing = wanted - _tensor_bytes(output)
+        missing = wanted - tensor_bytes(output)
         return sorted(name for name in arrays.files if arrays[name].tobytes() in missing)
 
 
-def _tensor_bytes(path: Path) -> Counter[bytes]:
+def tensor_bytes(path: Path) -> Counter[bytes]:
     """The bytes of every tensor of a model, its optimizer's state aside."""
     with open_container(str(path)).open(str(path)) as source:
         if isinstance(source, SavedModelSource) and source.bundle is not None:

@@ -6,36 +6,11 @@ from collections.abc import Mapping
 
 from tests.corpus.case import Case, Facts, cases
 
-_INLINE = "a layer graph: the towers are layers called anew, no nested model"
-_MERGED = "a layer graph: rows come together by another operation than a concatenation of all towers"
-_CUT = "a layer graph: the parts are cut in steps of different depth, or unstacked from computed shapes"
-_MEAN = "a layer graph: the mean of the towers' losses is read beside the rows"
-
 #: What the recogniser does not reach. A case that is reached all the same fails here, and its line goes.
 LIMITS: dict[str, str] = {
     "214-negative-axis": "that axis -2 is the batch axis shows only in the rank of the template's output",
     "119-subclassed-template-custom-merge": "what the project's own merge layer does is in code, and that is not said",
-    "121-slice-of-slice-h5-tf210-function": _CUT,
-    "141-reshape-unstack-h5-tf210-function": _CUT,
-    "150-reshape-index-h5-tf23-function": _MERGED,
-    "152-reshape-index-h5-k3-function": _MERGED,
-    "161-strided-h5-tf210-function": _MERGED,
-    "170-strided-permuted-h5-tf23-function": _MERGED,
-    "172-strided-permuted-h5-k3-function": _MERGED,
-    "181-reshape-columns-h5-tf210-function": _MERGED,
-    "201-gather-scatter-h5-tf210-function": _MERGED,
-    "221-masked-scattered-h5-tf210-function": _MERGED,
-    "250-averaged-loss-h5-tf23-function": _MEAN,
-    "252-averaged-loss-h5-k3-function": _MEAN,
-    "301-partition-blocks-h5-tf210-function": _MERGED,
-    "310-partition-parity-h5-tf23-function": _MERGED,
-    "361-blocks-of-stripes-h5-tf210-function": _MERGED,
     "867-sum-called-concat-k224": "a class of somebody's own joins: told slices speak for a wrapper, as in 108 and 170",
-    **{
-        case.name: _INLINE
-        for case in cases("h5")
-        if case.parallel and "-h5-" in case.name and case.name.endswith("-inline")
-    },
 }
 
 _LEFT_ALONE: Facts = {"verdict": "clean", "wrappers": 0, "action": "unchanged"} | dict.fromkeys(
@@ -48,10 +23,6 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
         {"parameters": 164},
         "SpectralNormalization stores its layer's kernel twice, and the file does not say that they are one",
     ),
-    "116-interleaved-stack-reshape": (
-        _LEFT_ALONE,
-        "rows woven together by stack and reshape: no concatenation, as told",
-    ),
     "120-two-autoencoders-one-file": ({"wrappers": 1}, "one is told of the two that share a template; both are cut"),
     "121-frozen-constants": ({"parameters": None}, "no variables: which constants are weights is not stored"),
     "123-classify-signature-shared-sub-model": ({"scope": "embedded"}, "a loop decodes images in front, as told"),
@@ -63,7 +34,6 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     "150-tf215-lambda-closure-spectral": ({"parameters": 293}, "as in 113"),
     "154-fp16-casts": ({"scope": "head"}, "the cast after the merge is a head"),
     "156-tf210-fixed-batch-signature": ({"action": "refused"}, "the towers take 4 rows and no others, as told"),
-    "163-interleave-ops": (_LEFT_ALONE, "rows woven together by stack and reshape: no concatenation, as told"),
     "220-slices-of-inner-input": ({"scope": "embedded"}, "as its author takes too"),
     "226-activation-in-each-tower": (_LEFT_ALONE, "a layer of every tower's own after the template, as told"),
     "347-shift-layers": (
@@ -84,6 +54,11 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     "812-cells-late-eager-tf215": ({"verdict": "parallel", "wrappers": 1, "action": "fixed"}, "as in 811"),
 }
 
+#: Towers without a nested model, and a base that was made beside the parallel model, not in it.
+INLINE = frozenset(
+    case.name for case in cases("h5") if case.parallel and "-h5-tf23-" in case.name and case.name.endswith("-inline")
+)
+
 #: Results that are as good as the base, by the author's own words, and differ from it.
 OTHER_FILE: Mapping[str, str] = {
     "154-fp16-casts": "the cast after the merge is kept",
@@ -92,6 +67,7 @@ OTHER_FILE: Mapping[str, str] = {
     "897-weights-renamed-layers-tf23": "as in 896",
     "862-sizes-declared-tf23": "the template itself was declared for 4 rows, its base for any",
     "220-slices-of-inner-input": "an outer input stays, as the design says of what is embedded: base_embedded.h5",
+    **dict.fromkeys(INLINE, "towers of the model's own layers: its name and its input stay, and the base has others"),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 import unnest
 from tests.corpus import limits
 from tests.corpus.case import Case, cases, contents, each_source, limited, said, suffixes
-from tests.corpus.compare import unlike
+from tests.corpus.compare import tensor_bytes, unlike
 
 CASES = cases("h5", "keras", "saved_model")
 BASES = sorted(base for case in CASES for base in case.folder.glob("base*") if base.suffix in {".h5", ".keras"})
@@ -36,6 +36,13 @@ def test_what_comes_out(case: Case, source: Path, tmp_path: Path, request: pytes
         base = case.base(source)
         assert base is None or case.name in limits.OTHER_FILE or unlike(out, base, flat=is_flat(source, case)) == []
         assert unnest.fix(out).action == "unchanged"
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in limits.INLINE], ids=lambda case: case.name)
+def test_no_weight_is_lost(case: Case, tmp_path: Path) -> None:
+    """Every weight of a base whose layers around it have other names."""
+    unnest.fix(case.folder / "parallel.h5", out := tmp_path / "out.h5")
+    assert not tensor_bytes(case.folder / "base.h5") - tensor_bytes(out)
 
 
 def is_flat(source: Path, case: Case) -> bool:

@@ -74,7 +74,7 @@ def _wrapped(kit: Kit, model: Model) -> list[Model]:
     if graph is None:
         return []
     layers = {layer.name: layer for layer in model.layers}
-    return [layers[found.template] for found in wrappers.find(graph)]
+    return [layers[found.template] for found in wrappers.find(graph) if found.inline is None]
 
 
 def nested(model: Model) -> list[Model]:

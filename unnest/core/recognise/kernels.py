@@ -26,6 +26,9 @@ Value: TypeAlias = Any
 ELEMENT = np.dtype([("element", np.int32)])
 """The type of a source's elements. It is a structure, so that NumPy itself refuses to calculate with it."""
 
+ZERO = -1
+"""The number of an element that is no element of the source but a zero."""
+
 MAX_ELEMENTS = 4_000_000
 """Of one result: small files may ask for large ones."""
 
@@ -50,7 +53,21 @@ def carry_out(what: Said, layers: Mapping[str, Layer], lookup: Lookup) -> tuple[
     kwargs = {k: argument(v, layers, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
     if what.name in ELEMENTWISE:
         return (_elementwise(what.name, [*args, *kwargs.values()]),)
-    names, function = TABLE[what.name]
+    given = _by_name(what.name, args, kwargs)
+    for name, value in given.items():
+        if name not in CONTENTS and any(a.dtype == ELEMENT for a in _arrays(value)):
+            raise ByContents
+    found = TABLE[what.name][1](**given)
+    return tuple(found) if isinstance(found, list) else (found,)
+
+
+CONTENTS = ("x", "xs", "updates")
+"""The arguments that a function moves about; all others say where to."""
+
+
+def _by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
+    """A call's arguments by the names that the table has for them. Raises Unreadable for any other."""
+    names, _ = TABLE[function]
     given = dict(zip(names, args, strict=False))
     for key, value in kwargs.items():
         name = key if key in names else ALIASES.get(key, key)
@@ -60,11 +77,31 @@ def carry_out(what: Said, layers: Mapping[str, Layer], lookup: Lookup) -> tuple[
             raise Unreadable
     if len(args) > len(names):
         raise Unreadable
-    for name, value in given.items():
-        if name not in ("x", "xs") and any(a.dtype == ELEMENT for a in _arrays(value)):
-            raise ByContents
-    found = function(**given)
-    return tuple(found) if isinstance(found, list) else (found,)
+    return given
+
+
+def contents(what: Said) -> list[Json]:
+    """The arguments, as they are stored, whose contents a call moves about: all of an elementwise function's."""
+    if what.name in ELEMENTWISE:
+        return [*what.args, *(value for key, value in what.kwargs.items() if key not in SAYS_NOTHING)]
+    if what.name not in TABLE:
+        return []
+    try:
+        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+    except Unreadable:
+        return []
+    return [given[name] for name in CONTENTS if name in given]
+
+
+def literal_axis(what: Said) -> Json:
+    """The axis that a call names as a number, 0 where it names none; None where it computes it."""
+    try:
+        axis = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING}).get(
+            "axis", 0
+        )
+    except (Unreadable, LookupError):
+        return None
+    return 0 if axis is None else axis if isinstance(axis, int) else None
 
 
 def is_known(what: Said) -> bool:
@@ -78,7 +115,7 @@ ALIASES = {
     "input": "x", "inputs": "x", "tensor": "x", "params": "x", "data": "x", "input_": "x", "value": "x", "a": "x",
     "values": "xs", "arrays": "xs", "tensors": "xs", "slice_spec": "key", "num_or_size_splits": "parts",
     "indices_or_sections": "parts", "newshape": "shape", "start_indices": "begin", "stop": "limit", "step": "delta",
-    "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm",
+    "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm", "dims": "shape",
 }  # fmt: skip
 """What the stacks call one and the same argument."""
 
@@ -168,7 +205,7 @@ def _elementwise(name: str, operands: Sequence[Value]) -> Array:
     operands = [x for x in operands if x is not None]
     arrays = [np.asarray(x) for x in operands]
     if any(a.dtype == ELEMENT for a in arrays):
-        raise ByContents
+        return _overlaid(arrays) if ELEMENTWISE[name] == "Add" else _refused()
     if any(a.dtype.kind not in "iufb" for a in arrays):
         raise Unreadable
     _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
@@ -178,6 +215,20 @@ def _elementwise(name: str, operands: Sequence[Value]) -> Array:
     if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
         arrays = [a.astype(typed) for a in arrays]
     return np.asarray(ARITHMETIC[kind](Op(name, kind, ()), arrays))
+
+
+def _refused() -> Array:
+    raise ByContents
+
+
+def _overlaid(arrays: Sequence[Array]) -> Array:
+    """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises ByContents."""
+    if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
+        raise ByContents
+    numbers = np.stack([a["element"] for a in arrays])
+    if np.any(np.sum(numbers != ZERO, axis=0) > 1):
+        raise ByContents
+    return np.asarray(numbers.max(axis=0).view(ELEMENT))
 
 
 def _as_it_is(x: Value) -> Array:
@@ -317,8 +368,62 @@ def _concat(xs: Value, axis: Value = 0) -> Array:
     return np.concatenate(_joined(xs), _axis(axis))
 
 
+def _added(xs: Value) -> Array:
+    """A sum of several tensors."""
+    arrays = _joined(xs)
+    return _overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
+
+
+def _averaged(xs: Value) -> Array:
+    arrays = _joined(xs)
+    if arrays[0].dtype == ELEMENT:
+        raise ByContents
+    return np.asarray(np.mean(arrays, axis=0))
+
+
 def _stack(xs: Value, axis: Value = 0) -> Array:
     return np.stack(_joined(xs), _axis(axis))
+
+
+def _scattered(indices: Value, updates: Array, shape: Value) -> Array:
+    """Rows put at places of a tensor of zeros."""
+    dims = _ints(shape)
+    _fits(int(np.prod(dims, dtype=np.int64)))
+    return _updated(np.full(dims, ZERO, np.int32).view(ELEMENT).reshape(dims), indices, updates)
+
+
+def _updated(x: Array, indices: Value, updates: Array) -> Array:
+    """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
+    where, rows = np.asarray(indices), np.asarray(updates)
+    if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
+        raise Unreadable
+    if len({*where[:, 0].tolist()}) < len(where):
+        raise ValueError("two rows in one place")
+    if x.dtype != ELEMENT and np.any(x):
+        raise ByContents
+    result = x.copy() if x.dtype == ELEMENT else np.full(x.shape, ZERO, np.int32).view(ELEMENT).reshape(x.shape)
+    if where.size and not 0 <= where.min() <= where.max() < len(result):
+        raise ValueError("beyond the tensor")
+    result[where[:, 0]] = rows
+    return result
+
+
+def _stitched(indices: Value, x: Value) -> Array:
+    """Rows of several tensors, each to its number."""
+    places, parts = [np.asarray(i) for i in indices], _joined(x)
+    if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places) or len(places) != len(parts):
+        raise Unreadable
+    order = np.concatenate(places)
+    if sorted(order.tolist()) != list(range(len(order))):
+        raise ValueError("places that are not 0 to n - 1, each once")
+    return np.concatenate(parts)[np.argsort(order)]
+
+
+def _filled(shape: Value, value: Value = 0, dtype: Value = None) -> Array:
+    dims = _ints(shape)
+    _fits(int(np.prod(dims, dtype=np.int64)))
+    del dtype
+    return np.full(dims, np.asarray(value))
 
 
 def _reduce(function: Callable[..., Array]) -> Callable[..., Array]:
@@ -398,7 +503,18 @@ TABLE: dict[str, Entry] = {
     "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),
     "reducesum": (("x", "axis", "keepdims"), _reduce(np.sum)),
     "reduceprod": (("x", "axis", "keepdims"), _reduce(np.prod)),
+    "reducemean": (("x", "axis", "keepdims"), _reduce(np.mean)), "mean": (("x", "axis", "keepdims"), _reduce(np.mean)),
+    "sum": (("x", "axis", "keepdims"), _reduce(np.sum)), "average": (("xs",), _averaged), "addn": (("xs",), _added),
     "cumsum": (("x", "axis", "exclusive", "reverse"), _cumsum),
+    "scatternd": (("indices", "updates", "shape"), _scattered),
+    "scatter": (("indices", "updates", "shape"), _scattered),
+    "tensorscatterndupdate": (("x", "indices", "updates"), _updated),
+    "tensorscatterupdate": (("x", "indices", "updates"), _updated),
+    "scatterupdate": (("x", "indices", "updates"), _updated),
+    "dynamicstitch": (("indices", "x"), _stitched), "paralleldynamicstitch": (("indices", "x"), _stitched),
+    "invertpermutation": (("x",), lambda x: np.argsort(np.asarray(x))),
+    "zeros": (("shape", "dtype"), lambda shape, dtype=None: _filled(shape, 0, dtype)),
+    "fill": (("shape", "value"), _filled),
     "where": (("mask", "y", "z"), _where), "select": (("mask", "y", "z"), _where),
     "selectv2": (("mask", "y", "z"), _where),
     "logicaland": (("x", "y"), _logical(np.logical_and)), "logicalor": (("x", "y"), _logical(np.logical_or)),

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
+from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise.operations import find, operation
@@ -161,6 +162,23 @@ def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
     if code and not axes and not code.captures:
         axes = list(code.numbers)
     return all(axis == 0 for axis in axes) if axes else None
+
+
+JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
+"""Keras's own layers that may line rows up."""
+
+
+def may_join(layer: Layer) -> bool:
+    """Whether a layer may put rows together, told at a glance: most graphs hold none that does."""
+    if layer.class_name == "Concatenate" and _axis(layer.settings) not in (0, 1):
+        return False
+    return "trainable" not in layer.settings or layer.class_name in JOINING_LAYERS or layer.class_name not in OWN
+
+
+def learns_row_by_row(layer: Layer) -> bool:
+    """Whether a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
+    promised = expected(layer.config)
+    return is_model(layer.stored) or (promised is not None and promised.trained > 0 and not promised.statistics)
 
 
 def combines(layer: Layer) -> bool:

@@ -112,6 +112,10 @@ NODES: dict[str, Callable[[Sequence[Json], JsonObject], Said]] = {
     "Cast": lambda x, a: Said("cast", [x[0], a.get("DstT")], {}),
     "DynamicPartition": lambda x, a: Said("dynamicpartition", [*x, a.get("num_partitions")], {}),
     "Cumsum": lambda x, a: Said("cumsum", x, {k: a.get(k) for k in ("exclusive", "reverse")}),
+    "DynamicStitch": lambda x, _: Said("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
+    "ParallelDynamicStitch": lambda x, _: Said("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
+    "Mean": lambda x, a: Said("reducemean", x, {"keepdims": a.get("keep_dims")}),
+    "AddN": lambda x, _: Said("addn", [list(x)], {}),
     "Sum": lambda x, a: Said("reducesum", x, {"keepdims": a.get("keep_dims")}),
     "Prod": lambda x, a: Said("reduceprod", x, {"keepdims": a.get("keep_dims")}),
 }

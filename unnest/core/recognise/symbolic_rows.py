@@ -195,7 +195,7 @@ def _is_tensor(value: Sequence[Json]) -> bool:
     return bool(value) and isinstance(value[0], str)
 
 
-class _Outcome(Enum):
+class Outcome(Enum):
     """What came of one batch size."""
 
     ALL = "every row, in order"
@@ -218,16 +218,16 @@ class _Trial:
         self.work = 0
         fixed = next((s[0] for s in shapes if s[0] is not None), None)
         rows = [self._row(shape) for shape in shapes]
-        found: dict[int, _Outcome] = {}
+        found: dict[int, Outcome] = {}
         is_telling = False  # one row per tower is in order however it is taken
         for n in self._batches(fixed):
             if n * sum(int(np.prod(row)) for row in rows) > MAX_ELEMENTS:
                 break
             shares = self._shares(n, rows)
             if shares is not None:
-                found[n] = _outcome(shares, n)
-                is_telling |= fixed is not None or found[n] is _Outcome.OTHER or min(map(len, shares)) > 1
-        return _verdict(found, self.towers, is_fixed=fixed is not None) if is_telling else UNKNOWN
+                found[n] = outcome_of(shares, n)
+                is_telling |= fixed is not None or found[n] is Outcome.OTHER or min(map(len, shares)) > 1
+        return verdict(found, self.towers, is_fixed=fixed is not None) if is_telling else UNKNOWN
 
     def _batches(self, fixed: int | None) -> list[int]:
         if fixed is not None:
@@ -285,31 +285,31 @@ def _rows(part: Array, source: Array) -> list[int] | None:
     return [int(r) for r in rows] if np.array_equal(part, source[rows]) else None
 
 
-def _outcome(shares: Sequence[Sequence[int]], n: int) -> _Outcome:
+def outcome_of(shares: Sequence[Sequence[int]], n: int) -> Outcome:
     """What the towers' rows are, one tower after the other; no towers stand for none with whole rows."""
     joined = [row for share in shares for row in share]
     if not shares:
-        return _Outcome.OTHER
+        return Outcome.OTHER
     if joined == list(range(len(joined))):
-        return _Outcome.ALL if len(joined) == n else _Outcome.FIRST
-    return _Outcome.DEALT if sorted(joined) == list(range(n)) else _Outcome.OTHER
+        return Outcome.ALL if len(joined) == n else Outcome.FIRST
+    return Outcome.DEALT if sorted(joined) == list(range(n)) else Outcome.OTHER
 
 
-def _verdict(found: Mapping[int, _Outcome], towers: int, *, is_fixed: bool) -> Taken:
+def verdict(found: Mapping[int, Outcome], towers: int, *, is_fixed: bool) -> Taken:
     """What all batch sizes say together."""
     outcomes = set(found.values())
-    if _Outcome.OTHER in outcomes or {_Outcome.DEALT, _Outcome.FIRST} <= outcomes:
+    if Outcome.OTHER in outcomes or {Outcome.DEALT, Outcome.FIRST} <= outcomes:
         return Taken(Rows.NOT)
-    if _Outcome.DEALT in outcomes:
+    if Outcome.DEALT in outcomes:
         return Taken(Rows.DEALT)
     sizes = f"{min(found)} to {max(found)} rows" if len(found) > 1 else f"{max(found)} rows"
     sentence = f"computed for batches of {sizes}: the towers read all rows in order"
-    if _Outcome.FIRST not in outcomes:
+    if Outcome.FIRST not in outcomes:
         return Taken(Rows.CONSECUTIVE, sentence)
-    if _Outcome.ALL not in outcomes and not is_fixed:
+    if Outcome.ALL not in outcomes and not is_fixed:
         return Taken(Rows.NOT)
     # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
     divided = max((n for n in found if n % towers == 0), default=None)
-    if divided is not None and found[divided] is _Outcome.ALL:
+    if divided is not None and found[divided] is Outcome.ALL:
         return Taken(Rows.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
     return UNKNOWN

@@ -22,9 +22,9 @@ What is evidence only
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
@@ -34,6 +34,9 @@ from unnest.core.recognise import layer_facts, slice_claims, slice_steps
 from unnest.core.recognise.operations import operation
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
 from unnest.core.recognise.slice_steps import Step
+
+if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
+    from unnest.core.recognise.computed_wrappers import ComputedWrapper
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,24 @@ class Merge:
 
 
 @dataclass(frozen=True)
+class Inline:
+    """A first tower that is made of the graph's own layers.
+
+    `cut`: what it reads of each slice -> what was sliced. `ends`: every merged tensor -> the tower's own.
+    """
+
+    calls: frozenset[CallId]
+    cut: Mapping[Ref, Ref]
+    ends: Mapping[Ref, Ref]
+
+
+@dataclass(frozen=True)
 class Found:
     """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
 
-    `bound_late` are the slice layers, where all of them store the bounds of the last part.
+    `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
+    (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
+    of the last part.
     """
 
     template: str
@@ -70,6 +87,25 @@ class Found:
     confidence: Confidence
     evidence: tuple[str, ...]
     bound_late: tuple[str, ...] = ()
+    inline: Inline | None = None
+
+    def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
+        """What the first tower reads of each slice -> what was sliced."""
+        if self.inline is not None:
+            return self.inline.cut
+        return dict(zip(graph.call(self.towers[0]).reads, self.sources, strict=True))
+
+    @property
+    def first(self) -> frozenset[CallId]:
+        """The calls of the first tower."""
+        return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    @property
+    def ends(self) -> Mapping[Ref, Ref]:
+        """Every merged tensor -> the first tower's own."""
+        if self.inline is not None:
+            return self.inline.ends
+        return {m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges}
 
 
 class NotAWrapper(Exception):
@@ -112,8 +148,65 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         if not taken.intersection(towers):
             taken.update(towers)
             found.append(wrapper)
-    near = (miss for towers, miss in missed.items() if not taken.intersection(towers))
-    return Recognised(tuple(found), tuple(dict.fromkeys(near)))
+    near = {miss.layer: miss for towers, miss in missed.items() if not taken.intersection(towers)}
+    if not found and any(layer_facts.may_join(layer) for layer in graph.layers.values()):
+        from unnest.core.recognise import computed_wrappers
+
+        computed, more = computed_wrappers.find(graph)
+        judged = [_of_rows(graph, each) for each in computed]
+        found += [each for each in judged if isinstance(each, Found)]
+        for miss in (*more, *(each for each in judged if isinstance(each, NearMiss))):
+            near.setdefault(miss.layer, miss)
+    joined = {c.layer for wrapper in found for merge in wrapper.merges for c in merge.calls}
+    return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def _of_rows(graph: Graph, wrapper: ComputedWrapper) -> Found | NearMiss:
+    """A wrapper whose rows were computed, or why it is none all the same."""
+    try:
+        return _described(graph, wrapper)
+    except NotAWrapper as reason:
+        return NearMiss(wrapper.joins[0].root.layer, str(reason))
+
+
+def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
+    """The same as a wrapper of this graph. Raises NotAWrapper for towers that are none."""
+    copies, joins = wrapper.copies, wrapper.joins
+    cut = {column[0]: source for column, source in wrapper.sources.items()}
+    calls = [next(iter(calls)) for calls in copies.calls if len(calls) == 1]
+    merges = tuple(
+        Merge(j.operands[0].tensor, (j.root.call, *sorted(j.calls - {j.root.call})), on_batch_axis=True) for j in joins
+    )
+    is_model_called = len(calls) == len(copies.calls) and is_model(graph.layers[calls[0].layer].stored)
+    reads = graph.call(calls[0]).reads if is_model_called else ()
+    joined = f"{merges[0].layer} puts the towers' rows together, each once and in order"
+    if is_model_called and cut.keys() == {*reads}:
+        template = graph.layers[calls[0].layer]
+        sources = tuple(cut[ref] for ref in reads)
+        if len(reads) != read(template.stored).arity:
+            raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+        _check_shapes(graph, template, sources)
+        evidence = (f"{len(calls)} calls of the one model {template.name}", wrapper.sentence, joined)
+        ordered = tuple(sorted(merges, key=lambda merge: merge.output))
+        return Found(template.name, tuple(calls), sources, wrapper.slices, ordered, "proven", evidence)
+    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in copies.calls[0]):
+        ends_in = joins[0].operands[0].layer
+        raise NotAWrapper(f"the towers that end in {ends_in} hold no weights but those of normalizations, if any")
+    ends = {join.root: join.operands[0] for join in joins}
+    layers = {at.layer for at in copies.calls[0]}
+    names = [name for name in graph.layers if name in layers]
+    given = [ref for ref in graph.inputs if ref in cut.values()]
+    evidence = (f"{len(copies.calls)} towers of the same layers: {_listed(names)}", wrapper.sentence, joined)
+    return Found(
+        joins[0].operands[0].layer,
+        tuple(ref.call for ref in joins[0].operands),
+        tuple(dict.fromkeys([*given, *cut.values()])),
+        wrapper.slices,
+        merges,
+        "proven",
+        evidence,
+        inline=Inline(frozenset(copies.calls[0]), cut, ends),
+    )
 
 
 def _merges(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
@@ -327,9 +420,7 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     sources = tuple(cut.sources[0] for cut in traced)
     between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
     _check_readers(graph, cuts, towers)
-    for source, shape in zip(sources, shapes, strict=True):
-        if not layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape):
-            raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
+    _check_shapes(graph, template, sources)
     claims = [claim for cut in cuts for claim in cut.claims]
     if not slice_claims.agree(claims):
         raise NotAWrapper(f"the inputs of {template.name} are cut in different places")
@@ -345,6 +436,13 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     if not any(operation(graph.layers[c.layer], graph.call(c)) for c in between):
         return whole
     return _computed(graph, whole, _inputs(graph, columns, traced, shapes))
+
+
+def _check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
+    """Raises NotAWrapper where a row of a source is none for the template."""
+    for source, shape in zip(sources, layer_facts.template_shapes(template.stored) or (), strict=False):
+        if not layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape):
+            raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
 
 
 _Given: TypeAlias = tuple[Ref, tuple[Ref, ...], layer_facts.Shape | None, layer_facts.Shape | None]

@@ -99,16 +99,27 @@ def own_layers(graph: Graph, found: Found) -> JsonObject:
 
 
 def _removed(graph: Graph, found: Found) -> set[CallId]:
-    """The wrapper's calls: merges, all towers but the first, slices that nobody else needs."""
-    gone = {c for merge in found.merges for c in merge.calls} | set(found.towers[1:])
-    towers = set(found.towers)
-    pending = set(found.slices) - {ref.call for ref in graph.outputs}
-    while True:
-        needed = {c for c in pending if any(u not in gone | towers | pending for u, _ in graph.readers.get(c, ()))}
-        needed |= {r.call for n in needed for r in graph.call(n).reads if r.call in pending}
-        if not needed:
-            return gone | pending
-        pending -= needed
+    """The calls that the model's outputs no longer need: merges, all towers but the first, slices of nobody else's."""
+    cut, ends, first = found.cut(graph), found.ends, found.first
+
+    def after(at: CallId) -> Iterable[Ref]:
+        instead = {**ends, **cut} if at in first else ends
+        return (instead.get(ref, ref) for ref in graph.call(at).reads)
+
+    needed = _reached([ends.get(ref, ref) for ref in graph.outputs], after)
+    return _reached(graph.outputs, lambda at: graph.call(at).reads) - needed
+
+
+def _reached(ends: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
+    """The calls that some tensors are made by."""
+    reached: set[CallId] = set()
+    pending = [ref.call for ref in ends]
+    while pending:
+        at = pending.pop()
+        if at not in reached:
+            reached.add(at)
+            pending += [ref.call for ref in reads(at)]
+    return reached
 
 
 @dataclass(frozen=True)
@@ -155,18 +166,14 @@ class _Renumbering:
 
 
 def in_place(graph: Graph, found: Found) -> JsonObject:
-    """One call of the template, reading the sources, where the wrapper was."""
-    removed = _removed(graph, found)
-    tower = found.towers[0]
-    instead: dict[Ref, _Inner | Ref] = {
-        merge.tensor: Ref(tower.layer, tower.rank, merge.output) for merge in found.merges
-    }
-    cut = dict(zip(graph.call(tower).reads, found.sources, strict=True))
+    """The first tower, reading the sources, where the wrapper was."""
+    removed, first = _removed(graph, found), found.first
+    instead: dict[Ref, _Inner | Ref] = {**found.ends}
     renumber = _Renumbering(graph, removed, instead)
-    renumber_tower = _Renumbering(graph, removed, {**instead, **cut})
+    renumber_tower = _Renumbering(graph, removed, {**instead, **found.cut(graph)})
 
     def spell(at: CallId, stored: Json) -> Json:
-        return (renumber_tower if at == tower else renumber).rewrite(stored)
+        return (renumber_tower if at in first else renumber).rewrite(stored)
 
     entries = [entry for layer in graph.layers.values() for entry in _kept(graph, layer, removed, spell)]
     return _with_layers(graph, entries, renumber)

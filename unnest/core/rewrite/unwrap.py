@@ -117,7 +117,7 @@ class _Unwrapping:
         while (seen := towers.recognise(graph := read(level.model), self._slice_layers)).wrappers:
             found = seen.wrappers[0]
             how = extract.scope(graph, found)
-            if how == "whole" and not extract.same_ends(graph, found):
+            if how == "whole" and found.inline is None and not extract.same_ends(graph, found):
                 if inside:
                     how = "embedded"
                 else:
@@ -157,6 +157,9 @@ class _Unwrapping:
         )
         if depth > self._deepest:
             self._deepest = depth
+            if found.inline is not None:
+                self.innermost = _of_layers(graph, found, level)
+                return
             layer = graph.layers[found.template]
             own = level.flat if how == "whole" and level.groups is None else _weights_of(level, layer)
             self.innermost = template_of(layer.stored, own)
@@ -165,6 +168,8 @@ class _Unwrapping:
         """The level without this wrapper."""
         template = graph.layers[found.template]
         self.removed |= {c.layer for c in found.slices} | {c.layer for merge in found.merges for c in merge.calls}
+        if found.inline is not None:
+            return self._placed(level, graph, extract.in_place(graph, found), {})
         if how == "whole":
             self._whole = graph, found
             told = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
@@ -261,6 +266,20 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
         outputs=len(graph.outputs),
         layers=len(graph.layers),
         parameters=None if share is None else sum(t.size for t in share.tensors),
+    )
+
+
+def _of_layers(graph: Graph, found: towers.Found, level: Level) -> Template:
+    """The template whose layers are the graph's own, as a report shows it."""
+    names = {at.layer for at in found.first}
+    shares = [_weights_of(level, graph.layers[name]) for name in sorted(names)]
+    known = [share for share in shares if share is not None]
+    return Template(
+        class_name=str(graph.model.get("class_name")),
+        inputs=len(found.sources),
+        outputs=len(found.merges),
+        layers=len(names) + len(found.sources),
+        parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
     )
 
 

@@ -122,3 +122,44 @@ def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Json]) -> 
 def test_names_and_empty_arguments_say_nothing() -> None:
     assert rows(done("identity", X, name="n", unheard_of=None)[0]) == [*range(6)]
     assert not is_known(Said("relu", [X], {}))
+
+
+def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
+    """Rows of the source at places of a tensor of six rows."""
+    values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
+    results = carry_out(Said("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), LAYERS, lambda ref: values[ref[0]])
+    return [np.asarray(result) for result in results]
+
+
+def test_scattered_rows_are_added_where_there_are_no_others() -> None:
+    (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
+    values = {"x": even, "n": odd}
+    (together,) = carry_out(Said("add", [X], {"y": SHAPE}), LAYERS, lambda ref: values[ref[0]])
+    assert rows(together) == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(ByContents):
+        carry_out(Said("add", [X], {"y": X}), LAYERS, lambda ref: values[ref[0]])
+
+
+def test_one_row_in_one_place() -> None:
+    with pytest.raises(ValueError, match="two rows in one place"):
+        _scattered([1, 1, 2], [0, 1, 2])
+    with pytest.raises(ValueError, match="beyond the tensor"):
+        _scattered([1, 6], [0, 1])
+
+
+def test_rows_are_put_over_zeros_and_over_rows() -> None:
+    values = {"x": np.zeros((6, 4)), "n": SOURCE}
+    lookup = lambda ref: values[ref[0]]  # noqa: E731 - what the two calls below read
+    update = Said("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
+    assert rows(carry_out(update, LAYERS, lookup)[0]) == [5, 4, 3, 2, 1, 0]
+    values["x"] = np.ones((6, 4))
+    with pytest.raises(ByContents):
+        carry_out(update, LAYERS, lookup)
+
+
+def test_rows_are_stitched_by_number() -> None:
+    values = {"x": SOURCE[:2], "n": SOURCE[2:]}
+    stitch = Said("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
+    assert rows(carry_out(stitch, LAYERS, lambda ref: values[ref[0]])[0]) == [1, 2, 3, 4, 5, 0]
+    with pytest.raises(ValueError, match="each once"):
+        carry_out(Said("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), LAYERS, lambda r: values[r[0]])

@@ -424,8 +424,23 @@ def _first_half_only() -> tuple[Writer, list[Tensor]]:
 def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Channels, rows chosen by what is in them, rows that are changed on the way, rows that nobody reads."""
     assert answer(*make()) is Rows.NOT
+
+
+@pytest.mark.parametrize("make", [_channels, _channels_of_a_long_axis, _by_sign, _first_half_only])
+def test_no_wrapper_without_rows(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
+    """Nothing that stands between can make them rows."""
     writer, inputs = make()
     assert not wrappers.find(graph_of(writer, inputs))
+
+
+@pytest.mark.parametrize("make", [_rows_and_channels, _scaled, _flipped])
+def test_what_every_tower_does_alike_belongs_to_it(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
+    """Channels taken, numbers scaled, pictures flipped in every tower in the same way: a part of what is computed."""
+    writer, inputs = make()
+    (found,) = wrappers.find(graph_of(writer, inputs))
+    assert found.inline is not None
+    assert {at.layer for at in found.inline.calls} > {"net"}
+    assert found.sources == (Ref("x", 0, 0),)
 
 
 def _windows() -> tuple[Writer, list[Tensor]]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, source
+from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, found, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
@@ -63,3 +64,32 @@ def test_a_nested_model_in_anothers_place_keeps_its_name_unless_it_is_taken() ->
 def test_order_is_keras_own_only_where_that_explains_the_order_before() -> None:
     swapped = functional(source(), layer("b", ["x"]), layer("a", ["x"]), layer("y", ["a", "b"]))
     assert extract.in_keras_order(read(swapped), swapped) is swapped  # a, b would be Keras's order
+
+
+def _with_towers(rows: int | None = None, *, swapped: bool = False) -> tuple[Writer, Tensor]:
+    """Two towers of the model's own layers, the first of which may be the one that was made last."""
+    writer = Writer(rows)
+    parts = [writer.rows(0, None, 2), writer.rows(1, None, 2)]
+    made = writer.dense(*(parts[::-1] if swapped else parts))
+    copies = [writer.call("nn.relu", part, name=None) for part in (made[::-1] if swapped else made)]
+    (head,) = writer.dense(writer.call("reshape", writer.call("stack", copies, axis=1), shape=[-1, UNITS]), name="head")
+    return writer, head
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_towers_of_the_models_own_layers_become_one(*, swapped: bool) -> None:
+    writer, head = _with_towers(swapped=swapped)
+    graph, wrapper = found(writer.model(head))
+    left = extract.in_place(graph, wrapper)
+    assert extract.scope(graph, wrapper) == "head"
+    config = left["config"]
+    assert isinstance(config, dict)
+    relu = wrapper.template
+    told = {entry["name"]: entry["inbound_nodes"] for entry in config["layers"]}
+    assert told == {
+        "x": [],
+        "dense": [[["x", 0, 0, {}]]],
+        relu: [["dense", 0, 0, {"name": None}]],
+        "head": [[[relu, 0, 0, {}]]],
+    }
+    assert graph.layers[relu].calls[0].reads == (Ref("dense", int(swapped), 0),)

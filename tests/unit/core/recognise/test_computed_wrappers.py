@@ -1,0 +1,265 @@
+"""Wrappers made of operations: one table of spellings, the look-alike of each, and what each is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise import computed_wrappers
+from unnest.core.recognise.wrappers import recognise
+
+Spelling = Callable[[Writer], Tensor]
+DOES_NOT_GIVE_BACK = "computed: {} does not give back the rows of x, each once and in order"
+IN_ANOTHER_ORDER = "computed: {} gives all rows of x, in another order"
+
+
+def _end_to_end(w: Writer) -> Tensor:
+    return w.join(w.dense(*w.split()))
+
+
+def _split_of_split(w: Writer) -> Tensor:
+    return w.call("concat", w.dense(*(q for half in w.split() for q in w.split(of=half))), axis=0)
+
+
+def _slice_of_slice(w: Writer) -> Tensor:
+    half = w.bound(1, 2)
+    rest = w.rows(half)
+    middle = w.call("compat.v1.floor_div", w.size(rest), y=2, name=None)
+    return w.join(w.dense(w.rows(None, half), w.rows(None, middle, of=rest), w.rows(middle, of=rest)))
+
+
+def _merge_of_merges(w: Writer) -> Tensor:
+    a, b, c = w.dense(*w.split(3))
+    return w.call("concat", [a, w.call("concat", [b, c], axis=0)], axis=0)
+
+
+def _strided(w: Writer) -> Tensor:
+    stacked = w.call("stack", w.dense(w.rows(0, None, 2), w.rows(1, None, 2)), axis=1)
+    return w.call("reshape", stacked, shape=[-1, UNITS])
+
+
+def _unstacked(w: Writer) -> Tensor:
+    name, rank, _ = w.call("unstack", w.call("reshape", w.rows(), shape=[2, -1, 4]), num=2, axis=0)
+    return w.join(w.dense([name, rank, 0], [name, rank, 1]))
+
+
+def _gathered_back(w: Writer) -> Tensor:
+    everything = w.call("range", w.size())
+    joined = w.join(w.dense(w.rows(0, None, 2), w.rows(1, None, 2)))
+    order = w.call("concat", [w.rows(i, None, 2, of=everything) for i in (0, 1)], axis=0)
+    back = w.call("math.invert_permutation", order, name=None)
+    return w.call("compat.v1.gather", joined, indices=back, axis=None, batch_dims=0)
+
+
+def _scattered(w: Writer, first: int = 0) -> Tensor:
+    places = [w.call("range", i, limit=w.size(), delta=2) for i in (0, 1)]
+    parts = w.dense(*(w.call("compat.v1.gather", ["x", 0, 0], indices=p, axis=None, batch_dims=0) for p in places))
+    added = [
+        w.call("scatter_nd", w.call("expand_dims", places[(first + i) % 2], axis=1), updates=part, shape=[12, UNITS])
+        for i, part in enumerate(parts)
+    ]
+    return w.call("__operators__.add", added[0], y=added[1], name=None)
+
+
+def _stitched(w: Writer, first: int = 0) -> Tensor:
+    owners = w.call("math.floormod", w.call("range", w.size()), y=2, name=None)
+    name, rank, _ = w.call("dynamic_partition", ["x", 0, 0], partitions=owners, num_partitions=2, name=None)
+    parts = w.dense([name, rank, 0], [name, rank, 1])
+    places = w.call("dynamic_partition", w.call("range", w.size()), partitions=owners, num_partitions=2, name=None)
+    ordered = [[places[0], places[1], (first + i) % 2] for i in (0, 1)]
+    return w.call("dynamic_stitch", ordered, data=parts, name=None)
+
+
+def _masked(w: Writer) -> Tensor:
+    low = w.call("math.less", w.call("range", w.size()), y=w.bound(1, 2), name=None)
+    high = w.call("math.logical_not", low, name=None)
+    masked = [
+        w.call("compat.v1.boolean_mask", ["x", 0, 0], mask=m, name="boolean_mask", axis=None) for m in (low, high)
+    ]
+    return w.join(w.dense(*masked))
+
+
+def _in_shares(w: Writer) -> Tensor:
+    at = w.bound(3, 5)
+    return w.join(w.dense(w.rows(None, at), w.rows(at)))
+
+
+SPELLINGS: dict[str, tuple[Spelling, int]] = {
+    "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
+    "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
+    "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
+    "in shares": (_in_shares, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spelling", "towers"), SPELLINGS.values(), ids=SPELLINGS)
+def test_one_definition(spelling: Spelling, towers: int) -> None:
+    """However rows are cut and joined: the first tower reads the source, and gives what is merged."""
+    writer = Writer()
+    root = spelling(writer)
+    (found,) = recognise(writer.graph(root)).wrappers
+    assert found.inline is not None
+    assert (len(found.towers), found.template, found.confidence) == (towers, "dense", "proven")
+    assert found.inline.calls == {CallId("dense", 0)}
+    assert set(found.inline.cut.values()) == {*found.sources}
+    assert found.ends == {Ref(*root): Ref("dense", 0, 0)}
+
+
+def test_a_batch_of_fixed_size() -> None:
+    """Rows scattered over a tensor of twelve rows need a batch of twelve."""
+    writer = Writer(rows=12)
+    (found,) = recognise(writer.graph(_scattered(writer))).wrappers
+    assert found.sources == (Ref("x", 0, 0),)
+    writer = Writer(rows=14)
+    assert not recognise(writer.graph(_scattered(writer))).wrappers
+
+
+def _swapped(w: Writer) -> Tensor:
+    return w.join([*reversed(w.dense(*w.split()))])
+
+
+def _one_half_twice(w: Writer) -> Tensor:
+    half = w.bound(1, 2)
+    return w.join(w.dense(w.rows(None, half), w.rows(None, half)))
+
+
+def _overlapping(w: Writer) -> Tensor:
+    return w.join(w.dense(w.rows(None, w.bound(2, 3)), w.rows(w.bound(1, 3))))
+
+
+def _two_thirds(w: Writer) -> Tensor:
+    return w.join(w.dense(*w.split(3)[:2]))
+
+
+def _dealt_end_to_end(w: Writer) -> Tensor:
+    return w.join(w.dense(w.rows(0, None, 2), w.rows(1, None, 2)))
+
+
+def _stacked_in_blocks(w: Writer) -> Tensor:
+    return w.call("reshape", w.call("stack", w.dense(*w.split()), axis=1), shape=[-1, UNITS])
+
+
+def _halved_rows(w: Writer) -> Tensor:
+    return w.call("reshape", w.call("stack", w.dense(*w.split(), units=4), axis=1), shape=[-1, 2])
+
+
+def _added(w: Writer) -> Tensor:
+    return w.layer("Add", "joined", {}, [w.dense(*w.split())])[0]
+
+
+def _different_layers(w: Writer) -> Tensor:
+    a, b = w.split()
+    one, other = (w.layer("ReLU", f"act_{i}", {}, [part])[0] for i, part in enumerate((a, b)))
+    return w.join([*w.dense(one), *w.dense(other, name="dense_1")])
+
+
+def _one_rectified(w: Writer) -> Tensor:
+    a, b = w.dense(*w.split())
+    return w.join([w.call("nn.relu", a, name=None), w.call("nn.tanh", b, name=None)])
+
+
+LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
+    "halves swapped": (_swapped, IN_ANOTHER_ORDER.format("joined")),
+    "one half twice": (_one_half_twice, "every tower reads the whole of x"),
+    "overlapping": (_overlapping, DOES_NOT_GIVE_BACK.format("joined")),
+    "two thirds": (_two_thirds, DOES_NOT_GIVE_BACK.format("joined")),
+    "dealt out, joined end to end": (_dealt_end_to_end, IN_ANOTHER_ORDER.format("joined")),
+    "blocks, dealt back": (_stacked_in_blocks, IN_ANOTHER_ORDER.format("op_4")),
+    "rows cut in two": (_halved_rows, DOES_NOT_GIVE_BACK.format("op_4")),
+    "stitched to the other": (lambda w: _stitched(w, 1), IN_ANOTHER_ORDER.format("op_11")),
+    "weights of their own": (_different_layers, None),
+    "one tower does something else": (_one_rectified, None),
+}
+
+
+@pytest.mark.parametrize(("look_alike", "reason"), LOOK_ALIKES.values(), ids=LOOK_ALIKES)
+def test_look_alikes(look_alike: Spelling, reason: str | None) -> None:
+    """The nearest case of each spelling in which rows do not come back, with the reason."""
+    writer = Writer()
+    root = look_alike(writer)
+    seen = recognise(writer.graph(root))
+    assert seen.wrappers == ()
+    assert reason is None or {miss.layer: miss.reason for miss in seen.near_misses}[root[0]] == reason
+
+
+def test_a_sum_is_no_join() -> None:
+    """What adds the towers up gives half of the rows."""
+    writer = Writer()
+    assert computed_wrappers.find(writer.graph(_added(writer)))[0] == []
+
+
+def test_one_tower_that_is_read() -> None:
+    """What anybody else reads cannot go."""
+    writer = Writer()
+    parts = writer.dense(*writer.split())
+    seen = recognise(writer.graph(writer.join(parts), parts[0]))
+    assert seen.wrappers == ()
+    assert [miss.reason for miss in seen.near_misses] == ["dense, a part of a tower, is read by others too"]
+
+
+def test_a_slice_that_is_read() -> None:
+    """The same of a slice."""
+    writer = Writer()
+    half = writer.bound(1, 2)
+    first = writer.rows(None, half)
+    joined = writer.join(writer.dense(first, writer.rows(half)))
+    seen = recognise(writer.graph(joined, writer.call("nn.relu", first, name=None)))
+    assert [miss.reason for miss in seen.near_misses] == [f"{first[0]}, a slice, is read by others too"]
+
+
+NORMALIZES = {f"{n}_initializer": "zeros" for n in ("gamma", "beta", "moving_mean", "moving_variance")}
+GHOST = {**NORMALIZES, "gamma_regularizer": None, "beta_regularizer": None}
+
+
+@pytest.mark.parametrize(("class_name", "config"), [("Dropout", {"rate": 0.5}), ("BatchNormalization", GHOST)])
+def test_parts_on_purpose(class_name: str, config: dict[str, Any]) -> None:
+    """Towers that learn nothing row by row: statistics of parts of a batch are what is wanted."""
+    writer = Writer()
+    seen = recognise(writer.graph(writer.join(writer.layer(class_name, "norm", config, writer.split()))))
+    assert seen.wrappers == ()
+    (miss,) = seen.near_misses
+    assert miss.reason == "the towers that end in norm hold no weights but those of normalizations, if any"
+
+
+def test_copies_of_what_has_no_weights() -> None:
+    """Every tower may have an operation and a Keras layer of its own, equal but for the name."""
+    writer = Writer()
+    parts = [writer.call("nn.relu", part, name=None) for part in writer.dense(*writer.split())]
+    parts = [writer.layer("Dropout", f"drop_{i}", {"rate": 0.5}, [part])[0] for i, part in enumerate(parts)]
+    (found,) = recognise(writer.graph(writer.join(parts))).wrappers
+    assert {at.layer for at in found.first} == {"dense", "op_3", "drop_0"}
+
+
+def _mean(w: Writer, losses: list[Tensor]) -> Tensor:
+    return w.call("math.reduce_mean", w.call("stack", losses, axis=0), axis=None)
+
+
+def _sum_divided(w: Writer, losses: list[Tensor]) -> Tensor:
+    return w.call("math.truediv", w.call("math.add_n", losses), y=2.0, name=None)
+
+
+def _sum(w: Writer, losses: list[Tensor]) -> Tensor:
+    return w.call("math.add_n", losses)
+
+
+@pytest.mark.parametrize(("averaged", "outputs"), [(_mean, 2), (_sum_divided, 2), (_sum, 0)])
+def test_losses_are_averaged(averaged: Callable[[Writer, list[Tensor]], Tensor], outputs: int) -> None:
+    """A mean of numbers beside the rows is an output of the towers; a sum is none, and reads them."""
+    writer = Writer()
+    rows = writer.dense(*writer.split())
+    losses = [writer.call("math.reduce_mean", part, axis=None) for part in rows]
+    root = averaged(writer, losses)
+    found = recognise(writer.graph(writer.join(rows), root)).wrappers
+    assert [len(wrapper.merges) for wrapper in found] == ([outputs] if outputs else [])
+    assert not found or found[0].ends[Ref(*root)] == Ref(*losses[0])
+
+
+def test_means_of_rows_are_no_losses() -> None:
+    """The towers' rows, averaged beside the rows: that is another output, for which the towers are needed."""
+    writer = Writer()
+    rows = writer.dense(*writer.split())
+    assert not recognise(writer.graph(writer.join(rows), _sum_divided(writer, rows))).wrappers

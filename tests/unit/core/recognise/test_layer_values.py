@@ -1,0 +1,92 @@
+"""Operations of a layer graph, parsed once and carried out; shapes as far as a file tells them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise.kernels import ByContents, Unreadable
+from unnest.core.recognise.layer_values import NOTHING, Operations, Values, numbered, row_sizes, rows_of
+
+
+def _values(writer: Writer, tensor: Tensor, rows: int = 6) -> Values:
+    return Values(Operations(writer.graph(tensor)), rows, 4, {})
+
+
+def test_rows_are_moved() -> None:
+    """A slice holds the rows that it takes."""
+    writer = Writer()
+    part = writer.rows(writer.bound(1, 2))
+    values = _values(writer, part)
+    assert rows_of(values.of(Ref(*part)), values.of(Ref(*X))) == [3, 4, 5]
+
+
+def test_what_a_layer_computes_is_rows_of_its_own() -> None:
+    """Real layers are not carried out: their outputs have numbers unlike their inputs'."""
+    writer = Writer()
+    (features,) = writer.dense(X)
+    values = _values(writer, features)
+    whole, made = values.of(Ref(*X)), values.of(Ref(*features))
+    assert made.shape == (6, UNITS)
+    assert not {*whole["element"].flat} & {*made["element"].flat}
+    assert rows_of(made, whole) is None
+
+
+def test_contents_decide_nothing() -> None:
+    """Rows chosen by what is in them."""
+    writer = Writer()
+    feature = writer.call("__operators__.getitem", X, slice_spec=0)
+    chosen = writer.call("compat.v1.gather", X, indices=feature, axis=None, batch_dims=0)
+    values = _values(writer, chosen)
+    with pytest.raises(ByContents):
+        values.of(Ref(*chosen))
+
+
+def test_a_tensor_of_unknown_shape() -> None:
+    """Cannot be numbered."""
+    writer = Writer()
+    made = writer.call("nn.something", X, name=None)
+    values = _values(writer, made)
+    with pytest.raises(Unreadable):
+        values.of(Ref(*made))
+
+
+def test_shapes() -> None:
+    """Of inputs, of Keras's own layers, of sums of equals; not of what is not known."""
+    writer = Writer()
+    one, other = writer.dense(X, X)
+    (added,) = writer.layer("Add", "added", {}, [[one, other]])
+    (mixed,) = writer.layer("Add", "mixed", {}, [[one, X]])
+    unknown = writer.call("nn.something", X, name=None)
+    operations = Operations(writer.graph(added, mixed, unknown))
+    shapes = [operations.shape(Ref(*tensor)) for tensor in (X, one, added, mixed, unknown)]
+    assert shapes == [(None, 4), (None, UNITS), (None, UNITS), None, None]
+    assert operations.shape(Ref(*one), {Ref(*X): (8, 9)}) == (8, UNITS)
+
+
+def test_a_call_is_parsed_once() -> None:
+    """And what is no operation says nothing."""
+    writer = Writer()
+    part = writer.rows(0, 2)
+    (made,) = writer.dense(part)
+    operations = Operations(writer.graph(made))
+    assert operations.of(Ref(*part).call) is operations.of(Ref(*part).call)
+    assert operations.moved(Ref(*part).call) == [Ref(*X)]
+    assert operations.of(Ref(*made).call) is NOTHING
+    assert [*operations.literals([Ref(*part).call])] == [2, 0]
+
+
+def test_rows_of() -> None:
+    """Whole rows, in any order; columns are none."""
+    whole = numbered((4, 3), 10)
+    assert rows_of(whole[[2, 0, 2]], whole) == [2, 0, 2]
+    assert rows_of(whole[:0], whole) == []
+    assert rows_of(whole[:, ::-1], whole) is None
+    assert rows_of(np.zeros((4, 3)), whole) is None
+
+
+def test_row_sizes() -> None:
+    """Sizes longer than any number that is mentioned are as good shorter; unknown ones are unlike each other."""
+    assert row_sizes((224, None, 3, None), 5) == (6, 7, 3, 9)
