@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +119,7 @@ class TestTheSameAsOneProcess:
 class Numbers:
     """A task is a number; some kill the process that they are worked on in."""
 
-    deaths: dict[int, int]
+    deaths: Mapping[int, int]
     #: Seconds that a task takes.
     slow: dict[int, float]
 

@@ -21,6 +21,7 @@ from unnest.files.interrupts import Held
 from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
+from unnest.remote import is_remote, shown
 from unnest.repair import Meter, fix_with, inspect
 from unnest.report.result import Action, Problem, Report, Result
 
@@ -165,7 +166,7 @@ class _Work(Generic[R]):
 
     def lost(self, task: Task, why: str) -> R | None:
         """The entry for a path over which a process died."""
-        what = f"{task.path}: the process that worked on it {why}; look at it alone, and do not trust it"
+        what = f"{shown(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
         return self.failed(task, Problem("process-lost", what))
 
     def entry(self, task: Task, meter: Meter | None) -> R:
@@ -191,7 +192,7 @@ class Inspecting(_Work[Report]):
 
     def failed(self, task: Task, problem: Problem) -> Report:
         """An unreadable file."""
-        return Report(path=task.path, verdict="unreadable", error=problem)
+        return Report(path=shown(task.path), verdict="unreadable", error=problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ class Fixing(_Work[Result]):
         options = self.options
         if task.output is not None:
             options = replace(options, output=task.output)
-            if not options.dry_run:
+            if not options.dry_run and not is_remote(task.output):
                 with contextlib.suppress(OSError):  # fix itself says that the folder is missing
                     os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
         try:
@@ -216,7 +217,7 @@ class Fixing(_Work[Result]):
     def failed(self, task: Task, problem: Problem) -> Result:
         """A file that was not fixed."""
         action: Action = "refused" if problem.code == OUTPUT_TWICE else "failed"
-        return Result(path=task.path, verdict="unreadable", action=action, error=problem)
+        return Result(path=shown(task.path), verdict="unreadable", action=action, error=problem)
 
     def lost(self, task: Task, why: str) -> Result | None:
         """A file that was not fixed, and what the process left of the attempt is removed."""
@@ -306,7 +307,8 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
 
 def _place_in(folder: str, task: Task, options: FixOptions) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
-    name = os.path.relpath(task.path, task.folder) if task.folder else os.path.basename(task.path.rstrip("/\\"))
+    path = shown(task.path)
+    name = os.path.relpath(path, task.folder) if task.folder else os.path.basename(path.rstrip("/\\"))
     suffix = _suffix(task.path, options)
     if suffix is not None:
         name = outputs.converted(name, suffix)

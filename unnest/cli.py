@@ -378,6 +378,10 @@ def _silence(stream: TextIO) -> None:
 
 
 def _complain(message: str) -> None:
+    if "://" in message:
+        from unnest.remote import redacted
+
+        message = redacted(message)
     _tell(f"unnest: {plain(message)}")
 
 

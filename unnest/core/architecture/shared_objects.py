@@ -50,6 +50,8 @@ def _objects(value: Json) -> Iterator[JsonObject]:
     stack: list[tuple[Json, bool]] = [(value, False)]
     while stack:
         part, entered = stack.pop()
+        if part is None or isinstance(part, (str, int, float)):
+            continue
         if isinstance(part, Mapping):
             if entered:
                 yield part
@@ -57,7 +59,7 @@ def _objects(value: Json) -> Iterator[JsonObject]:
                 if "class_name" in part and "config" in part:
                     stack.append((part, True))
                 stack += [(inner, False) for inner in reversed(list(part.values()))]
-        elif isinstance(part, Sequence) and not isinstance(part, str):
+        else:
             stack += [(inner, False) for inner in reversed(part)]
 
 
