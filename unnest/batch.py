@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from unnest import outputs
 from unnest.core.model import JsonObject
@@ -21,12 +22,9 @@ from unnest.files.interrupts import Held
 from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
-from unnest.remote import is_remote, shown
+from unnest.remote import is_remote, renamed, shown
 from unnest.repair import Meter, fix_with, inspect
 from unnest.report.result import Action, Problem, Report, Result
-
-if TYPE_CHECKING:
-    from unnest.workers import Work
 
 R = TypeVar("R", bound=Report)
 
@@ -74,14 +72,16 @@ class Unwatched:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Where the work is done: here one by one, or in so many processes."""
+    """Where the work is done: here one by one, in so many processes, or over the Dask cluster of a scheduler."""
 
     jobs: int = 1
+    scheduler: str | None = None
 
-    def run(
-        self, tasks: Iterator[Task], work: Work[Task, R | None], watch: Watch
-    ) -> Generator[tuple[Task, R | None], None, None]:
+    def run(self, tasks: Iterator[Task], work: _Work[R], watch: Watch) -> Generator[tuple[Task, R | None], None, None]:
         """Each task with its result, in the order of the tasks."""
+        if self.scheduler is not None:
+            yield from _over_cluster(tasks, work, self.scheduler)
+            return
         if self.jobs > 1:
             from unnest.workers import in_order
 
@@ -169,6 +169,18 @@ class _Work(Generic[R]):
         what = f"{shown(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
         return self.failed(task, Problem("process-lost", what))
 
+    #: How many files a worker of a cluster is given at once.
+    lot: ClassVar = 1
+
+    @property
+    def output(self) -> str | None:
+        """The one output that was named, if it was."""
+        return None
+
+    def anywhere(self) -> _Work[R]:
+        """The same for a process with another working folder."""
+        return self
+
     def entry(self, task: Task, meter: Meter | None) -> R:
         """The report, or the result, for a model."""
         raise NotImplementedError
@@ -181,6 +193,8 @@ class _Work(Generic[R]):
 @dataclass(frozen=True, slots=True)
 class Inspecting(_Work[Report]):
     """`inspect` for one path after the other."""
+
+    lot: ClassVar = 16
 
     architecture: JsonObject | None
     slice_layers: frozenset[str]
@@ -200,6 +214,16 @@ class Fixing(_Work[Result]):
     """`fix` for one path after the other."""
 
     options: FixOptions
+
+    @property
+    def output(self) -> str | None:
+        """Where the options say that it goes."""
+        return self.options.output
+
+    def anywhere(self) -> Fixing:
+        """With the whole path of the output."""
+        output = self.options.output
+        return self if output is None else replace(self, options=replace(self.options, output=_whole(output)))
 
     def entry(self, task: Task, meter: Meter | None) -> Result:
         """Its result. What contradicts itself for one file of many is that file's refusal."""
@@ -242,6 +266,34 @@ def _each(tasks: Iterator[Task], work: _Work[R], engine: Engine, watch: Watch) -
             if entry is not None:
                 nothing = nothing and task.folder is None
                 yield entry
+
+
+def _over_cluster(
+    tasks: Iterator[Task], work: _Work[R], scheduler: str
+) -> Generator[tuple[Task, R | None], None, None]:
+    """Over a cluster, whose workers work in other folders: paths are sent whole, and come back as they were given."""
+    from unnest.cluster import in_order
+
+    def sent() -> Iterator[Task]:
+        for task in tasks:
+            given.append(task)
+            yield replace(task, path=_whole(task.path), output=task.output and _whole(task.output))
+
+    given: deque[Task] = deque()
+    for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
+        task = given.popleft()
+        own = sorted(outputs.default_outputs(task.path), key=len, reverse=True)
+        yield task, _as_given(entry, [task.output or work.output, *own, task.path])
+
+
+def _as_given(entry: R | None, paths: Sequence[str | None]) -> R | None:
+    for path in paths:
+        entry = entry if path is None else renamed(entry, _whole(path), path)
+    return entry
+
+
+def _whole(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(path)
 
 
 def _into_folder(

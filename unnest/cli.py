@@ -18,6 +18,7 @@ from unnest.errors import UsageError
 from unnest.report.escape import plain
 
 if TYPE_CHECKING:
+    from unnest.batch import Engine
     from unnest.formats.base import Target
     from unnest.options import Dialect
     from unnest.report.result import Report, Tally
@@ -68,6 +69,10 @@ Trust = Annotated[
     bool, typer.Option("--trust", help="Larger limits of work and memory, for files whose origin you know.")
 ]
 Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
+]
 AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object a file on stdout, as they come.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
@@ -79,6 +84,7 @@ def inspect(  # noqa: PLR0917 - one parameter per option
     as_json: AsJson = False,
     json_lines: AsLines = False,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     architecture: Architecture = None,
     slice_layer: SliceLayers = None,
     trust: Trust = False,
@@ -89,12 +95,12 @@ def inspect(  # noqa: PLR0917 - one parameter per option
 
     Example: unnest inspect model.h5 checkpoints/
     """
-    from unnest.batch import Engine, inspect_all
+    from unnest.batch import inspect_all
     from unnest.options import given_architecture
 
     form = _form(as_json=as_json, json_lines=json_lines)
     known = given_architecture(architecture)
-    reports = inspect_all(paths, known, slice_layer or (), trust=trust, engine=Engine(jobs))
+    reports = inspect_all(paths, known, slice_layer or (), trust=trust, engine=_engine(jobs, scheduler))
     tally = _show(reports, form, quiet=quiet, verbose=verbose)
     return TROUBLE if tally.troubled else FOUND if tally.verdicts["parallel"] else DONE
 
@@ -136,6 +142,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
     as_json: AsJson = False,
     json_lines: AsLines = False,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
@@ -143,7 +150,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
 
     Example: unnest fix model.h5 writes model.unnested.h5
     """
-    from unnest.batch import Engine, fix_all
+    from unnest.batch import fix_all
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 
     if to is not None and to not in TARGETS:
@@ -166,7 +173,7 @@ def fix(  # noqa: PLR0917 - one parameter per option
         keras=cast("Dialect", keras),
     )
     form = _form(as_json=as_json, json_lines=json_lines)
-    results = fix_all(paths, options, engine=Engine(jobs), watch=_Progress())
+    results = fix_all(paths, options, engine=_engine(jobs, scheduler), watch=_Progress())
     tally = _show(results, form, quiet=quiet, verbose=verbose)
     if tally.troubled:
         return TROUBLE
@@ -274,6 +281,15 @@ def run() -> int:
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else DONE
+
+
+def _engine(jobs: int, scheduler: str | None) -> Engine:
+    """Where the work is done."""
+    from unnest.batch import Engine
+
+    if scheduler is not None and jobs > 1:
+        raise UsageError("usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's")
+    return Engine(jobs, scheduler)
 
 
 Form = Literal["text", "json", "lines"]
