@@ -69,6 +69,12 @@ def stored_with_levels(count: int) -> Stored:
     return _stored(model, tensors, f"level_{count - 1}")
 
 
+def stored_with_towers(count: int) -> Stored:
+    """A wrapped chain of ten layers in so many towers."""
+    tensors = tuple(Tensor(f"d{i}/kernel:0", (8, 8), "<f4", f"d{i}") for i in range(10))
+    return _stored(wrapped(chain("template", 10), "parallel", count), tensors, "template")
+
+
 def parallel_file(path: Path, size: int) -> None:
     """A full save of about so many bytes of random weights."""
     count = max(1, size // KERNEL)

@@ -1,38 +1,98 @@
-"""Many paths: walking folders, keeping the order, and going on where one file is bad."""
+"""Many paths: walking folders, keeping the order, and going on where one file is bad.
+
+The walk opens no file. Each path that it comes to is a `Task`; what is done with it is a value that can be pickled, so
+that it is done here, in processes of this machine, or on others, with the same results in the same order.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
+from unnest.files import workspace
 from unnest.files.interrupts import Held
 from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
+from unnest.remote import is_remote, renamed, shown
 from unnest.repair import Meter, fix_with, inspect
-from unnest.report.result import Problem, Report, Result
+from unnest.report.result import Action, Problem, Report, Result
 
-#: Makes the meter of one file, given its path.
-Meters = Callable[[str], "Meter | None"]
 R = TypeVar("R", bound=Report)
 
 #: What a walk leaves to others without a word: HDF5 and JSON that were never Keras's.
 FOREIGN = "not-keras"
 
+#: Two inputs for one place.
+OUTPUT_TWICE = "output-twice"
+
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A path to work on, and the folder whose walk led there; or why there is nothing to work on."""
+class Task:
+    """A path to work on, where its output goes if that is told, and the folder whose walk led there; or why not."""
 
     path: str
     folder: str | None = None
+    output: str | None = None
     error: Problem | None = None
+    #: Whether its content must tell first that it is a model at all.
+    may_be: bool = False
+    #: Nothing to work on: all that was found in a folder has come before this.
+    end: bool = False
+
+
+class Watch(Protocol):
+    """Told how a batch gets on, in the process that asked for it."""
+
+    def meter(self, path: str) -> Meter | None:
+        """What is told how many bytes of this file have been moved, and of how many; None where nobody looks."""
+
+    def looked_at(self, path: str) -> None:
+        """A path has been worked on, whether it was a model or not. In the order of the walk."""
+
+
+class Unwatched:
+    """Nobody looks."""
+
+    def meter(self, path: str) -> Meter | None:  # noqa: ARG002 - what a batch asks for
+        """Nobody is told."""
+        return None
+
+    def looked_at(self, path: str) -> None:
+        """Nobody is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where the work is done: here one by one, in so many processes, or over the Dask cluster of a scheduler."""
+
+    jobs: int = 1
+    scheduler: str | None = None
+
+    def run(self, tasks: Iterator[Task], work: _Work[R], watch: Watch) -> Generator[tuple[Task, R | None], None, None]:
+        """Each task with its result, in the order of the tasks."""
+        if self.scheduler is not None:
+            yield from _over_cluster(tasks, work, self.scheduler)
+            return
+        if self.jobs > 1:
+            from unnest.workers import in_order
+
+            yield from in_order(tasks, work, self.jobs, lambda task: watch.meter(task.path))
+            return
+        for task in tasks:
+            yield task, work(task, watch.meter(task.path))
+
+
+HERE = Engine()
+UNWATCHED = Unwatched()
 
 
 def inspect_all(
@@ -41,18 +101,17 @@ def inspect_all(
     slice_layers: Collection[str] = (),
     *,
     trust: bool = False,
-) -> Iterator[Report]:
+    engine: Engine = HERE,
+    watch: Watch = UNWATCHED,
+) -> Generator[Report, None, None]:
     """A report per model, in the order of the paths."""
-
-    def work(found: Found) -> Report:
-        if found.error is not None:
-            return Report(path=found.path, verdict="unreadable", error=found.error)
-        return inspect(found.path, architecture=architecture, slice_layers=slice_layers, trust=trust)
-
-    return _each(paths, FixOptions(), work)
+    work = Inspecting(architecture, frozenset(slice_layers), trust)
+    return _each(tasks_in(paths, FixOptions()), work, engine, watch)
 
 
-def fix_all(paths: Sequence[str], options: FixOptions, meters: Meters = lambda _: None) -> Iterator[Result]:
+def fix_all(
+    paths: Sequence[str], options: FixOptions, *, engine: Engine = HERE, watch: Watch = UNWATCHED
+) -> Generator[Result, None, None]:
     """A result per model, in the order of the paths. Raises UsageError before anything is written."""
     several = len(paths) > 1 or any(_is_walked(p) for p in paths)
     _check(paths, options, several=several)
@@ -60,31 +119,24 @@ def fix_all(paths: Sequence[str], options: FixOptions, meters: Meters = lambda _
     around = models_around(options.output) if several and options.output is not None else []
     given = Inputs.of([*(p for p in paths if not _is_walked(p)), *around])
     options = replace(options, inputs=(*options.inputs, given))
-    taken: set[str] = set()
-
-    def work(found: Found) -> Result:
-        if found.error is not None:
-            return Result(path=found.path, verdict="unreadable", action="failed", error=found.error)
-        if not several or options.output is None:
-            return _fix_one(found.path, options, meters)
-        output = _place_in(options.output, found, options)
-        if output in taken:
-            message = f"{found.path}: another input is written to {output} already; fix it on its own"
-            return Result(
-                path=found.path, verdict="unreadable", action="refused", error=Problem("output-twice", message)
-            )
-        taken.add(output)
-        with _folders_of(output, wanted=not options.dry_run):
-            return _fix_one(found.path, replace(options, output=output), meters)
-
-    return _each(paths, options, work)
+    tasks = tasks_in(paths, options)
+    if not several or options.output is None:
+        return _each(tasks, Fixing(options), engine, watch)
+    return _into_folder(tasks, options, engine, watch)
 
 
-def models_in(path: str, options: FixOptions) -> Iterator[Found]:
-    """The path itself, or the models below it, sorted; our own outputs and backups are skipped."""
-    if not _is_walked(path):
-        yield Found(path)
-        return
+def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
+    """The paths themselves, and what may be a model below them, sorted; no file is opened for it."""
+    for path in paths:
+        if _is_walked(path):
+            yield from _walk(path, options)
+            yield Task(path, path, end=True)
+        else:
+            yield Task(path)
+
+
+def _walk(path: str, options: FixOptions) -> Iterator[Task]:
+    """What is below a folder; our own outputs and backups are skipped."""
     own = None if options.output is None else os.path.realpath(options.output)
     denied: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=denied.append):
@@ -93,25 +145,201 @@ def models_in(path: str, options: FixOptions) -> Iterator[Found]:
         folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
         prefixes = checkpoints_of(files)
         for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
-            candidate = os.path.join(folder, name)
-            if name in prefixes or may_be_model(candidate):
-                yield Found(candidate, path)
+            yield Task(os.path.join(folder, name), path, may_be=name not in prefixes)
     for error in denied:
         what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"
-        yield Found(str(error.filename), path, Problem("cannot-open", what))
+        yield Task(str(error.filename), path, error=Problem("cannot-open", what))
 
 
-def _each(paths: Sequence[str], options: FixOptions, work: Callable[[Found], R]) -> Iterator[R]:
-    for given in paths:
-        nothing = True
-        for found in models_in(given, options):
-            entry = work(found)
-            if found.folder is None or entry.error is None or entry.error.code != FOREIGN:
-                nothing = False
+class _Work(Generic[R]):
+    """What both commands do with a task: what is no model is passed by, what is known to be wrong is told."""
+
+    def __call__(self, task: Task, meter: Meter | None) -> R | None:
+        """The entry for a path; None where a walk came by something else than a model."""
+        if task.end or (task.may_be and not may_be_model(task.path)):
+            return None
+        if task.error is not None:
+            return self.failed(task, task.error)
+        entry = self.entry(task, meter)
+        foreign = task.folder is not None and entry.error is not None and entry.error.code == FOREIGN
+        return None if foreign else entry
+
+    def lost(self, task: Task, why: str) -> R | None:
+        """The entry for a path over which a process died."""
+        what = f"{shown(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
+        return self.failed(task, Problem("process-lost", what))
+
+    #: How many files a worker of a cluster is given at once.
+    lot: ClassVar = 1
+
+    @property
+    def output(self) -> str | None:
+        """The one output that was named, if it was."""
+        return None
+
+    def anywhere(self) -> _Work[R]:
+        """The same for a process with another working folder."""
+        return self
+
+    def entry(self, task: Task, meter: Meter | None) -> R:
+        """The report, or the result, for a model."""
+        raise NotImplementedError
+
+    def failed(self, task: Task, problem: Problem) -> R:
+        """The same where there is nothing but a problem."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Inspecting(_Work[Report]):
+    """`inspect` for one path after the other."""
+
+    lot: ClassVar = 16
+
+    architecture: JsonObject | None
+    slice_layers: frozenset[str]
+    trust: bool
+
+    def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
+        """Its report."""
+        return inspect(task.path, architecture=self.architecture, slice_layers=self.slice_layers, trust=self.trust)
+
+    def failed(self, task: Task, problem: Problem) -> Report:
+        """An unreadable file."""
+        return Report(path=shown(task.path), verdict="unreadable", error=problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixing(_Work[Result]):
+    """`fix` for one path after the other."""
+
+    options: FixOptions
+
+    @property
+    def output(self) -> str | None:
+        """Where the options say that it goes."""
+        return self.options.output
+
+    def anywhere(self) -> Fixing:
+        """With the whole path of the output."""
+        output = self.options.output
+        return self if output is None else replace(self, options=replace(self.options, output=_whole(output)))
+
+    def entry(self, task: Task, meter: Meter | None) -> Result:
+        """Its result. What contradicts itself for one file of many is that file's refusal."""
+        options = self.options
+        if task.output is not None:
+            options = replace(options, output=task.output)
+            if not options.dry_run and not is_remote(task.output):
+                with contextlib.suppress(OSError):  # fix itself says that the folder is missing
+                    os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
+        try:
+            return fix_with(task.path, options, meter)
+        except UsageError as e:
+            return Result(path=task.path, verdict="unreadable", action="refused", error=Problem(e.code, e.message))
+
+    def failed(self, task: Task, problem: Problem) -> Result:
+        """A file that was not fixed."""
+        action: Action = "refused" if problem.code == OUTPUT_TWICE else "failed"
+        return Result(path=shown(task.path), verdict="unreadable", action=action, error=problem)
+
+    def lost(self, task: Task, why: str) -> Result | None:
+        """A file that was not fixed, and what the process left of the attempt is removed."""
+        place = os.path.realpath(task.path) if self.options.in_place else task.output or self.options.output
+        for output in outputs.default_outputs(task.path) if place is None else (place,):
+            workspace.sweep(output)
+        return _Work.lost(self, task, why)
+
+
+def _each(tasks: Iterator[Task], work: _Work[R], engine: Engine, watch: Watch) -> Generator[R, None, None]:
+    """The entries of all tasks; a folder in which there was none has one that says so."""
+    nothing = True
+    with closing(engine.run(tasks, work, watch)) as results:
+        for task, entry in results:
+            if task.end:
+                if nothing:
+                    message = f"{task.path}: no model in this folder; pass a model file or a folder that holds some"
+                    yield work.failed(task, Problem("no-model", message))
+                nothing = True
+                continue
+            watch.looked_at(task.path)
+            if entry is not None:
+                nothing = nothing and task.folder is None
                 yield entry
-        if nothing:
-            message = f"{given}: no model in this folder; pass a model file or a folder that holds some"
-            yield work(Found(given, error=Problem("no-model", message)))
+
+
+def _over_cluster(
+    tasks: Iterator[Task], work: _Work[R], scheduler: str
+) -> Generator[tuple[Task, R | None], None, None]:
+    """Over a cluster, whose workers work in other folders: paths are sent whole, and come back as they were given."""
+    from unnest.cluster import in_order
+
+    def sent() -> Iterator[Task]:
+        for task in tasks:
+            given.append(task)
+            yield replace(task, path=_whole(task.path), output=task.output and _whole(task.output))
+
+    given: deque[Task] = deque()
+    for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
+        task = given.popleft()
+        own = sorted(outputs.default_outputs(task.path), key=len, reverse=True)
+        yield task, _as_given(entry, [task.output or work.output, *own, task.path])
+
+
+def _as_given(entry: R | None, paths: Sequence[str | None]) -> R | None:
+    for path in paths:
+        entry = entry if path is None else renamed(entry, _whole(path), path)
+    return entry
+
+
+def _whole(path: str) -> str:
+    return path if is_remote(path) else os.path.abspath(path)
+
+
+def _into_folder(
+    tasks: Iterator[Task], options: FixOptions, engine: Engine, watch: Watch
+) -> Generator[Result, None, None]:
+    """The results where all outputs go into one folder, as they lay below the folders that were walked."""
+    assert options.output is not None
+    places = _Places(options)
+    try:
+        yield from _each(map(places.of, tasks), Fixing(options), engine, watch)
+    finally:
+        places.remove_empty()
+
+
+class _Places:
+    """Where the outputs of a batch go, never two to one place, and the folders that are made for them."""
+
+    def __init__(self, options: FixOptions) -> None:
+        self.options = options
+        self._taken: dict[str, Task] = {}
+        #: Folders that were not there when a task was given its place, those above others first.
+        self._new: dict[str, None] = {}
+
+    def of(self, task: Task) -> Task:
+        """The task with its place."""
+        if task.end or task.error is not None:
+            return task
+        output = _place_in(self.options.output or "", task, self.options)
+        other = self._taken.get(output)
+        if other is not None and not (other.may_be and not may_be_model(other.path)):
+            message = f"{task.path}: another input is written to {output} already; fix it on its own"
+            return replace(task, error=Problem("output-twice", message))
+        self._taken[output] = task
+        folder, new = os.path.dirname(output), []
+        while folder and not os.path.lexists(folder):
+            new.append(folder)
+            folder = os.path.dirname(folder)
+        self._new.update(dict.fromkeys(reversed(new)))
+        return replace(task, output=output)
+
+    def remove_empty(self) -> None:
+        """Take away the folders that were made and into which nothing came."""
+        with Held():
+            for folder in reversed(self._new):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
 
 
 def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
@@ -125,14 +353,15 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     for path in paths:
         output = options.output
         if several and output is not None and not _is_walked(path):
-            output = _place_in(output, Found(path), options)
+            output = _place_in(output, Task(path), options)
         check_usage(path, options if _is_walked(path) and not options.in_place else replace(options, output=output))
 
 
-def _place_in(folder: str, found: Found, options: FixOptions) -> str:
+def _place_in(folder: str, task: Task, options: FixOptions) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
-    name = os.path.relpath(found.path, found.folder) if found.folder else os.path.basename(found.path.rstrip("/\\"))
-    suffix = _suffix(found.path, options)
+    path = shown(task.path)
+    name = os.path.relpath(path, task.folder) if task.folder else os.path.basename(path.rstrip("/\\"))
+    suffix = _suffix(task.path, options)
     if suffix is not None:
         name = outputs.converted(name, suffix)
     return os.path.join(folder, name)
@@ -146,35 +375,6 @@ def _suffix(path: str, options: FixOptions) -> str | None:
         path.lower().endswith(".weights.h5") and not options.architecture
     )
     return ".keras" if options.keras == "3" and options.to is None and not keeps else None
-
-
-def _fix_one(path: str, options: FixOptions, meters: Meters) -> Result:
-    """What contradicts itself for one file of many is that file's refusal."""
-    try:
-        return fix_with(path, options, meters(path))
-    except UsageError as e:
-        return Result(path=path, verdict="unreadable", action="refused", error=Problem(e.code, e.message))
-
-
-@contextlib.contextmanager
-def _folders_of(output: str, *, wanted: bool) -> Iterator[None]:
-    """Make the folders that the output needs, and take them away again where nothing came into them."""
-    made: list[str] = []
-    folder = os.path.dirname(output)
-    while wanted and folder and not os.path.isdir(folder):
-        made.append(folder)
-        folder = os.path.dirname(folder)
-    with Held() as held:
-        try:
-            for each in reversed(made):
-                with contextlib.suppress(OSError):  # fix itself says that the folder is missing
-                    os.mkdir(each)
-            with held.released():
-                yield
-        finally:
-            for each in made:
-                with contextlib.suppress(OSError):
-                    os.rmdir(each)
 
 
 def _is_walked(path: str) -> bool:

@@ -12,10 +12,11 @@ A step is one or two microseconds of Python on today's machines; C that works on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 from unnest.errors import Unreadable
 
@@ -27,6 +28,12 @@ MEMORY, MEMORY_FOR_A_BYTE = 128 << 20, 4
 TRUSTED = 100
 #: Bytes that are inflated, copied or compared in the time of one step.
 BYTES_A_STEP = 512
+
+#: Answers that are kept while a file is worked on; a model nested in a model takes a few.
+REMEMBERED = 64
+
+Json = TypeVar("Json")
+Result = TypeVar("Result")
 
 
 class OverBudget(Unreadable):
@@ -40,6 +47,8 @@ class Budget:
     path: str
     steps: int
     memory: int
+    #: What was worked out of the file's JSON, with that JSON, by its identity; see `remembered`.
+    known: dict[int, tuple[object, object]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str, size: int, *, trust: bool = False) -> Budget:
@@ -101,6 +110,23 @@ def fits(count: int) -> None:
     budget = _current.get()
     if budget is not None and count > budget.memory:
         raise budget.refuse("memory")
+
+
+def remembered(source: Json, work_out: Callable[[Json], Result]) -> Result:
+    """What `work_out` gives for some JSON, which nobody changes; asked again while the file is worked on, the same one.
+
+    The last REMEMBERED are kept, by identity: looking is cheaper than comparing.
+    """
+    budget = _current.get()
+    if budget is None:
+        return work_out(source)
+    known = budget.known.get(id(source))
+    if known is None:
+        known = source, work_out(source)
+        if len(budget.known) >= REMEMBERED:
+            del budget.known[next(iter(budget.known))]
+        budget.known[id(source)] = known
+    return cast(Result, known[1])
 
 
 def check() -> None:

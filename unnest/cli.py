@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, TextIO, TypeVar, cast
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypeVar, cast
 
 import typer
 
@@ -17,9 +18,10 @@ from unnest.errors import UsageError
 from unnest.report.escape import plain
 
 if TYPE_CHECKING:
+    from unnest.batch import Engine
     from unnest.formats.base import Target
     from unnest.options import Dialect
-    from unnest.report.result import Report
+    from unnest.report.result import Report, Tally
 
 DONE, FOUND, TROUBLE = 0, 1, 2
 EXITS = {
@@ -66,6 +68,12 @@ SliceLayers = Annotated[
 Trust = Annotated[
     bool, typer.Option("--trust", help="Larger limits of work and memory, for files whose origin you know.")
 ]
+Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
+]
+AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object a file on stdout, as they come.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
 
@@ -74,6 +82,9 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything 
 def inspect(  # noqa: PLR0917 - one parameter per option
     paths: Paths,
     as_json: AsJson = False,
+    json_lines: AsLines = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     architecture: Architecture = None,
     slice_layer: SliceLayers = None,
     trust: Trust = False,
@@ -87,11 +98,11 @@ def inspect(  # noqa: PLR0917 - one parameter per option
     from unnest.batch import inspect_all
     from unnest.options import given_architecture
 
-    reports = inspect_all(paths, given_architecture(architecture), slice_layer or (), trust=trust)
-    shown = _show(reports, as_json=as_json, quiet=quiet, verbose=verbose)
-    if any(r.error for r in shown):
-        return TROUBLE
-    return FOUND if any(r.verdict == "parallel" for r in shown) else DONE
+    form = _form(as_json=as_json, json_lines=json_lines)
+    known = given_architecture(architecture)
+    reports = inspect_all(paths, known, slice_layer or (), trust=trust, engine=_engine(jobs, scheduler))
+    tally = _show(reports, form, quiet=quiet, verbose=verbose)
+    return TROUBLE if tally.troubled else FOUND if tally.verdicts["parallel"] else DONE
 
 
 @app.command()
@@ -129,6 +140,9 @@ def fix(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
     ] = False,
     as_json: AsJson = False,
+    json_lines: AsLines = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
@@ -158,11 +172,12 @@ def fix(  # noqa: PLR0917 - one parameter per option
         verify=verify,
         keras=cast("Dialect", keras),
     )
-    results = fix_all(paths, options, _meter)
-    shown = _show(results, as_json=as_json, quiet=quiet, verbose=verbose)
-    if any(r.error for r in shown):
+    form = _form(as_json=as_json, json_lines=json_lines)
+    results = fix_all(paths, options, engine=_engine(jobs, scheduler), watch=_Progress())
+    tally = _show(results, form, quiet=quiet, verbose=verbose)
+    if tally.troubled:
         return TROUBLE
-    return FOUND if any(r.action in ("would-fix", "would-convert") for r in shown) else DONE
+    return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE
 
 
 @app.command()
@@ -268,35 +283,74 @@ def run() -> int:
     return code if isinstance(code, int) else DONE
 
 
-def _show(entries: Iterable[R], *, as_json: bool, quiet: bool, verbose: bool) -> list[R]:
-    """Render entry by entry, so that a long batch shows what it has; JSON is one document at the end.
+def _engine(jobs: int, scheduler: str | None) -> Engine:
+    """Where the work is done."""
+    from unnest.batch import Engine
+
+    if scheduler is not None and jobs > 1:
+        raise UsageError("usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's")
+    return Engine(jobs, scheduler)
+
+
+Form = Literal["text", "json", "lines"]
+
+
+def _form(*, as_json: bool, json_lines: bool) -> Form:
+    """What stdout gets."""
+    if as_json and json_lines:
+        raise UsageError("usage", "--json and --json-lines contradict each other: one document, or one a file")
+    return "json" if as_json else "lines" if json_lines else "text"
+
+
+def _show(entries: Generator[R, None, None], form: Form, *, quiet: bool, verbose: bool) -> Tally:
+    """Show entry by entry and keep none of them; a JSON document alone has to wait for the last.
 
     Raises StdoutError when all entries are worked through, where their report could not be written.
     """
-    from unnest.report import json, text
+    from unnest.report import json
+    from unnest.report.result import Tally
 
-    shown: list[R] = []
+    tally = Tally()
+    kept: list[R] = []
     lost: StdoutError | None = None
-    for entry in entries:
-        if received:  # and swallowed by a library
-            raise KeyboardInterrupt
-        shown.append(entry)
-        if as_json:
-            continue
-        if entry.error is not None:
-            _complain(entry.error.message)
-        if not quiet and lost is None and (entry.error is None or entry.wrappers):
-            try:
-                _say(text.render(entry, verbose=verbose, color=_colors(sys.stdout)))
-            except StdoutError as e:
-                lost = e
+    with closing(entries):
+        for entry in entries:
+            if received:  # and swallowed by a library
+                raise KeyboardInterrupt
+            tally.add(entry)
+            if form == "json":
+                kept.append(entry)
+                continue
+            if entry.error is not None and form == "text":
+                _complain(entry.error.message)
+            shown = _shown(entry, form, quiet=quiet, verbose=verbose)
+            if lost is None and shown is not None:
+                try:
+                    _say(shown)
+                except StdoutError as e:
+                    lost = e
     if lost is not None:
         raise lost
-    if as_json:
-        _say(json.render(shown))
-    elif len(shown) > 1 and not quiet:
-        _tell(text.summary(shown))
-    return shown
+    if form == "json":
+        _say(json.render(kept))
+    elif tally.files > 1 and not quiet:
+        from unnest.report import text
+
+        _tell(text.summary(tally))
+    return tally
+
+
+def _shown(entry: Report, form: Form, *, quiet: bool, verbose: bool) -> str | None:
+    """What stdout gets of one entry."""
+    if form == "lines":
+        from unnest.report import json
+
+        return json.line(entry)
+    if quiet or (entry.error is not None and not entry.wrappers):
+        return None
+    from unnest.report import text
+
+    return text.render(entry, verbose=verbose, color=_colors(sys.stdout))
 
 
 class StdoutError(Exception):
@@ -340,6 +394,10 @@ def _silence(stream: TextIO) -> None:
 
 
 def _complain(message: str) -> None:
+    if "://" in message:
+        from unnest.remote import redacted
+
+        message = redacted(message)
     _tell(f"unnest: {plain(message)}")
 
 
@@ -352,19 +410,25 @@ LONG = 256 << 20
 WHOLE = 100
 
 
-def _meter(path: str) -> Callable[[int, int], None] | None:
-    """Progress of one file, for people only."""
-    if not sys.stderr.isatty():
-        return None
-    last = -1
+class _Progress:
+    """Progress of large files, for people only."""
 
-    def step(done: int, total: int) -> None:
-        nonlocal last
-        percent = WHOLE * done // max(total, 1)
-        if total > LONG and percent != last:
-            last = percent
-            end = "\r" + " " * (len(name) + 6) + "\r" if percent == WHOLE else ""
-            _showing(lambda: print(f"\r{name} {percent:3}%{end}", end="", file=sys.stderr, flush=True))
+    def meter(self, path: str) -> Callable[[int, int], None] | None:
+        """A percentage that grows in one line."""
+        if not sys.stderr.isatty():
+            return None
+        last = -1
 
-    name = plain(path)
-    return step
+        def step(done: int, total: int) -> None:
+            nonlocal last
+            percent = WHOLE * done // max(total, 1)
+            if total > LONG and percent != last:
+                last = percent
+                end = "\r" + " " * (len(name) + 6) + "\r" if percent == WHOLE else ""
+                _showing(lambda: print(f"\r{name} {percent:3}%{end}", end="", file=sys.stderr, flush=True))
+
+        name = plain(path)
+        return step
+
+    def looked_at(self, path: str) -> None:
+        """Every file shows its own."""

@@ -51,6 +51,12 @@ def default_output(path: str, suffix: str | None = None, *, bare: bool = False) 
     return f"{stem}{MARK}{own if suffix is None else suffix}"
 
 
+def default_outputs(path: str) -> set[str]:
+    """Every name that `default_output` may give, whatever container is written."""
+    suffixes = (None, "", *(suffix for suffix, _, _ in NAMED))
+    return {default_output(path, suffix, bare=bare) for suffix in suffixes for bare in (False, True)}
+
+
 def converted(path: str, suffix: str) -> str:
     """The same name with another container's suffix."""
     return split(path)[0] + suffix

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
-from unnest import destination, outputs
+from unnest import destination, outputs, remote
 from unnest.budget import Budget, check, limited
 from unnest.core import stored_code
 from unnest.core.keras3.tensors import stored as stored_tensors
@@ -28,7 +28,6 @@ from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.boundary import reading, writing
 from unnest.formats.convert import Aim, aim
 from unnest.formats.detect import container, container_of, open_container, stored_size
-from unnest.formats.keras3.dialect import aim_keras_3
 from unnest.options import (
     Architecture,
     Dialect,
@@ -60,6 +59,8 @@ def inspect(
     they cut the batch in order. `trust` raises the limits of work and memory.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
+    if remote.is_remote(report.path):
+        return _inspect_remote(report.path, architecture, slice_layers, trust=trust)
     known, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
         with limited(_budget(report.path, trust=trust)), reading(report.path), _opened(report.path) as source:
@@ -71,6 +72,16 @@ def inspect(
             )
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return _troubled(report, e)
+
+
+def _inspect_remote(url: str, architecture: Architecture, slice_layers: Iterable[str], *, trust: bool) -> Report:
+    """`inspect` of a copy without the tensors' bytes."""
+    try:
+        with remote.copied(url, whole=False, trust=trust) as path:
+            report = inspect(path, architecture=architecture, slice_layers=slice_layers, trust=trust)
+        return remote.renamed(report, path, remote.shown(url))
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
+        return _troubled(Report(path=remote.shown(url), verdict="unreadable"), e)
 
 
 def fix(  # noqa: PLR0913 - one argument per option of the command line
@@ -107,6 +118,8 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     """`fix`, with its options as one value."""
     result = Result(path=path, verdict="unreadable", action="failed")
     check_usage(path, options)
+    if remote.is_remote(path) or remote.is_remote(options.output or ""):
+        return _fix_remote(path, options, meter)
     if options.verify:
         from unnest.verify import check_installed
 
@@ -133,6 +146,15 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, read, e) else e
         return replace(_troubled(result, error), action="refused" if isinstance(error, Refused) else "failed")
+
+
+def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
+    """`fix` of a copy, whose output is sent to where it belongs."""
+    result = Result(path=remote.shown(path), verdict="unreadable", action="failed")
+    try:
+        return remote.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
+    except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
+        return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
 
 
 def _has_moved_on(path: str, read: atomic.Fingerprint | None, error: Exception) -> bool:
@@ -226,7 +248,7 @@ def _troubled(report: R, error: Exception) -> R:
         told = " ".join(str(error).split())[:200]
         error = Failed("internal", f"{report.path}: internal error ({type(error).__name__}: {told}); please report it")
     name = report.container
-    if name is None:
+    if name is None and not remote.is_remote(report.path):
         with contextlib.suppress(UnnestError, OSError):
             name = container_of(report.path)
     return replace(report, container=name, error=Problem(error.code, error.message))
@@ -255,7 +277,7 @@ def _carried_out(
     wanted = options.to or outputs.asked_for(
         source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
     )
-    goal = (aim_keras_3 if options.keras == "3" else aim)(source, made, wanted)
+    goal = _aim(options.keras)(source, made, wanted)
     converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, made.stored.contents)
     converts = converts or goal.model.is_keras_3 is not made.stored.is_keras_3
     if made.result is not None:
@@ -286,6 +308,15 @@ def _carried_out(
     left = workspace.leftovers(os.path.realpath(place) if options.in_place else place)
     found = (*result.findings, *((Code.LEFTOVER(what=listed(left)),) if left else ()))
     return replace(result, action=done, checks=tuple(job.checks), findings=found)
+
+
+def _aim(dialect: Dialect) -> Callable[[Source, Plan, Target | None], Aim]:
+    """What makes an aim; the rules of Keras 3 are a third of all modules, and loaded for those who ask for it."""
+    if dialect == "original":
+        return aim
+    from unnest.formats.keras3.dialect import aim_keras_3
+
+    return aim_keras_3
 
 
 STORED_CODE = "stored-code"

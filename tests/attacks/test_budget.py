@@ -18,7 +18,7 @@ CHECKPOINT = Path(__file__).parents[2] / "fixtures/checkpoint/tf23/checkpoint-of
 @pytest.mark.parametrize("part", ["STEPS", "MEMORY"])
 def test_trust(part: str, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small allowance stands for a large file."""
-    monkeypatch.setattr(budget, part, 2000)
+    monkeypatch.setattr(budget, part, 500)
     monkeypatch.setattr(budget, "BYTES_FOR_A_STEP", 1 << 30)
     monkeypatch.setattr(budget, "MEMORY_FOR_A_BYTE", 0)
     for result in (unnest.inspect(bad), unnest.fix(bad)):

@@ -24,6 +24,8 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
+from unnest.budget import remembered
+
 Layout: TypeAlias = Literal["2", "3", "3.8", "3.11"]
 """The first Python that lays code objects out so."""
 
@@ -90,6 +92,10 @@ def read(text: str) -> list[CodeObject]:
 
     More than one only where the bytes make sense in several layouts; none where they are no code object.
     """
+    return remembered(text, _read)
+
+
+def _read(text: str) -> list[CodeObject]:
     return [code for data in _decoded(text) for head in ("2", "3", "3.8") for code in _reading(data, head)]
 
 

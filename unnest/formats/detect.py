@@ -54,6 +54,12 @@ SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
 
 def container_of(path: str) -> ContainerName | None:
     """The container at `path`; None where the content is none we know. Raises Unreadable."""
+    name = _by_first_bytes(path)
+    return "weights_h5" if name == "h5" and _is_path_keyed(path) else name
+
+
+def _by_first_bytes(path: str) -> ContainerName | None:
+    """The same, with every HDF5 file as `h5`: told without HDF5's library."""
     try:
         mode = os.stat(path).st_mode
     except OSError as e:
@@ -77,7 +83,7 @@ def _of_file(path: str) -> ContainerName | None:
             for offset in USER_BLOCKS:
                 file.seek(offset)
                 if file.read(len(HDF5_MAGIC)) == HDF5_MAGIC:
-                    return "weights_h5" if _is_path_keyed(path) else "h5"
+                    return "h5"
     except OSError as e:
         raise cannot_open(path, e) from e
     if is_checkpoint_part(path):
@@ -200,7 +206,7 @@ def may_be_model(path: str) -> bool:
     A model's file that is torn is worth a word; a text that happens to be called .json is not.
     """
     try:
-        name = container_of(path)
+        name = _by_first_bytes(path)
     except Unreadable as e:
         return e.code != "not-a-file" and path.lower().endswith(SUFFIXES)
     if name == "json":

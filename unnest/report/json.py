@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from unnest import __version__
-from unnest.report.result import Report, Result
+from unnest.report.result import Report, Tally
 
 SCHEMA_VERSION = 1
 
@@ -19,11 +18,21 @@ def render(entries: Sequence[Report]) -> str:
     return json.dumps(document(entries), indent=2, sort_keys=True)
 
 
+def line(entry: Report) -> str:
+    """One entry of `files[]` alone, on one line."""
+    return json.dumps(_entry(entry), sort_keys=True)
+
+
 def document(entries: Sequence[Report]) -> dict[str, Any]:
     """The document as data."""
-    summary: dict[str, Any] = {"files": len(entries), **dict.fromkeys(("clean", "parallel", "unreadable"), 0)}
-    summary.update(Counter(e.verdict for e in entries))
-    summary["actions"] = dict(Counter(e.action for e in entries if isinstance(e, Result)))
+    tally = Tally()
+    for entry in entries:
+        tally.add(entry)
+    summary = {
+        "files": tally.files,
+        **{verdict: tally.verdicts[verdict] for verdict in ("clean", "parallel", "unreadable")},
+        "actions": dict(tally.actions),
+    }
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "unnest", "version": __version__},

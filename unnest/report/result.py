@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -81,3 +82,25 @@ class Result(Report):
     dropped: tuple[str, ...] = ()
     #: With --keras 3, what its rules changed.
     conversions: tuple[Conversion, ...] = ()
+
+
+@dataclass(slots=True)
+class Tally:
+    """Many entries in numbers."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    actions: Counter[str] = field(default_factory=Counter)
+    #: Entries with an error.
+    troubled: int = 0
+
+    @property
+    def files(self) -> int:
+        """How many there were."""
+        return self.verdicts.total()
+
+    def add(self, entry: Report) -> None:
+        """One more."""
+        self.verdicts[entry.verdict] += 1
+        self.troubled += entry.error is not None
+        if isinstance(entry, Result):
+            self.actions[entry.action] += 1

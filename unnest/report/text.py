@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
-from unnest.report.result import Report, Result
+from unnest.report.result import Report, Result, Tally
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -141,10 +140,8 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def summary(reports: Sequence[Report]) -> str:
+def summary(tally: Tally) -> str:
     """Many files in one line."""
-    verdicts = Counter(r.verdict for r in reports)
-    actions = Counter(r.action for r in reports if isinstance(r, Result))
-    told = [f"{verdicts[v]} {v}" for v in ("clean", "parallel", "unreadable") if verdicts[v]]
-    done = [f"{n} {action}" for action, n in sorted(actions.items())]
-    return f"{_count(len(reports), 'file')}: {', '.join(told)}{'; ' if done else ''}{', '.join(done)}"
+    told = [f"{tally.verdicts[v]} {v}" for v in ("clean", "parallel", "unreadable") if tally.verdicts[v]]
+    done = [f"{n} {action}" for action, n in sorted(tally.actions.items())]
+    return f"{_count(tally.files, 'file')}: {', '.join(told)}{'; ' if done else ''}{', '.join(done)}"

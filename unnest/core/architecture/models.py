@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from unnest.budget import spend
+from unnest.budget import remembered, spend
 from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
@@ -53,6 +53,10 @@ def read(model: JsonObject) -> Graph:
 
     Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
     """
+    return remembered(model, _read)
+
+
+def _read(model: JsonObject) -> Graph:
     entries = _entries(model)
     if entries is None:
         raise NotAGraph(f"{model.get('class_name')!s} holds no list of layers")

@@ -62,11 +62,11 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     """The same structure with every reference replaced; what holds none is returned as it is."""
+    if node is None or isinstance(node, (str, int, float)):  # most are, and asking an abstract class takes its time
+        return node
     if isinstance(node, Mapping):
         spend(STEPS_A_PART)
         return _rewrite_mapping(node, layers, change)
-    if not isinstance(node, Sequence) or isinstance(node, str):
-        return node
     spend(STEPS_A_PART)
     if _is_ref(node, layers):
         name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))

@@ -96,7 +96,7 @@ def needs(model: Stored) -> Needs:
 def is_own(entry: JsonObject) -> bool:
     """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
-    return kind in OWN | HIDDEN | OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+    return kind in OWN or kind in HIDDEN or kind in OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
 
 
 def _is_operation(entry: JsonObject) -> bool:

@@ -174,9 +174,10 @@ class Door:
             raise self._refuse("virtual-dataset", "a virtual dataset", path)
         if created.get_external_count():
             raise self._refuse("external-storage", "a dataset stored in another file", path)
-        if dataset.get_space().get_simple_extent_type() == h5s.NULL:
+        space = dataset.get_space()
+        if space.get_simple_extent_type() == h5s.NULL:
             raise self._refuse("not-a-tensor", "an empty dataset", path)
-        shape, dtype, stored = dataset.shape, dataset.dtype, dataset.get_storage_size()
+        shape, dtype, stored = space.get_simple_extent_dims(), dataset.dtype, dataset.get_storage_size()
         declared = dtype.itemsize
         for dimension in shape:
             declared *= dimension

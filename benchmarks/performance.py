@@ -1,0 +1,361 @@
+"""What everything costs, measured on this machine and written to docs/performance.md: one command.
+
+    python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5]
+                                     [--tensorflow PYTHON] [--folder DIR] [--results FILE]
+
+Makes its inputs, lets the competitors take turns (medians, the first round not counted), and removes everything. The
+results of sections that are measured one by one are kept in FILE, from which the page is written. `--tensorflow` is an
+interpreter that has TensorFlow, for the comparisons with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import models  # noqa: E402
+import saved_models  # noqa: E402
+from run import interleaved, peak, unnest  # noqa: E402
+
+from tests.makebundle import inflated  # noqa: E402
+from unnest.core.model import Stored  # noqa: E402
+
+PAGE = ROOT / "docs" / "performance.md"
+MIB = 1 << 20
+
+#: What was measured, and the value with its unit.
+Row = tuple[str, str]
+
+
+class Bench:
+    """Where the inputs go, and how much is asked for."""
+
+    def __init__(self, folder: Path, asked: argparse.Namespace) -> None:
+        self.folder, self.rounds, self.megabytes = folder, int(asked.rounds), int(asked.megabytes)
+        self.files, self.tensorflow = int(asked.files), asked.tensorflow
+
+    def h5(self, megabytes: int) -> Path:
+        """A parallel .h5 of that size."""
+        path = self.folder / f"{megabytes}.h5"
+        if not path.exists():
+            models.parallel_file(path, megabytes * MIB)
+        return path
+
+    def many(self, count: int) -> Path:
+        """A folder of so many genuine small .h5 files."""
+        folder = self.folder / f"many-{count}"
+        if not folder.exists():
+            genuine = sorted((ROOT / "fixtures").rglob("*.h5"))
+            for n in range(count):
+                place = folder / f"{n // 1000:03}"
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copy(genuine[n % len(genuine)], place / f"{n:06}.h5")
+        return folder
+
+
+def command(*words: str | Path) -> Callable[[], None]:
+    """A run of some program."""
+
+    def run() -> None:
+        subprocess.run(list(map(str, words)), check=True, capture_output=True)
+
+    return run
+
+
+def start_up(bench: Bench) -> list[Row]:
+    """One small file, and nothing at all."""
+    small = bench.h5(16)
+    seconds = interleaved(
+        {
+            "python": command(sys.executable, "-c", ""),
+            "package": command(sys.executable, "-c", "import unnest"),
+            "h5py": command(sys.executable, "-c", "import h5py"),
+            "inspect": unnest("inspect", small, code=1),
+        },
+        4 * bench.rounds,
+    )
+    return [
+        ("`import unnest`, over starting Python", _ms(seconds["package"] - seconds["python"])),
+        ("`python -c 'import h5py'`", _ms(seconds["h5py"])),
+        ("`unnest inspect` of one small file", _ms(seconds["inspect"])),
+        ("... over importing h5py", _times(seconds["inspect"], seconds["h5py"])),
+    ]
+
+
+def fix_h5(bench: Bench) -> list[Row]:
+    """A large .h5 against a copy of it."""
+    large, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
+
+    def copy() -> None:
+        command("cp", large, output)()
+        with output.open("rb") as file:
+            os.fsync(file.fileno())
+        output.unlink()
+
+    def fix() -> None:
+        unnest("fix", large, "-o", output)()
+        output.unlink()
+
+    seconds = interleaved(
+        {"cp": copy, "fix": fix, "h5py": command(sys.executable, "-c", "import h5py")},
+        bench.rounds,
+    )
+    allowed = 1.1 * seconds["cp"] + seconds["h5py"]
+    return [
+        (f"`cp` and sync, {bench.megabytes} MiB", _s(seconds["cp"])),
+        ("`unnest fix`, read back and synced", _s(seconds["fix"])),
+        ("... over 1.1 x (`cp` + sync) + `import h5py`", _times(seconds["fix"], allowed)),
+        ("peak memory", f"{peak('fix', large, '-o', output, '--force'):.0f} MiB"),
+    ]
+
+
+def fix_saved_model(bench: Bench) -> list[Row]:
+    """A large SavedModel against a copy of it, and against TensorFlow's reading of its variables."""
+    large, output = bench.folder / "saved_model", bench.folder / "output"
+    shutil.copytree(saved_models.FIXTURE, large)
+    inflated(large / "variables/variables", bench.megabytes * MIB)
+
+    def copy() -> None:
+        command("cp", "-r", large, output)()
+        saved_models.synced(output)
+        shutil.rmtree(output)
+
+    def fix() -> None:
+        unnest("fix", large, "-o", output)()
+        shutil.rmtree(output)
+
+    tasks = {
+        "cp": copy,
+        "fix": fix,
+        "h5py": command(sys.executable, "-c", "import h5py"),
+        "inspect": unnest("inspect", large, code=1),
+    }
+    if bench.tensorflow:
+        read = f"import tensorflow as tf; r = tf.train.load_checkpoint({str(large / 'variables/variables')!r}); "
+        read += "[r.get_tensor(k) for k in r.get_variable_to_shape_map()]"
+        tasks["tensorflow"] = command(bench.tensorflow, "-c", read)
+    seconds = interleaved(tasks, bench.rounds)
+    rows = [
+        (f"`cp -r` and sync, {bench.megabytes} MiB", _s(seconds["cp"])),
+        ("`unnest fix`, checksums held and synced", _s(seconds["fix"])),
+        ("... over 1.1 x (`cp` + sync) + `import h5py`", _times(seconds["fix"], 1.1 * seconds["cp"] + seconds["h5py"])),
+        ("`unnest inspect`", _ms(seconds["inspect"])),
+        ("peak memory of `fix`", f"{peak('fix', large, '-o', output, '--force'):.0f} MiB"),
+    ]
+    if "tensorflow" in seconds:
+        rows.append(("`tf.train.load_checkpoint` and every tensor of it", _s(seconds["tensorflow"])))
+    return rows
+
+
+def many_files(bench: Bench) -> list[Row]:
+    """A folder of small files."""
+    folder, rows = bench.many(bench.files), []
+    for jobs in (1, 2):
+        start = time.perf_counter()
+        words = [sys.executable, "-m", "unnest", "inspect", str(folder), "--jobs", str(jobs), "--json-lines"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+            assert child.stdout
+            child.stdout.readline()
+            first = time.perf_counter() - start
+            lines = 1 + sum(1 for _ in child.stdout)
+        seconds = time.perf_counter() - start
+        rows += [
+            (f"`inspect` of {bench.files:,} files, `--jobs {jobs}`", f"{lines / seconds:.0f} files a second"),
+            ("... the first line after", _s(first)),
+        ]
+    few = bench.many(max(10, bench.files // 10))
+    for path, count in ((few, bench.files // 10), (folder, bench.files)):
+        rows.append((f"peak memory of the command, {count:,} files", f"{peak('inspect', path, '-q'):.0f} MiB"))
+    return rows
+
+
+def growth(bench: Bench) -> list[Row]:
+    """What grows with what."""
+    from unnest.core.plan import plan
+
+    rows, output = [], bench.folder / "output.h5"
+    for megabytes in (16, 64, 256):
+        path = bench.h5(megabytes)
+        seconds = interleaved({"fix": unnest("fix", path, "-o", output, "--force")}, bench.rounds)["fix"]
+        rows.append(
+            (f"`fix` of {megabytes} MiB", f"{_s(seconds)}, {peak('fix', path, '-o', output, '--force'):.0f} MiB")
+        )
+    kinds: list[tuple[str, Callable[[int], Stored], tuple[int, ...]]] = [
+        ("layers", models.stored_with_layers, (100, 1000, 10_000)),
+        ("levels of wrappers", models.stored_with_levels, (1, 10, 100)),
+        ("towers", models.stored_with_towers, (2, 16, 128)),
+    ]
+    for what, make, sizes in kinds:
+        for size in sizes:
+            stored = make(size)
+
+            def planned(stored: Stored = stored) -> None:
+                plan(stored)
+
+            seconds = interleaved({"plan": planned}, bench.rounds)["plan"]
+            rows.append((f"recognition and plan, {size:,} {what}", _ms(seconds)))
+    return rows
+
+
+def by_url(bench: Bench) -> list[Row]:
+    """Bytes that `inspect` transfers from a server on this machine that speaks S3."""
+    import fsspec
+    from moto.server import ThreadedMotoServer
+
+    import unnest as library
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }  # fmt: skip
+    try:
+        store = fsspec.filesystem("s3")
+        store.mkdir("zoo")
+        megabytes = min(bench.megabytes, 256)  # the server holds them in memory
+        store.put_file(str(bench.h5(megabytes)), "zoo/m.h5")
+        folder = bench.folder / "by-url"
+        shutil.copytree(saved_models.FIXTURE, folder)
+        inflated(folder / "variables/variables", megabytes * MIB)
+        store.put(str(folder), "zoo/m", recursive=True)
+        rows = []
+        for name, what in (("m.h5", ".h5"), ("m", "SavedModel")):
+            read = _counted(type(store))
+            start = time.perf_counter()
+            report = library.inspect(f"s3://zoo/{name}")
+            seconds = time.perf_counter() - start
+            assert report.verdict == "parallel", report.error
+            rows.append(
+                (f"`inspect` of a {what} of {megabytes} MiB over S3", f"{sum(read) / 1024:.0f} KiB, {_s(seconds)}")
+            )
+        return rows
+    finally:
+        server.stop()
+
+
+def _counted(kind: Any) -> list[int]:  # noqa: ANN401 - fsspec has no types
+    """The sizes of what is read from now on."""
+    read: list[int] = []
+    before = kind.cat_file
+
+    def cat_file(store: Any, *args: Any, **options: Any) -> bytes:  # noqa: ANN401
+        data: bytes = before(store, *args, **options)
+        read.append(len(data))
+        return data
+
+    kind.cat_file = cat_file
+    return read
+
+
+def cluster(bench: Bench) -> list[Row]:
+    """Two processes here against two workers of a cluster on this machine."""
+    from distributed import LocalCluster
+
+    folder = bench.many(max(10, bench.files // 10))
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+    ) as dask:  # type: ignore[no-untyped-call]
+        seconds = interleaved(
+            {
+                "jobs": unnest("inspect", folder, "-q", "--jobs", "2", code=2),
+                "dask": unnest("inspect", folder, "-q", "--scheduler", dask.scheduler_address, code=2),
+            },
+            max(1, bench.rounds // 2),
+        )
+    count = max(10, bench.files // 10)
+    return [
+        (f"`inspect` of {count:,} files, `--jobs 2`", _s(seconds["jobs"])),
+        ("... over a cluster of two workers", _s(seconds["dask"])),
+        ("... over `--jobs 2`", _times(seconds["dask"], seconds["jobs"])),
+    ]
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Bench], list[Row]]]] = {
+    "start-up": ("One small file", start_up),
+    "h5": ("A large .h5", fix_h5),
+    "saved-model": ("A large SavedModel", fix_saved_model),
+    "many": ("Many small files", many_files),
+    "growth": ("Growth", growth),
+    "url": ("By URL", by_url),
+    "cluster": ("A cluster", cluster),
+}
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds:.2f} s"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms"
+
+
+def _times(one: float, other: float) -> str:
+    return f"{one / other:.2f} times"
+
+
+def write(results: dict[str, dict[str, Any]]) -> None:
+    """The page: the tables, and below them what people have written there."""
+    kept = PAGE.read_text().partition(MARK)[2] if PAGE.exists() else "\n"
+    lines = ["# What it costs", "", "Measured by `python benchmarks/performance.py`, which writes the tables anew.", ""]
+    for name, (title, _) in SECTIONS.items():
+        if name in results:
+            lines += [f"## {title}", "", results[name]["machine"], "", "| what | measured |", "|---|---|"]
+            lines += [f"| {what} | {value} |" for what, value in results[name]["rows"]]
+            lines.append("")
+    PAGE.write_text("\n".join(lines) + MARK + kept)
+
+
+#: What stands behind this is written by hand and stays.
+MARK = "<!-- The rest is not written by the command. -->"
+
+
+def machine() -> str:
+    """What it was measured on, and how busy that was."""
+    load = f", load {os.getloadavg()[0]:.1f} before" if hasattr(os, "getloadavg") else ""
+    return f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}{load}."
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--megabytes", type=int, default=1024)
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tensorflow", metavar="PYTHON")
+    parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
+    parser.add_argument("--results", type=Path, default=None)
+    asked = parser.parse_args()
+    # Installed programs are compiled; without this each run would compile ours and not h5py.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    results = json.loads(asked.results.read_text()) if asked.results and asked.results.exists() else {}
+    with tempfile.TemporaryDirectory(prefix="unnest-benchmark-", dir=asked.folder) as folder:
+        bench = Bench(Path(folder), asked)
+        for name in asked.only:
+            about = machine()
+            rows = SECTIONS[name][1](bench)
+            results[name] = {"machine": about, "rows": rows}
+            for what, value in rows:
+                print(f"{what}: {value}", flush=True)
+            if asked.results:
+                asked.results.write_text(json.dumps(results))
+    write(results)
+
+
+if __name__ == "__main__":
+    main()

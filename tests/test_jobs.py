@@ -1,0 +1,234 @@
+"""Many files: processes side by side give what one gives, and no file takes another with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import unnest
+from tests import makeh5
+from tests.conftest import Cli
+from unnest.batch import Engine, Fixing, Task, fix_all
+from unnest.files.workspace import Workspace
+from unnest.options import FixOptions
+from unnest.repair import Meter
+from unnest.report.result import Result
+from unnest.workers import WINDOW, in_order
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """A folder with parallel, clean, torn and foreign files, some of them deep down."""
+    folder = tmp_path / "zoo"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a.h5", "deep/b.h5", "deep/c.h5"):
+        makeh5.parallel_file(folder / name)
+    makeh5.clean_file(folder / "clean.h5")
+    (folder / "torn.h5").write_bytes((folder / "a.h5").read_bytes()[:2000])
+    (folder / "notes.txt").write_text("not a model")
+    return folder
+
+
+def below(folder: Path) -> dict[str, bytes]:
+    """Every file, and what it holds."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.mark.usefixtures("zoo")
+class TestTheSameAsOneProcess:
+    """Whatever the number of processes."""
+
+    @pytest.mark.parametrize("form", [[], ["--json"], ["--json-lines"], ["--quiet"], ["--verbose"]])
+    def test_inspect(self, form: list[str], cli: Cli) -> None:
+        one, two = (cli("inspect", "zoo", "missing.h5", "--jobs", n, *form) for n in ("1", "2"))
+        assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
+        assert one.returncode == 2
+
+    def test_fix(self, cli: Cli, tmp_path: Path) -> None:
+        one, two = (cli("fix", "zoo", "-o", f"out{n}", "--jobs", n, "--json-lines") for n in ("1", "2"))
+        assert one.stdout.replace("out1", "out2") == two.stdout
+        assert below(tmp_path / "out1") == below(tmp_path / "out2")
+        assert set(below(tmp_path / "out2")) == {"a.h5", "clean.h5", "deep/b.h5", "deep/c.h5"}
+
+    def test_a_folder_without_models(self, cli: Cli, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        done = cli("inspect", "empty", "zoo/clean.h5", "--jobs", "2")
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[0].startswith("unnest: empty: no model in this folder")
+
+    def test_two_inputs_never_share_an_output(self, cli: Cli, zoo: Path) -> None:
+        shutil.copy(zoo / "clean.h5", zoo.parent / "a.h5")
+        done = cli("fix", "zoo", "a.h5", "-o", "out", "--jobs", "2", "--json-lines")
+        actions = {(e["path"], e["action"]) for e in map(json.loads, done.stdout.splitlines())}
+        assert ("zoo/a.h5", "fixed") in actions
+        assert ("a.h5", "refused") in actions
+
+    def test_what_is_no_model_takes_no_place(self, cli: Cli, tmp_path: Path) -> None:
+        for name, text in (("one", '{"a": 1}'), ("two", json.dumps(makeh5.parallel(makeh5.template())))):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "m.json").write_text(text)
+        makeh5.clean_file(tmp_path / "one" / "k.h5")
+        done = cli("fix", "one", "two", "-o", "out", "--jobs", "2", "--json-lines")
+        assert [e["action"] for e in map(json.loads, done.stdout.splitlines())] == ["unchanged", "fixed"]
+
+    def test_no_empty_folder_is_left(self, cli: Cli, tmp_path: Path) -> None:
+        (tmp_path / "bad" / "deep").mkdir(parents=True)
+        (tmp_path / "bad" / "deep" / "torn.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
+        cli("fix", "bad", "zoo/clean.h5", "-o", "out", "--jobs", "2")
+        assert [str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*")] == ["clean.h5"]
+
+    def test_what_was_begun_is_completed(self, cli: Cli, zoo: Path) -> None:
+        cli("fix", "zoo", "-o", "out")
+        (zoo.parent / "out" / "deep" / "b.h5").unlink()
+        done = cli("fix", "zoo", "-o", "out", "--jobs", "2", "--json-lines")
+        found = {e["path"]: e["action"] for e in map(json.loads, done.stdout.splitlines())}
+        assert found == {
+            "zoo/a.h5": "unchanged",
+            "zoo/clean.h5": "unchanged",
+            "zoo/deep/b.h5": "fixed",
+            "zoo/deep/c.h5": "unchanged",
+            "zoo/torn.h5": "failed",
+        }
+
+    def test_lines_are_entries_of_the_document(self, cli: Cli) -> None:
+        lines = cli("inspect", "zoo", "--json-lines").stdout.splitlines()
+        document = json.loads(cli("inspect", "zoo", "--json").stdout)
+        assert [json.loads(line) for line in lines] == document["files"]
+        entry = {**SCHEMA["properties"]["files"]["items"], "$defs": SCHEMA["$defs"]}
+        for line in lines:
+            jsonschema.validate(json.loads(line), entry)
+
+    def test_both_forms_of_json_contradict_each_other(self, cli: Cli) -> None:
+        assert cli("inspect", "zoo", "--json", "--json-lines").returncode == 2
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A task is a number; some kill the process that they are worked on in."""
+
+    deaths: Mapping[int, int]
+    #: Seconds that a task takes.
+    slow: dict[int, float]
+
+    def __call__(self, task: int, meter: Meter | None) -> int:
+        """Its square."""
+        if task in self.deaths:
+            os.kill(os.getpid(), self.deaths[task])
+            time.sleep(60)
+        time.sleep(self.slow.get(task, 0))
+        if meter is not None:
+            meter(task, 2 * task)
+        return task * task
+
+    def lost(self, task: int, why: str) -> int:
+        """A number below 0 says so."""
+        assert why.startswith("was ended by SIG")
+        return -task
+
+
+class TestProcesses:
+    """Order, and who pays for a death."""
+
+    def test_in_the_order_of_the_tasks(self) -> None:
+        work = Numbers({}, {0: 0.5, 3: 0.1})
+        assert list(in_order(range(20), work, 3, ahead=2)) == [(n, n * n) for n in range(20)]
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+    def test_a_death_costs_one_task(self) -> None:
+        deaths = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
+        results = dict(in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
+        assert results == {n: -n if n in deaths else n * n for n in range(12)}
+
+    def test_tasks_are_asked_for_as_they_can_be_worked_on(self) -> None:
+        asked = 0
+
+        def tasks() -> Iterator[int]:
+            nonlocal asked
+            while asked < 3 * WINDOW:
+                asked += 1
+                yield asked
+
+        ahead = [asked - task for task, _ in in_order(tasks(), Numbers({}, {1: 0.2}), 2)]
+        assert max(ahead) <= WINDOW
+
+    def test_the_meter_is_told_here(self) -> None:
+        told: list[tuple[int, int, int]] = []
+
+        def meter_of(task: int) -> Meter:
+            return lambda done, total: told.append((task, done, total))
+
+        list(in_order([3, 4], Numbers({}, {}), 2, meter_of))
+        assert sorted(told) == [(3, 3, 6), (4, 4, 8)]
+
+
+@dataclass(frozen=True)
+class Dying(Fixing):
+    """Fixes, and dies in the middle of writing where the path says so."""
+
+    def entry(self, task: Task, meter: Meter | None) -> Result:
+        """Its result."""
+        if task.path.endswith("dies.h5"):
+            with Workspace(task.path.replace("dies.h5", "dies.unnested.h5")) as work:
+                Path(work.made).write_bytes(b"half")
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_process_that_dies_while_it_writes(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file fails with a line, its half-written output goes, the others are fixed."""
+    shutil.copy(zoo / "a.h5", zoo / "b-dies.h5")
+    monkeypatch.setattr("unnest.batch.Fixing", Dying)
+    results = {os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))}
+    error = results["b-dies.h5"].error
+    assert error is not None
+    assert error.code == "process-lost"
+    assert "SIGKILL" in error.message
+    assert {n: r.action for n, r in results.items()} == {
+        "a.h5": "fixed",
+        "b-dies.h5": "failed",
+        "b.h5": "fixed",
+        "c.h5": "fixed",
+        "clean.h5": "unchanged",
+        "torn.h5": "failed",
+    }
+    assert not list(zoo.rglob(".*"))
+    assert not (zoo / "b-dies.unnested.h5").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [0.2, 0.5, 0.9])
+def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: Path) -> None:
+    """Exit code, one line, no debris, no process that goes on writing."""
+    for name in "abcdef":
+        makeh5.parallel_file(tmp_path / f"{name}.h5", width=500_000)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "unnest", "fix", *(f"{n}.h5" for n in "abcdef"), "--jobs", "3", "-q"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(delay)
+    child.send_signal(number)
+    said = "".join(child.communicate(timeout=60))
+    assert "Traceback" not in said or delay < 0.3  # Python itself is still starting
+    assert child.returncode in {0, 128 + number, -number}
+    left = {p.name for p in tmp_path.iterdir()}
+    assert {n for n in left if n.startswith(".")} == set()
+    for name in sorted(left - {f"{n}.h5" for n in "abcdef"}):
+        assert unnest.inspect(tmp_path / name).verdict == "clean"

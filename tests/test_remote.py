@@ -1,0 +1,243 @@
+"""Models by URL: in a store in memory, and in a real server that speaks S3, on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import unnest
+from tests import makeh5
+from tests.conftest import Cli
+from unnest import remote
+
+fsspec = pytest.importorskip("fsspec")
+
+ROOT = Path(__file__).parents[1]
+SAVED_MODEL = next(iter(sorted(p.parent for p in (ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))), None)
+KERAS = sorted((ROOT / "fixtures").rglob("*.keras"))
+WEIGHTS = sorted((ROOT / "fixtures").rglob("*.weights.h5"))
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """An empty store in memory."""
+    system = fsspec.filesystem("memory")
+    yield system
+    for name in system.find("/"):
+        system.rm_file(name)
+
+
+class Read:
+    """Counts what is read from the store in memory, and may do something after so many reads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, then: Callable[[int], None] = lambda _: None) -> None:
+        self.bytes = self.calls = 0
+        system = type(fsspec.filesystem("memory"))
+        before = system.cat_file
+
+        def cat_file(store: Any, path: str, start: int | None = None, end: int | None = None, **more: Any) -> bytes:  # noqa: ANN401
+            data: bytes = before(store, path, start=start, end=end, **more)
+            self.bytes, self.calls = self.bytes + len(data), self.calls + 1
+            then(self.calls)
+            return data
+
+        monkeypatch.setattr(system, "cat_file", cat_file)
+
+
+def without_path(report: unnest.Report, path: str) -> unnest.Report:
+    """The report as it would be of a file called X."""
+    return remote.renamed(report, path, "X")
+
+
+class TestInspect:
+    """The same report as of the file, for a few of its bytes."""
+
+    @pytest.mark.parametrize("path", [*KERAS[:3], *WEIGHTS[:3], SAVED_MODEL], ids=lambda p: str(p)[-40:])
+    def test_genuine_files(self, path: Path | None, memory: Any) -> None:  # noqa: ANN401
+        assert path is not None
+        memory.put(str(path), f"/zoo/{path.name}", recursive=True)
+        url = f"memory://zoo/{path.name}"
+        assert without_path(unnest.inspect(url), url) == without_path(unnest.inspect(path), str(path))
+
+    @pytest.mark.parametrize("chunks", [None, (100, 100)])
+    def test_tensors_are_not_read(
+        self,
+        chunks: tuple[int, int] | None,
+        memory: Any,  # noqa: ANN401
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        path = makeh5.clean_file(tmp_path / "m.h5")
+        with h5py.File(path, "r+") as file:
+            place = "model_weights/" + next(n for n in _datasets(file["model_weights"]))
+            shape = (1000, 5000)
+            del file[place]
+            file.create_dataset(place, data=np.random.default_rng(0).random(shape, "f4"), chunks=chunks)
+        memory.put_file(str(path), "/zoo/m.h5")
+        expected = unnest.inspect(path)
+        read = Read(monkeypatch)
+        assert without_path(unnest.inspect("memory://zoo/m.h5"), "memory://zoo/m.h5") == without_path(
+            expected, str(path)
+        )
+        assert read.bytes < path.stat().st_size / 10
+
+    def test_what_changes_meanwhile(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+        path = makeh5.parallel_file(tmp_path / "m.h5")
+        memory.put_file(str(path), "/zoo/m.h5")
+        other = makeh5.clean_file(tmp_path / "other.h5").read_bytes()
+        Read(monkeypatch, lambda calls: memory.pipe_file("/zoo/m.h5", other) if calls == 1 else None)
+        error = unnest.inspect("memory://zoo/m.h5").error
+        assert error is not None
+        assert error.code in {"changed", "damaged-hdf5"}
+        assert unnest.fix("memory://zoo/m.h5").verdict != "parallel"
+
+    @pytest.mark.parametrize(
+        ("data", "code"), [(b"", "empty"), (b"hello", "not-keras"), (b"\x89HDF\r\n\x1a\n", "truncated")]
+    )
+    def test_bad_objects(self, data: bytes, code: str, memory: Any) -> None:  # noqa: ANN401
+        memory.pipe_file("/zoo/x.h5", data)
+        error = unnest.inspect("memory://zoo/x.h5").error
+        assert error is not None
+        assert (error.code in {code, "damaged-hdf5"}, error.message.startswith("memory://zoo/x.h5: ")) == (True, True)
+
+    def test_no_object(self, cli: Cli) -> None:
+        done = cli("inspect", "memory://zoo/none.h5")
+        assert (done.returncode, done.stderr) == (2, "unnest: memory://zoo/none.h5: no such object\n")
+
+    def test_no_driver(self, cli: Cli) -> None:
+        done = cli("fix", "nonsense://user:secret@zoo/m.h5?signature=secret")
+        assert done.returncode == 2
+        assert "secret" not in done.stdout + done.stderr
+
+
+class TestFix:
+    """The bytes that a local run writes, in the store, or none."""
+
+    def test_beside_the_input(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+        path = makeh5.parallel_file(tmp_path / "m.h5")
+        unnest.fix(path)
+        memory.put_file(str(path), "/zoo/m.h5")
+        result = unnest.fix("memory://zoo/m.h5")
+        assert (result.action, result.output) == ("fixed", "memory://zoo/m.unnested.h5")
+        assert memory.cat("/zoo/m.unnested.h5") == (tmp_path / "m.unnested.h5").read_bytes()
+        assert unnest.fix("memory://zoo/m.h5").action == "unchanged"
+
+    def test_a_saved_model(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+        parallel = [p.parent for p in sorted((ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))]
+        path = next(p for p in parallel if unnest.inspect(p).fix_would and unnest.fix(p, tmp_path / p.name).output)
+        memory.put(str(path), "/zoo/m", recursive=True)
+        assert unnest.fix("memory://zoo/m", "memory://zoo/out").action == "fixed"
+        made = tmp_path / path.name
+        assert {n: memory.cat(n) for n in memory.find("/zoo/out")} == {
+            f"/zoo/out/{p.relative_to(made)}": p.read_bytes() for p in made.rglob("*") if p.is_file()
+        }
+
+    def test_what_is_there_stays(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+        path = makeh5.parallel_file(tmp_path / "m.h5")
+        memory.pipe_file("/zoo/out.h5", b"something else")
+        result = unnest.fix(path, "memory://zoo/out.h5")
+        assert result.error is not None
+        assert (result.action, result.error.code) == ("refused", "output-exists")
+        assert memory.cat("/zoo/out.h5") == b"something else"
+        assert unnest.fix(path, "memory://zoo/out.h5", force=True).action == "fixed"
+
+    def test_a_dry_run_sends_nothing(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+        path = makeh5.parallel_file(tmp_path / "m.h5")
+        assert unnest.fix(path, "memory://zoo/out.h5", dry_run=True).action == "would-fix"
+        assert memory.find("/zoo") == []
+
+    def test_a_store_that_refuses(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+        path = makeh5.parallel_file(tmp_path / "m.h5")
+
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError("secret")
+
+        monkeypatch.setattr(type(memory), "put_file", refuse)
+        result = unnest.fix(path, "memory://zoo/out.h5")
+        assert result.error is not None
+        assert result.action == "failed"
+        assert "secret" not in result.error.message
+        assert memory.find("/zoo") == []
+
+    def test_in_place_is_for_files(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+        memory.put_file(str(makeh5.parallel_file(tmp_path / "m.h5")), "/zoo/m.h5")
+        assert unnest.fix("memory://zoo/m.h5", in_place=True).action == "refused"
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """A bucket of a server on this machine."""
+    pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    before = dict(os.environ)
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "visible",
+        "AWS_SECRET_ACCESS_KEY": "hidden-key",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }
+    fsspec.filesystem("s3", skip_instance_cache=True).mkdir("zoo")
+    yield "s3://zoo"
+    server.stop()
+    os.environ.clear()
+    os.environ.update(before)
+
+
+class TestS3:
+    """Over HTTP, by the command line, as people do it."""
+
+    def test_inspect_and_fix(self, bucket: str, bad: Path, cli: Cli) -> None:
+        store = fsspec.filesystem("s3", skip_instance_cache=True)
+        store.put_file(str(bad), "zoo/m.h5")
+        done = cli("inspect", f"{bucket}/m.h5", "--json")
+        (entry,) = json.loads(done.stdout)["files"]
+        assert (entry["path"], entry["verdict"]) == ("s3://zoo/m.h5", "parallel")
+        done = cli("fix", f"{bucket}/m.h5", "-o", f"{bucket}/out.h5", "--jobs", "2")
+        assert done.returncode == 0, done.stderr
+        unnest.fix(bad)
+        store.invalidate_cache()
+        assert store.cat_file("zoo/out.h5") == bad.with_name("m.unnested.h5").read_bytes()
+        assert "hidden" not in done.stdout + done.stderr
+
+    def test_what_is_not_there(self, bucket: str, cli: Cli) -> None:
+        done = cli("inspect", f"{bucket}/none.h5", f"{bucket.replace('zoo', 'nowhere')}/none.h5")
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 3
+        assert "hidden" not in done.stderr
+
+
+def _datasets(group: h5py.Group) -> list[str]:
+    names: list[str] = []
+    group.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("s3://key:secret@bucket/m.h5", "s3://bucket/m.h5"),
+        ("https://h/m.h5?X-Amz-Signature=secret#x", "https://h/m.h5"),
+        ("folder/m.h5?x", "folder/m.h5?x"),
+    ],
+)
+def test_shown(url: str, expected: str) -> None:
+    """What is shown of a URL, and of one in a sentence."""
+    assert remote.shown(url) == expected
+    if remote.is_remote(url):
+        assert remote.redacted(f"see {url} there") == f"see {expected} there"
+
+
+def test_paths_are_no_urls(tmp_path: Path, cli: Cli) -> None:
+    """A folder may be called like a scheme."""
+    shutil.copy(makeh5.clean_file(tmp_path / "m.h5"), tmp_path / "s3:")
+    assert cli("inspect", "s3:").returncode == 0

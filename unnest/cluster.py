@@ -1,0 +1,92 @@
+"""Work on many tasks over a Dask cluster (extra `dask`): results in the order of the tasks, lost workers made up for.
+
+The workers see the same files under the same absolute paths (a shared file system, or URLs), and have the same
+`unnest`. A task whose worker is lost is begun again on another, as often as the cluster allows; since outputs are
+complete or absent, and one that is there already is left as it is, that writes nothing twice and leaves nothing half.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Generic, TypeVar
+
+from unnest.errors import UsageError
+from unnest.workers import Work
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Seconds that a scheduler may take to answer.
+PATIENCE = 10
+
+#: Lots that are under way for each thread of the cluster, and for a cluster that has none yet.
+LOTS_A_THREAD, LOTS = 4, 16
+
+
+class _Lot(Generic[T, R]):
+    """Tasks that a worker is given at once: a function call over the network takes as long as a small file."""
+
+    def __init__(self, work: Work[T, R]) -> None:
+        self.work = work
+
+    def __call__(self, tasks: list[T]) -> list[R]:
+        return [self.work(task, None) for task in tasks]
+
+
+def in_order(tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1) -> Generator[tuple[T, R], None, None]:
+    """Each task with its result, in the order of the tasks. Raises UsageError where nobody answers at the address."""
+    client = _client(address)
+    try:
+        threads = sum(client.nthreads().values())
+        coming = iter(tasks)
+        under_way: deque[tuple[list[T], Any]] = deque()
+        while True:
+            while len(under_way) < max(LOTS, LOTS_A_THREAD * threads):
+                some = list(itertools.islice(coming, lot))
+                if not some:
+                    break
+                under_way.append((some, client.submit(_Lot(work), some, pure=False)))
+            if not under_way:
+                return
+            some, future = under_way.popleft()
+            yield from zip(some, _results(client, work, some, future), strict=True)
+    finally:
+        # What has not begun is not begun; what a worker is at, it completes.
+        with contextlib.suppress(Exception):
+            client.cancel([future for _, future in under_way])
+        client.close(timeout=PATIENCE)
+
+
+def _results(client: Any, work: Work[T, R], tasks: list[T], future: Any) -> list[R]:  # noqa: ANN401 - Dask has no types
+    """The results of a lot; where it took its workers with it, each task by itself, so that one alone pays for it."""
+    try:
+        results: list[R] = future.result()
+    except Exception as e:  # noqa: BLE001 - whatever a cluster meets costs the tasks that it concerns
+        if len(tasks) == 1:
+            return [work.lost(tasks[0], _why(e))]
+        singly = [(task, client.submit(_Lot(work), [task], pure=False)) for task in tasks]
+        return [result for task, each in singly for result in _results(client, work, [task], each)]
+    return results
+
+
+def _why(error: Exception) -> str:
+    name = type(error).__name__
+    return "was lost again and again" if name == "KilledWorker" else f"raised {name}"
+
+
+def _client(address: str) -> Any:  # noqa: ANN401
+    try:
+        from distributed import Client
+    except ImportError as e:
+        raise UsageError("usage", f"--scheduler: needs the extra: pip install 'unnest[dask]' ({e.name})") from e
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        connect: Callable[..., Any] = Client
+        return connect(address, timeout=PATIENCE, set_as_default=False)
+    except Exception as e:
+        what = f"--scheduler {address}: no Dask scheduler answers there ({type(e).__name__})"
+        raise UsageError("usage", f"{what}; start one with `dask scheduler`") from e

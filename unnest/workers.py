@@ -1,0 +1,263 @@
+"""Work on many tasks in processes of their own: results in the order of the tasks, whatever becomes of a process.
+
+A process that dies (a fault in a C library, the kernel out of memory, `kill -9`) costs the one task that it was at; a
+new one goes on with the rest. At most WINDOW tasks are under way or waiting for their turn, so memory does not grow
+with their number. Whoever stops asking, an interrupt included, ends every process, which cleans up after itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from types import FrameType
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from unnest.errors import UsageError
+from unnest.files.interrupts import SIGNALS, Held
+
+T = TypeVar("T")
+R = TypeVar("R")
+T_contra = TypeVar("T_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+#: Called with the bytes moved so far, and in all.
+Meter: TypeAlias = Callable[[int, int], None]
+
+#: Tasks whose results wait for that of an earlier one, at most.
+WINDOW = 1000
+
+#: Seconds that a process has to clean up when all is over; it may be in the middle of a long call of a C library.
+PATIENCE = 20.0
+
+PERCENT = 100
+
+
+class Work(Protocol[T_contra, R_co]):
+    """What is done with a task; it is pickled once for each process."""
+
+    def __call__(self, task: T_contra, meter: Meter | None) -> R_co:
+        """The result of a task."""
+
+    def lost(self, task: T_contra, why: str) -> R_co:
+        """The result of a task whose process died; called in the main process."""
+
+
+def in_order(
+    tasks: Iterable[T],
+    work: Work[T, R],
+    processes: int,
+    meters: Callable[[T], Meter | None] = lambda _: None,
+    *,
+    ahead: int = 1,
+) -> Generator[tuple[T, R], None, None]:
+    """Each task with its result, in the order of the tasks, which are asked for as they can be worked on.
+
+    `meters` makes what is told how far a task is, in the main process. `ahead`: tasks that a process is given at once.
+    """
+    pool: _Pool[T, R] = _Pool(work, processes, meters, ahead)
+    coming, waiting = enumerate(tasks), deque[tuple[int, T]]()
+    done: dict[int, tuple[T, R]] = {}
+    turn = 0
+    try:
+        while True:
+            while pool.has_room(len(waiting)) and len(done) + pool.busy < WINDOW:
+                numbered = next(coming, None)
+                if numbered is None:
+                    break
+                waiting.append(numbered)
+            while waiting and pool.has_room(0):
+                pool.give(waiting.popleft())
+            if not pool.busy and not waiting:
+                return
+            for number, task, result in pool.results(waiting):
+                done[number] = task, result
+            while turn in done:
+                yield done.pop(turn)
+                turn += 1
+    finally:
+        with Held():
+            pool.end(waiting)
+
+
+class _Process(Generic[T]):
+    """One process, and the tasks that it has not answered yet."""
+
+    def __init__(self, context: BaseContext, work: Work[T, Any], *, metered: bool) -> None:
+        self.connection, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
+            target=_serve, args=(theirs, work, metered), name="unnest-worker", daemon=True
+        )
+        with _blocked():
+            self.process.start()
+        theirs.close()
+        self.tasks: deque[tuple[int, T]] = deque()
+        self.meter: Meter | None = None
+
+    def why(self) -> str:
+        """What it died of."""
+        self.process.join(PATIENCE)
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"was ended by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}"
+
+
+class _Pool(Generic[T, R]):
+    """The processes, made as they are needed."""
+
+    def __init__(self, work: Work[T, R], processes: int, meters: Callable[[T], Meter | None], ahead: int) -> None:
+        self.work, self.most, self.meters, self.ahead = work, processes, meters, ahead
+        self.processes: list[_Process[T]] = []
+        self.context = _context()
+
+    @property
+    def busy(self) -> int:
+        """Tasks that are not answered."""
+        return sum(len(p.tasks) for p in self.processes)
+
+    def has_room(self, waiting: int) -> bool:
+        """Whether another task can be given, when those that wait have been."""
+        return self.busy + waiting < self.most * self.ahead
+
+    def give(self, task: tuple[int, T]) -> None:
+        """Hand a task to the process that has least to do."""
+        while True:
+            process = min(self.processes, key=lambda p: len(p.tasks), default=None)
+            if len(self.processes) < self.most and (process is None or process.tasks):
+                process = self._started(task[1]) or process
+            assert process is not None
+            try:
+                process.connection.send(task[1])
+            except OSError:  # it has died, and had nothing to do; what it may have had, its pipe tells
+                if process.tasks:
+                    process.tasks.append(task)
+                    return
+                self.processes.remove(process)
+                continue
+            process.tasks.append(task)
+            return
+
+    def _started(self, task: T) -> _Process[T] | None:
+        """One more process; None where the system has no room for more than there are."""
+        try:
+            process = _Process(self.context, self.work, metered=self.meters(task) is not None)
+        except OSError as e:
+            if not self.processes:
+                raise UsageError("usage", f"--jobs: no process can be started ({e.strerror}); leave it out") from e
+            self.most = len(self.processes)
+            return None
+        self.processes.append(process)
+        return process
+
+    def results(self, again: deque[tuple[int, T]]) -> Iterator[tuple[int, T, R]]:
+        """What has come by now, at least one message; the tasks that a dead process had not begun go to `again`."""
+        ready = set(wait([p.connection for p in self.processes]))
+        for process in [p for p in self.processes if p.connection in ready]:
+            try:
+                what, value = process.connection.recv()
+            except (EOFError, OSError):
+                self.processes.remove(process)
+                process.connection.close()
+                again.extendleft(reversed(list(process.tasks)[1:]))
+                if process.tasks:
+                    number, task = process.tasks[0]
+                    yield number, task, self.work.lost(task, process.why())
+                continue
+            if what == "moved":
+                process.meter = process.meter or self.meters(process.tasks[0][1])
+                if process.meter is not None:
+                    process.meter(*value)
+                continue
+            number, task = process.tasks.popleft()
+            process.meter = None
+            yield number, task, value
+
+    def end(self, again: deque[tuple[int, T]]) -> None:
+        """End every process: at once where it has nothing to do, else by the signal that lets it clean up."""
+        for process in self.processes:
+            if process.tasks:
+                process.process.terminate()
+            process.connection.close()
+        for process in self.processes:
+            process.process.join(PATIENCE)
+            if process.process.exitcode is None:
+                process.process.kill()
+                process.process.join()
+            if process.tasks and process.process.exitcode:
+                self.work.lost(process.tasks[0][1], process.why())
+        self.processes.clear()
+        again.clear()
+
+
+def _context() -> BaseContext:
+    """Processes that share nothing with this one; where the system can, forked from one that has all modules loaded."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["unnest.batch", "unnest.formats.hdf5.legacy_h5"])
+    return context
+
+
+@contextlib.contextmanager
+def _blocked() -> Iterator[None]:
+    """No signal reaches a process before it can answer it: the mask is inherited."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+#: The signals that came to this process.
+_received: list[int] = []
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
+    """Answer tasks until nobody asks any more."""
+    try:
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _interrupt)
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        while not _received:
+            result = work(connection.recv(), _teller(connection) if metered else None)
+            if not _received:  # and swallowed by a library
+                connection.send(("result", result))
+    except (EOFError, KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
+        pass
+    except Exception:  # noqa: BLE001 - a task's result says what was wrong; a traceback of ours helps nobody
+        sys.exit(1)
+    finally:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _teller(connection: Connection) -> Meter:
+    """Tells the main process how far a task is, a hundred times at most."""
+    last = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        percent = PERCENT * done // max(total, 1)
+        if percent != last:
+            last = percent
+            connection.send(("moved", (done, total)))
+
+    return tell
