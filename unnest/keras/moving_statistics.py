@@ -10,7 +10,7 @@ whose momenta are
     m[i] = 1 - (1 - m) * w[i] / (1 - (1 - m) * (w[i + 1] + .. + w[k]))        w: shares of the rows, which sum to 1
 
 end at `m * old + (1 - m) * (w[1] * batch[1] + .. + w[k] * batch[k])`. A tower without rows has momentum 1, and nothing
-moves. The layers have the tower's momentum while it is built, and their own before and after: files say nothing of this.
+moves. The layers have the tower's momentum while it is built, and their own before and after: no file tells of it.
 """
 
 from __future__ import annotations
