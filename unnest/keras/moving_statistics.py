@@ -79,7 +79,7 @@ class Momenta:
 
 
 def _set(layer: Model, momentum: Tensor) -> None:
-    vars(layer)["momentum"] = momentum  # past both Kerases' records of attributes
+    object.__setattr__(layer, "momentum", momentum)  # past both Kerases' records of attributes
 
 
 def _number(layer: Model, value: Tensor) -> Tensor:
