@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pickle
+import warnings
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -140,6 +141,44 @@ def test_a_failed_save_changes_nothing(training: Any, checkpoint: Any, tmp_path:
     callback.on_epoch_end(1, {"loss": 0.0})
     assert callback.best == 0.0
     assert best_so_far > 0.0
+
+
+def test_the_model_by_position_as_alt_model_checkpoint_takes_it(training: Any, checkpoint: Any) -> None:
+    """There the model came second; here it is what Keras's own takes second."""
+    with pytest.raises(TypeError, match=r"^[^\n]*pass 'dense_net' as template=[^\n]*$"):
+        checkpoint("m-{epoch}.keras", training[0])
+
+
+@pytest.mark.parametrize(
+    ("loss", "spelling"),
+    [("mse", "mean_squared_error"), ("kld", "kl_divergence"), (["mae"], "mean_absolute_error"), ("huber", None)],
+)
+def test_an_h5_file_that_keras_3_does_not_load_is_told_with_the_spelling_that_loads(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path, loss: Any, spelling: str | None
+) -> None:
+    _template, parallel, fit = training
+    spelling = spelling if keras.__name__ == "keras" else None
+    for attempt in (loss, spelling or loss):
+        parallel.compile("sgd", loss=attempt)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            fit(checkpoint(str(tmp_path / "m.h5")))
+        told = [str(w.message) for w in seen if "does not load" in str(w.message)]
+        assert [f"write loss={spelling!r}" in line for line in told] == ([True] if attempt == loss and spelling else [])
+        if not told:
+            keras.models.load_model(tmp_path / "m.h5")
+        else:
+            with pytest.raises(ValueError, match="Could not deserialize"):
+                keras.models.load_model(tmp_path / "m.h5")
+
+
+@pytest.mark.parametrize("container", [".keras", ".h5", ".weights.h5"])
+def test_names_as_long_as_the_file_system_takes(training: Any, checkpoint: Any, tmp_path: Path, container: str) -> None:
+    for length in (246, 255):
+        name = "m" * (length - len(container)) + container
+        training[2](checkpoint(str(tmp_path / name), save_weights_only="weights" in container))
+        assert os.listdir(tmp_path) == [name]
+        (tmp_path / name).unlink()
 
 
 def test_max_to_keep(training: Any, checkpoint: Any, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ so that files of them load.
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     ModelCheckpoint: Any
 
 for _kit in installed():
-    parts(_kit)
+    try:
+        parts(_kit)
+    except ImportError as e:  # noqa: PERF203 - two at most, and the other Keras may be the one in use
+        warnings.warn(str(e), ImportWarning if _kit != running() else UserWarning, stacklevel=2)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, keras_api
+from unnest.keras import batch_split, differences, keras_api
 from unnest.keras import devices as names
+from unnest.keras import moving_statistics as statistics
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
 from unnest.keras.parallel_model import Parts, is_parallel, parts, template_of
@@ -21,6 +22,8 @@ def multi_gpu_model(
     ratios: Sequence[float] | None = None,
     cpu_merge: bool = True,
     cpu_relocation: bool = False,
+    *,
+    moving_statistics: str = statistics.IN_TURN,
 ) -> Model:
     """A model that runs `model` on several devices at once, each on its part of the batch.
 
@@ -33,17 +36,25 @@ def multi_gpu_model(
         cpu_merge: concatenate the outputs on the CPU; otherwise on the first device.
         cpu_relocation: Keras cloned the template to the CPU here. Nothing is cloned: a warning says how
             to have the weights on the CPU.
+        moving_statistics: how towers move those of BatchNormalization: "in_turn", one tower after the other, as
+            ever; or "mean", once a step by the row-weighted mean of the towers' statistics.
 
     Returns:
         An uncompiled model with the template's inputs, outputs and names, dtypes and shapes included.
 
     Raises:
-        ValueError: fewer than two devices, devices that do not exist, ratios that do not fit, a
-            template that is sub-classed, stateful or not built, or has a training step of its own,
+        ValueError: fewer than two devices, devices that do not exist, ratios that do not fit, another way to
+            move statistics, a template that is sub-classed, stateful or not built, or has a training step of its own,
             a backend other than TensorFlow.
         TypeError: `model` is no Keras model.
 
+    Warns, in one line, of what the model's layers compute differently in towers.
+
     """
+    if moving_statistics not in statistics.WAYS:
+        raise ValueError(
+            f"moving_statistics={moving_statistics!r}: give one of {', '.join(map(repr, statistics.WAYS))}"
+        )
     if cpu_relocation:
         warnings.warn(
             "cpu_relocation does nothing: weights are shared, never cloned; "
@@ -51,7 +62,7 @@ def multi_gpu_model(
             UserWarning,
             stacklevel=2,
         )
-    return _build(model, gpus, ratios, cpu_merge=cpu_merge, least=2)
+    return _build(model, gpus, ratios, cpu_merge=cpu_merge, least=2, way=moving_statistics)
 
 
 def make_parallel(model: Model, gpu_count: int) -> Model:
@@ -62,11 +73,17 @@ def make_parallel(model: Model, gpu_count: int) -> Model:
     """
     if gpu_count == 0:
         raise ValueError(f"gpu_count=0: at least one device is needed; this machine has {', '.join(names.available())}")
-    return _build(model, gpu_count, None, cpu_merge=True, least=1)
+    return _build(model, gpu_count, None, cpu_merge=True, least=1, way=statistics.IN_TURN)
 
 
 def _build(
-    model: Model, gpus: int | Sequence[int | str] | None, ratios: Sequence[float] | None, *, cpu_merge: bool, least: int
+    model: Model,
+    gpus: int | Sequence[int | str] | None,
+    ratios: Sequence[float] | None,
+    *,
+    cpu_merge: bool,
+    least: int,
+    way: str,
 ) -> Model:
     kit = kit_of(model)
     if is_parallel(model):
@@ -76,7 +93,10 @@ def _build(
     targets = names.targets(gpus, least)
     exact = batch_split.whole(ratios or [1] * len(targets), len(targets))
     merge = HOST if cpu_merge else f"/{targets[0]}"
-    return _assemble(kit, model, targets, exact, merge)
+    different = differences.of(kit, model, way) if len(targets) > 1 else []
+    if different:
+        warnings.warn(f"{model.name!r} in towers: {'; '.join(different)}", UserWarning, stacklevel=3)
+    return _assemble(kit, model, targets, exact, merge, way)
 
 
 def accept(kit: Kit, model: Model) -> None:
@@ -111,14 +131,14 @@ def is_rnn(kit: Kit, layer: object) -> bool:
     return isinstance(layer, kit.keras.layers.RNN)
 
 
-def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str) -> Model:
+def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str, way: str) -> Model:
     """The graph: slices, one call of the template per tower, one concatenation per output."""
     made = parts(kit)
     taken = {model.name, *(tensor_layer(x).name for x in model.inputs)}
     outputs = _distinct(output_names(model))
     merge_names = [_free(name, taken) for name in outputs]
     towers = [
-        tf.nest.flatten(model(kit.pack_inputs(model, _slices(made, model, i, targets, ratios, taken))))
+        tf.nest.flatten(model(kit.pack_inputs(model, _slices(made, model, i, targets, ratios, way, taken))))
         for i in range(len(targets))
     ]
     merged = [
@@ -132,13 +152,13 @@ def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[i
 
 
 def _slices(
-    made: Parts, model: Model, i: int, targets: Sequence[str], ratios: Sequence[int], taken: set[str]
+    made: Parts, model: Model, i: int, targets: Sequence[str], ratios: Sequence[int], way: str, taken: set[str]
 ) -> list[Tensor]:
     """What tower `i` is called with: its rows of every input."""
     sliced = []
     for x in model.inputs:
         name = _free(f"{tensor_layer(x).name}_tower_{i}", taken)
-        layer = made.TowerSlice(i, len(targets), ratios, targets[i], name=name)
+        layer = made.TowerSlice(i, len(targets), ratios, targets[i], way, name=name)
         sliced.append(layer(x))
     return sliced
 

@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import tensorflow as tf
+
 from unnest.keras import atomic_save, compiled_copy, resume_best
-from unnest.keras.keras_api import Kit, Model, is_model, kit_of, running
+from unnest.keras.keras_api import Kit, Model, is_model, kit_of, require, running
 from unnest.keras.template import base_model, template_model, templates_in
 
 
@@ -34,12 +36,30 @@ class _View:
         self._write("save_weights", filepath, overwrite, options)
 
     def _write(self, how: str, filepath: str, overwrite: bool, options: dict[str, Any]) -> None:
+        if how == "save" and str(filepath).endswith(".h5"):
+            _warn_of_short_names(self._running)
         with atomic_save.replacing(str(filepath)) as temporary:
             getattr(self._target, how)(temporary, overwrite=overwrite, **options)
         self._written.append(str(filepath))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._running, name)
+
+
+def _warn_of_short_names(running: Model) -> None:
+    """Keras 3 writes `loss="mse"` into an .h5 file in a form that it does not load again."""
+    kit = kit_of(running)
+    settings = getattr(running, "_compile_config", None) if kit.name == "keras" else None
+    losses = tf.nest.flatten(settings.config.get("loss")) if settings is not None else []
+    for loss in losses:
+        spelling = getattr(kit.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
+        if spelling != loss:
+            warnings.warn(
+                f"Keras {kit.keras.__version__} does not load an .h5 file of a model compiled with loss={loss!r}: "
+                f"write loss={spelling!r}, or save as .keras",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 class Saver:
@@ -138,7 +158,8 @@ def _holds(whole: Model, part: Model) -> bool:
 
 @cache
 def model_checkpoint(kit: Kit) -> Any:
-    """The class for one Keras."""
+    """The class for one Keras. Raises ImportError for a version of it that has not got what it is built on."""
+    require(kit)
     stock = kit.keras.callbacks.ModelCheckpoint
 
     class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]
@@ -165,6 +186,7 @@ def model_checkpoint(kit: Kit) -> Any:
         def __init__(
             self, *args: Any, template: Model | None = None, max_to_keep: int | None = None, **kwargs: Any
         ) -> None:
+            _refuse_model_by_position(args)
             self.best: Any = None
             super().__init__(*args, **kwargs)
             self._saver = Saver(kit, template, max_to_keep)
@@ -229,6 +251,15 @@ def _refuse_stranger(kit: Kit, model: object) -> None:
         raise TypeError(
             f"this ModelCheckpoint is for {kit.name}, the model in fit() is of {kit_of(model).name}: "
             f"use {other}.ModelCheckpoint"
+        )
+
+
+def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
+    """One line for whoever comes from alt-model-checkpoint, whose second argument is the model."""
+    if len(arguments) > 1 and is_model(arguments[1]):
+        raise TypeError(
+            "ModelCheckpoint(filepath, model): what comes second is the value to monitor; "
+            f"pass {arguments[1].name!r} as template=, or leave it out: it is found"
         )
 
 

@@ -15,19 +15,7 @@ import tensorflow as tf
 
 from unnest.keras.keras_api import Kit, Model
 from unnest.keras.parallel_model import is_parallel
-
-COMPILED = {
-    "keras": (
-        *("optimizer", "loss", "compiled", "steps_per_execution", "train_function", "test_function"),
-        *("predict_function", "_compile_loss", "_compile_metrics", "_loss_tracker", "_compile_config"),
-        *("_compiled_trainable_state", "_jit_compile", "_run_eagerly"),
-    ),
-    "tf_keras": (
-        *("optimizer", "loss", "compiled_loss", "compiled_metrics", "_is_compiled", "_compile_config"),
-        *("_run_eagerly", "_steps_per_execution", "_jit_compile"),
-    ),
-}
-"""What `compile` sets on a model, per Keras (source: its assignments)."""
+from unnest.keras.private_names import COMPILED
 
 
 def trained(kit: Kit, template: Model, running: Model) -> Model:

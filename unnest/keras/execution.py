@@ -9,10 +9,15 @@ and no more.
 Which towers run. A tower without rows must not run: convolutions abort the process, BatchNormalization
 writes NaN into its moving statistics. Where the batch size is known beforehand an idle tower is left
 out. Where it is not, it is lent one row of the batch: its outputs are cut to no rows, its losses
-weigh nothing, and what it did to the template's state (moving statistics) is undone. A `tf.cond` around
+weigh nothing, and it leaves no trace in the template's state. A `tf.cond` around
 the tower is the obvious way, and a slow one: conditionals that update the same variable wait for each other
 as a whole, and their gradient sends every activation through optional values that TensorFlow places
 on the default device (seen in run metadata).
+
+Moving statistics. Keras's BatchNormalization updates them with its `momentum`, which is another number while
+a tower is built (`unnest.keras.moving_statistics`): 1 where the tower has no rows, so that nothing moves. Other
+state (a layer of somebody's own, SpectralNormalization) is put back after an idle tower, which makes the next tower
+wait for all of it.
 
 What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
 those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
@@ -21,13 +26,15 @@ count for a whole batch, each tower's, on the layers' own lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split
+from unnest.keras import batch_split, moving_statistics
 from unnest.keras.keras_api import Kit, Model, Tensor
 
 
@@ -53,7 +60,8 @@ class Towers:
     """One call of a template on a batch, spread over devices.
 
     `inputs` and `masks` are flat, in the order of the template's inputs; `ratios` are whole
-    numbers, one per device; `merge` is the device of the concatenation ("" for none).
+    numbers, one per device; `merge` is the device of the concatenation ("" for none); `statistics` is one
+    of `moving_statistics.WAYS`.
     """
 
     kit: Kit
@@ -62,6 +70,7 @@ class Towers:
     ratios: Sequence[int]
     merge: str
     training: bool | None
+    statistics: str = moving_statistics.IN_TURN
     shape: Shape = field(default_factory=Shape)
 
     def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
@@ -70,27 +79,54 @@ class Towers:
         Losses that layers added are put back on these layers: each tower's weighs as much
         as its share of the batch, which for a mean over the batch is the whole batch's.
         """
-        rows = _static_rows(inputs)
-        if rows is not None:
-            edges = batch_split.bounds(rows, self.ratios)
-            busy = [i for i in range(len(self.devices)) if edges[i] < edges[i + 1]] or [len(self.devices) - 1]
-            results = [self.tower(i, (edges[i], edges[i + 1]), inputs, masks) for i in busy]
-            return self._unpack(self._merge(results, [edges[i + 1] - edges[i] for i in busy], rows))
-        with tf.device(HOST):
-            rows = tf.shape(inputs[0], out_type=tf.int64)[0]
-            edges = batch_split.bounds(rows, self.ratios)
-        results = [self._maybe_idle(i, edges, inputs, masks) for i in range(len(self.devices))]
-        return self._unpack(self._merge(results, [b - a for a, b in pairwise(edges)], rows))
+        with alone():
+            rows = _static_rows(inputs)
+            if rows is not None:
+                edges = batch_split.bounds(rows, self.ratios)
+                sizes = [b - a for a, b in pairwise(edges)]
+                busy = [i for i, size in enumerate(sizes) if size] or [len(self.devices) - 1]
+                with self._statistics(sizes, rows) as moving:
+                    results = [self._busy(i, moving, edges, inputs, masks) for i in busy]
+                return self._unpack(self._merge(results, [sizes[i] for i in busy], rows))
+            with tf.device(HOST):
+                rows = tf.shape(inputs[0], out_type=tf.int64)[0]
+                edges = batch_split.bounds(rows, self.ratios)
+                sizes = [b - a for a, b in pairwise(edges)]
+            with self._statistics(sizes, rows) as moving:
+                results = [self._maybe_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
+            return self._unpack(self._merge(results, sizes, rows))
+
+    def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
+        layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.kit, self.template)
+        return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
+
+    def _busy(
+        self,
+        i: int,
+        moving: moving_statistics.Momenta,
+        edges: Sequence[int],
+        inputs: list[Tensor],
+        masks: list[Tensor | None],
+    ) -> list[Tensor]:
+        """Tower `i`, which is known to have rows."""
+        moving.of_tower(i)
+        return self.tower(i, (edges[i], edges[i + 1]), inputs, masks)
 
     def _maybe_idle(
-        self, i: int, edges: Sequence[Tensor], inputs: list[Tensor], masks: list[Tensor | None]
+        self,
+        i: int,
+        moving: moving_statistics.Momenta,
+        edges: Sequence[Tensor],
+        inputs: list[Tensor],
+        masks: list[Tensor | None],
     ) -> list[Tensor]:
         """Tower `i` of a batch whose size is known only when it comes: see "which towers run"."""
         with tf.device(HOST):
             share = edges[i + 1] - edges[i]
             start = tf.minimum(edges[i], edges[-1] - 1)
             rows = (start, tf.maximum(edges[i + 1], start + 1))
-        state = [] if self.training is False else self.kit.state(self.template)
+        moved = moving.of_tower(i)
+        state = [] if self.training is False else [v for v in self.kit.state(self.template) if id(v) not in moved]
         before = [tf.identity(v) for v in state]
         result = self.tower(i, rows, inputs, masks, share)
         if state:
@@ -112,7 +148,7 @@ class Towers:
     ) -> list[Tensor]:
         """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
         with tf.device(HOST):
-            part = [None if x is None else _rows(x, *rows) for x in inputs]
+            part = [None if x is None else rows_of(x, *rows) for x in inputs]
             part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
 
         def forward(tensors: list[Tensor | None]) -> list[Tensor]:
@@ -123,7 +159,7 @@ class Towers:
             if keep is None:
                 return result
             batched = self.shape.batched
-            return [*(_rows(y, 0, keep) for y in result[:batched]), *result[batched:]]
+            return [*(rows_of(y, 0, keep) for y in result[:batched]), *result[batched:]]
 
         with tf.name_scope(f"tower_{i}"):
             if self.kit.exporting():
@@ -170,6 +206,26 @@ class Towers:
 
 HOST = "/CPU:0"
 
+_CALLS = threading.RLock()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One call at a time: a template has one list of added losses, and one momentum, for all threads.
+
+    The replicas of a strategy are threads that wait for each other in the midst of a call; they take turns anyway.
+    """
+    if _replicated():
+        yield
+        return
+    with _CALLS:
+        yield
+
+
+def _replicated() -> bool:
+    """Whether this is one of several replicas of a distribution strategy."""
+    return bool(tf.distribute.get_strategy().num_replicas_in_sync > 1)
+
 
 def placed(
     forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str
@@ -177,17 +233,19 @@ def placed(
     """`forward(inputs)` with its operations and those of its gradient on `device`.
 
     The gradient is taken by a tape of the function's own, so that it can be built inside the
-    device scope too; gradients reach `inputs` and the variables that `forward` reads.
+    device scope too; gradients reach `inputs` (of sparse and ragged ones, their values) and the variables that
+    `forward` reads. It may be asked for several times.
     """
-    present = [x for x in inputs if x is not None]
+    parts = tf.nest.flatten(inputs, expand_composites=True)
+    present = [x for x in parts if x is not None]
 
     @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]
     def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
         given = iter(args)
-        tensors = [None if x is None else next(given) for x in inputs]
-        with tf.device(device), tf.GradientTape() as tape:
+        tensors = [None if x is None else next(given) for x in parts]
+        with tf.device(device), tf.GradientTape(persistent=True) as tape:
             tape.watch([x for x in args if x.dtype.is_floating])
-            results = forward(tensors)
+            results = forward(tf.nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
 
         def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
@@ -213,12 +271,14 @@ def _static_rows(inputs: Sequence[Tensor]) -> int | None:
     return None
 
 
-def _rows(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
-    """Rows of a dense, sparse or ragged tensor."""
+def rows_of(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+    """Rows `start` to `stop` (int or int64 scalars) of a dense, sparse or ragged tensor."""
     if isinstance(x, tf.SparseTensor):
-        shape = tf.shape(x, out_type=tf.int64)
+        shape = tf.cast(x.dense_shape, tf.int64)
         begin = tf.concat([[start], tf.zeros_like(shape[1:])], 0)
-        return tf.sparse.slice(x, begin, tf.concat([[stop - start], shape[1:]], 0))
+        part = tf.sparse.slice(x, begin, tf.concat([[stop - start], shape[1:]], 0))
+        part.set_shape((None, *x.shape[1:]))  # else layers would not know how wide it is
+        return part
     return x[start:stop]
 
 

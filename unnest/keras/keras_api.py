@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
+from unnest.keras import private_names
+
 Model: TypeAlias = Any
 """A model of either Keras. Neither ships types."""
 
@@ -94,8 +96,10 @@ class Kit:
         Frozen weights are not among them, nor are the seeds of random layers.
         """
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
-        found = {id(v): v for layer in model._flatten_layers() for v in getattr(layer, attribute, ())}
-        return list(found.values())
+        held = (v for layer in model._flatten_layers() for v in getattr(layer, attribute, ()))
+        # tf_keras lists the tables of lookup layers, too, which no call writes.
+        variables = {id(v): v for v in held if isinstance(v, tf.Variable) or self.name == "keras"}
+        return list(variables.values())
 
 
 KERAS = Kit("keras")
@@ -122,6 +126,16 @@ def installed() -> Iterator[Kit]:
         module: ModuleType | None = sys.modules.get(kit.name)
         if module is not None or find_spec(kit.name) is not None:
             yield kit
+
+
+def require(kit: Kit) -> None:
+    """Raise ImportError, in one line, for a version of this Keras that has not got the private names we use."""
+    gone = private_names.gone(kit.name)
+    if gone:
+        raise ImportError(
+            f"unnest.keras does not know this {kit.name} {kit.keras.__version__}: it has no {', '.join(gone)}; "
+            f"{private_names.KNOWN[kit.name]} are known to work"
+        )
 
 
 def is_model(thing: object) -> bool:

@@ -19,7 +19,8 @@ the placement calls the parallel model as a layer: `head(parallel(x))`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -28,8 +29,9 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as names
-from unnest.keras.execution import HOST, Towers
-from unnest.keras.keras_api import Kit, Model, Tensor, is_model
+from unnest.keras import moving_statistics as statistics
+from unnest.keras.execution import HOST, Towers, alone, rows_of
+from unnest.keras.keras_api import Kit, Model, Tensor, is_model, require
 
 PACKAGE = "unnest"
 
@@ -45,7 +47,11 @@ class Parts:
 
 @cache
 def parts(kit: Kit) -> Parts:
-    """The classes for one Keras, registered there as `unnest>TowerSlice` and so on."""
+    """The classes for one Keras, registered there as `unnest>TowerSlice` and so on.
+
+    Raises ImportError for a version of it that has not got what they are built on.
+    """
+    require(kit)
     register = kit.keras.saving.register_keras_serializable(package=PACKAGE)
     made = Parts(*(register(make(kit)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
     # An .h5 file has the outermost model's class by its bare name, in both Kerases.
@@ -69,22 +75,39 @@ def template_of(parallel: Model) -> Model:
 
 def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Devices and ratios of a ParallelModel, as its slice layers have them."""
-    slices = {layer.i: layer for layer in parallel.layers if type(layer).__name__ == "TowerSlice"}
+    slices = {layer.i: layer for layer in _slices_of(parallel)}
     return tuple(slices[i].device for i in range(slices[0].parts)), slices[0].ratios
+
+
+def statistics_of(parallel: Model) -> str:
+    """How a ParallelModel's towers move moving statistics: one of `moving_statistics.WAYS`."""
+    way: str = next(layer.moving_statistics for layer in _slices_of(parallel))
+    return way
+
+
+def _slices_of(parallel: Model) -> list[Model]:
+    return [layer for layer in parallel.layers if type(layer).__name__ == "TowerSlice"]
 
 
 def _tower_slice(kit: Kit) -> Any:
     class TowerSlice(kit.keras.layers.Layer):  # type: ignore[misc, name-defined]
         """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
 
-        `ratios` are the towers' shares as whole numbers, `device` is where the tower runs.
+        `ratios` are the towers' shares as whole numbers, `device` is where the tower runs, `moving_statistics` is
+        how all towers move those of BatchNormalization.
         """
 
         def __init__(
-            self, i: int, parts: int, ratios: Sequence[int] | None = None, device: str = "CPU:0", **kwargs: Any
+            self,
+            i: int,
+            parts: int,
+            ratios: Sequence[int] | None = None,
+            device: str = "CPU:0",
+            moving_statistics: str = statistics.IN_TURN,
+            **kwargs: Any,
         ) -> None:
             super().__init__(autocast=False, trainable=kwargs.pop("trainable", False), **kwargs)
-            self.i, self.parts, self.device = int(i), int(parts), device
+            self.i, self.parts, self.device, self.moving_statistics = int(i), int(parts), device, moving_statistics
             self.ratios = batch_split.whole(ratios or [1] * parts, parts)
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
@@ -97,7 +120,7 @@ def _tower_slice(kit: Kit) -> Any:
         def _cut(self, x: Tensor) -> Tensor:
             rows = x.shape[0] if x.shape[0] is not None else tf.shape(x, out_type=tf.int64)[0]
             edges = batch_split.bounds(rows, self.ratios)
-            return x[edges[self.i] : edges[self.i + 1]]
+            return rows_of(x, edges[self.i], edges[self.i + 1])
 
         def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
             rows, *rest = input_shape
@@ -107,8 +130,8 @@ def _tower_slice(kit: Kit) -> Any:
             return (rows, *rest)
 
         def get_config(self) -> dict[str, Any]:
-            own = {"i": self.i, "parts": self.parts, "ratios": list(self.ratios), "device": self.device}
-            return {**super().get_config(), **own}
+            place = {"i": self.i, "parts": self.parts, "ratios": list(self.ratios), "device": self.device}
+            return {**super().get_config(), **place, "moving_statistics": self.moving_statistics}
 
     return TowerSlice
 
@@ -151,7 +174,8 @@ def _parallel_model(kit: Kit) -> Any:
             flat = self._flat_inputs(inputs)
             masks = tf.nest.flatten(mask) if mask is not None else [getattr(x, "_keras_mask", None) for x in flat]
             merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
-            run = Towers(kit, template_of(self), self._here(wanted), ratios, merges[0].device, training)
+            way = statistics_of(self)
+            run = Towers(kit, template_of(self), self._here(wanted), ratios, merges[0].device, training, way)
             return kit.pack_outputs(self, run.run(flat, masks))
 
         def _flat_inputs(self, inputs: Any) -> list[Tensor]:
@@ -161,6 +185,27 @@ def _parallel_model(kit: Kit) -> Any:
             flat = self._flatten_to_reference_inputs(inputs)
             return [self._conform_to_reference_input(x, ref_input=r) for x, r in zip(flat, self.inputs, strict=True)]
 
+        def save_weights(self, filepath: Any, *args: Any, **kwargs: Any) -> Any:
+            """As Keras's own; a UserWarning, once, says how to save the template's weights."""
+            if not self.__dict__.get("_told_of_weights"):
+                object.__setattr__(self, "_told_of_weights", True)
+                warnings.warn(
+                    f"{filepath}: these weights fit {self.name!r} alone; those of {template_of(self).name!r} are saved "
+                    "by unnest.keras.template_model(model).save_weights(...) and by unnest.keras.ModelCheckpoint",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            return super().save_weights(filepath, *args, **kwargs)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            rebuild, arguments = super().__reduce__()
+            # Keras 3 hands out a method of this class, which pickle cannot find by its name.
+            return _unpickled, (kit.name, None if kit.name == "keras" else rebuild, arguments)
+
+        def _clear_losses(self) -> None:
+            with alone():
+                super()._clear_losses()
+
         def _here(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
             cached = self.__dict__.get("_stand_ins")
             if cached is None or cached[0] != wanted:
@@ -169,3 +214,9 @@ def _parallel_model(kit: Kit) -> Any:
             return tuple(cached[1])
 
     return ParallelModel
+
+
+def _unpickled(name: str, rebuild: Callable[..., Model] | None, arguments: tuple[Any, ...]) -> Model:
+    """What a pickled ParallelModel of the Keras of that name becomes again, in a process that may be a new one."""
+    model = parts(Kit(name)).ParallelModel
+    return (rebuild or model._unpickle_model)(*arguments)

@@ -1,0 +1,87 @@
+"""How towers move the statistics of BatchNormalization, which all of them share.
+
+`in_turn`, as in every parallel model since 2017: the statistics take in one tower after the other, so that k towers
+move them k times a step. `mean`: they move once a step, by the mean of the towers' statistics, each weighted by its
+rows: for means that is the whole batch's, and what MirroredStrategy's replicas, of equally many rows, have on average.
+
+Both come from numbers alone. An update with momentum m is `m * old + (1 - m) * batch`, so towers one after the other
+whose momenta are
+
+    m[i] = 1 - (1 - m) * w[i] / (1 - (1 - m) * (w[i + 1] + .. + w[k]))        w: shares of the rows, which sum to 1
+
+end at `m * old + (1 - m) * (w[1] * batch[1] + .. + w[k] * batch[k])`. A tower without rows has momentum 1, and nothing
+moves. The layers have the tower's momentum while it is built, and their own before and after: no file tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+import tensorflow as tf
+
+from unnest.keras.keras_api import Kit, Model, Tensor
+
+IN_TURN, MEAN = "in_turn", "mean"
+WAYS = (IN_TURN, MEAN)
+
+
+def layers(kit: Kit, template: Model) -> list[Model]:
+    """The layers of `template` whose moving statistics obey `momentum` alone: Keras's own, without renorm."""
+    return [
+        layer
+        for layer in template._flatten_layers()
+        if isinstance(layer, kit.keras.layers.BatchNormalization)
+        and type(layer).__module__.startswith(f"{kit.name}.")
+        and isinstance(layer.momentum, (int, float))
+        and not layer.renorm
+    ]
+
+
+class Momenta:
+    """Gives `layers` the momenta of one tower after the other, and their own back at the end of the block.
+
+    `sizes` are the towers' numbers of rows and `rows` is their sum: int, or int64 scalars.
+    """
+
+    def __init__(self, layers: Sequence[Model], way: str, sizes: Sequence[Tensor], rows: Tensor) -> None:
+        self._layers, self._way, self._sizes, self._rows = layers, way, sizes, rows
+        self._own: list[float] = []
+
+    def __enter__(self) -> Momenta:  # noqa: PYI034 - Self came with Python 3.11
+        self._own = [layer.momentum for layer in self._layers]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for layer, momentum in zip(self._layers, self._own, strict=True):
+            _set(layer, momentum)
+
+    def of_tower(self, i: int) -> set[int]:
+        """Set the momenta for tower `i`; the ids of the variables that need no other care."""
+        for layer, momentum in zip(self._layers, self._own, strict=True):
+            _set(layer, self._momentum(layer, i, momentum))
+        return {id(v) for layer in self._layers for v in (layer.moving_mean, layer.moving_variance)}
+
+    def _momentum(self, layer: Model, i: int, momentum: float) -> Tensor:
+        if self._way == IN_TURN:
+            if isinstance(self._rows, int):
+                return momentum
+            with tf.device("/CPU:0"):
+                return tf.where(self._sizes[i] > 0, _number(layer, momentum), _number(layer, 1.0))
+        part, later = self._sizes[i], sum(self._sizes[i + 1 :])
+        if isinstance(self._rows, int):
+            return 1 - (1 - momentum) * part / (self._rows - (1 - momentum) * later)
+        with tf.device("/CPU:0"):
+            rows, part, later = (tf.cast(n, tf.float64) for n in (self._rows, part, later))
+            return _number(layer, 1 - tf.math.divide_no_nan((1 - momentum) * part, rows - (1 - momentum) * later))
+
+
+def _set(layer: Model, momentum: Tensor) -> None:
+    object.__setattr__(layer, "momentum", momentum)  # past both Kerases' records of attributes
+
+
+def _number(layer: Model, value: Tensor) -> Tensor:
+    """A scalar of the dtype that the layer computes its statistics in."""
+    return tf.cast(value, tf.float64 if layer.compute_dtype == "float64" else tf.float32)
