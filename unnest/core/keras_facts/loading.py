@@ -134,7 +134,7 @@ def _is_given(entry: JsonObject) -> bool:
 def _is_operation(entry: JsonObject) -> bool:
     """Whether an entry of Keras 3's that is no known layer is an operation: only layers can be trained or not."""
     config = entry.get("config")
-    return not is_own(entry) and isinstance(config, Mapping) and "trainable" not in config
+    return not (is_own(entry) or _is_given(entry)) and isinstance(config, Mapping) and "trainable" not in config
 
 
 def _function(entry: JsonObject) -> str | None:
