@@ -2,10 +2,10 @@
 
     train_today.py JOBS.json ANSWERS.json
 
-JOBS: [{"file": path of a .keras, "io": path of an .npz: x0 goes in, t and u0... are the step's batch and targets, z0...
-what the file's own stack predicted after that step, r0... what it did after it had loaded its file again, where that was
-something else}]. ANSWERS: for each {"off": the largest difference, relative to the largest output, "step": how far the
-step moved the outputs, likewise} or {"error": text}.
+JOBS: [{"file": path of a .keras, "io": path of an .npz: x0 goes in, t and u0... are the step's batch and targets,
+z0... what the file's own stack predicted after that step, r0... what it did after it had loaded its file again, where
+that was something else}]. ANSWERS: for each {"off": the largest difference, relative to the largest output, "step": how
+far the step moved the outputs, likewise} or {"error": text}.
 """
 
 from __future__ import annotations
