@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -167,6 +168,25 @@ def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
     ]
     architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
     return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
+
+
+PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 4, 3]}
+
+
+@pytest.mark.parametrize(
+    ("others", "data_format", "is_guess"),
+    [((), "channels_last", True), (("th",), "channels_first", False), (("tf",), "channels_last", False)],
+)
+def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data_format: str, is_guess: bool) -> None:
+    """What the other layers say; where none says it, a finding names the layers."""
+    pooled = [("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"}) for said in others]
+    done = convert(replace(model(("ZeroPadding2D", PADDING), *pooled), keras_version="1.2.2"))
+    assert done.model is not None, done.refusal
+    entries: Any = done.model.architecture["config"]["layers"]  # type: ignore[index,call-overload]
+    (padding,) = [entry for entry in entries if entry["class_name"] == "ZeroPadding2D"]
+    assert padding["config"]["data_format"] == data_format
+    assert [f.code for f in done.findings] == (["assumed-data-format"] if is_guess else [])
+    assert not is_guess or "l0 (ZeroPadding2D)" in done.findings[0].message
 
 
 BOTH_WAYS = (
