@@ -121,10 +121,10 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
     if value is None:
         return "linear"
     word, config = named(value)
-    if isinstance(value, Mapping) and word in SIGNATURES:
-        return {"class_name": word, "config": config}
     if isinstance(value, Mapping) and word == "Activation":
         return activation(config.get("activation"), name, kind, context)
+    if isinstance(value, Mapping) and word in SIGNATURES:
+        return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
     if word not in ACTIVATIONS or (is_somebodys(word, context.release) and word not in WELL_KNOWN):
