@@ -133,6 +133,11 @@ class Code(Enum):
         "Nadam's slots are carried, but not how far its schedule of momenta had come, which the file does not tell",
         "training goes on with today's schedule",
     )
+    ASSUMED_DATA_FORMAT = (
+        "warning",
+        "{what}: Keras 1 stores no dim_ordering for these, and no other layer tells; channels_last (tf) was taken",
+        "where the model was of Theano's order (th), what was written computes something else: compare its predictions",
+    )
     FUNCTIONAL_SUBCLASS = (
         "info",
         "{what} is a class of somebody's own over a plain graph of layers; the graph was written as a functional model",

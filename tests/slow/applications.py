@@ -6,6 +6,7 @@ OUT/<name>.h5 and OUT/<name>.npz (x0, y0). Weights are the initializers'; BatchN
 One line of JSON for each model: {"name", "error", "apart"}; apart: between the parallel model and its template.
 """
 
+import json
 import os
 import sys
 from typing import Any
@@ -34,7 +35,7 @@ def stir(model: Any, rng: Any) -> None:
     for layer in model.layers:
         if type(layer).__name__.startswith("BatchNormalization"):
             values = []
-            for weight, value in zip(layer.weights, layer.get_weights(), strict=False):
+            for weight, value in zip(layer.weights, layer.get_weights()):
                 positive = "variance" in weight.name or "gamma" in weight.name
                 noise = rng.uniform(0.7, 1.4, value.shape) if positive else rng.randn(*value.shape) * 0.1
                 values.append(noise.astype(value.dtype))
@@ -76,6 +77,7 @@ def main() -> None:
                 told["apart"] = make(keras, name, sys.argv[3])
             except Exception as error:
                 told["error"] = f"{type(error).__name__}: {error}"
+        sys.stdout.write(json.dumps(told) + "\n")
         sys.stdout.flush()
 
 

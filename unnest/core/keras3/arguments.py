@@ -86,7 +86,8 @@ DEFAULTS: dict[tuple[str, str], Json] = {
     ("GRU", "recurrent_activation"): "hard_sigmoid",
 }
 
-_NO_NAME = ("trainable", "dtype")
+#: Layers whose order of axes Keras 1 does not store.
+UNTOLD = frozenset({f"{kind}{n}D" for kind in ("ZeroPadding", "Cropping", "UpSampling") for n in (2, 3)})
 
 
 def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[str, Json]:
@@ -114,6 +115,10 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
             new[key] = value
     if "data_format" in SIGNATURES.get(kind, ()) and new.get("data_format") in (None, "default"):
         new["data_format"] = context.data_format
+        if kind in UNTOLD and "data_format" not in config and context.release[:1] == (1,):
+            told = ", as the other layers say" if context.is_format_told else ""
+            context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")
+            context.guessed += [] if context.is_format_told else [f"{name} ({kind})"]
     if new.get("dtype") is None:
         new["dtype"] = "float32"
     return new

@@ -44,24 +44,6 @@ KERAS_1_RULE_ARGUMENTS = {"m": "max_value"}
 #: Keras's own that Keras 3 has not.
 GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegularizer"})
 
-#: Activations that are the same function in every Keras that has them.
-ACTIVATIONS = frozenset({
-    "linear", "relu", "sigmoid", "tanh", "softmax", "softplus", "softsign", "elu", "selu", "exponential", "relu6",
-    "swish", "silu", "gelu", "leaky_relu", "mish", "log_softmax",
-})  # fmt: skip
-#: Activation -> the Keras that made it its own: a function of that name in an older file is somebody's own.
-SINCE = {
-    "swish": (2, 3),
-    "silu": (2, 12),
-    "gelu": (2, 4),
-    "mish": (2, 13),
-    "leaky_relu": (2, 0),
-    "log_softmax": (2, 16),
-}
-#: Written by every Keras of after 2017 in somebody's own code for one and the same function.
-WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
-HARD_SIGMOID = "hard_sigmoid"
-
 
 def plain(value: Json) -> Json:
     """The value without the clothes of NumPy arrays, tuples and shapes that writers put around it."""
@@ -135,7 +117,7 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
         raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
         context.custom[kind.rpartition(">")[2]] = f"{module.rpartition('.')[2].removesuffix('s')} of {layer!r}"
-        return custom(kind, config)
+        return function(kind) if _is_function(value) else custom(kind, config)
     extra = set(config) - set(known[ours])
     if extra:
         raise refused(layer, ours, f"its argument {min(extra)!r} is not known")
@@ -145,6 +127,15 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
 def custom(kind: str, config: JsonObject) -> JsonObject:
     """An object of somebody's own class, found by its registered name or through custom_objects."""
     return {"module": None, "class_name": kind.rpartition(">")[2], "config": config, "registered_name": kind}
+
+
+def function(name: str) -> JsonObject:
+    """A function of somebody's own, found through custom_objects alone, whatever its name."""
+    return {"module": None, "class_name": "function", "config": name, "registered_name": name}
+
+
+def _is_function(value: Json) -> bool:
+    return isinstance(value, str) or (isinstance(value, Mapping) and value.get("class_name") == "function")
 
 
 def dtype(value: Json, layer: str, context: Context) -> str | None:

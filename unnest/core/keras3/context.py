@@ -43,6 +43,9 @@ class Context:
     masks: bool = False
     #: Of layers that do not say: the one that the model's other layers say.
     data_format: str = "channels_last"
+    #: Layers for which that is a guess: none that says it is in the model.
+    guessed: list[str] = field(default_factory=list)
+    is_format_told: bool = True
     custom: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)

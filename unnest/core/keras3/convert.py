@@ -43,11 +43,15 @@ def convert(stored: Stored) -> Converted:
     # Those that had today's pixel centres are those whose recurrent layers treat masked steps as today's do.
     context.zeroes_masked = bool(context.half_pixels)
     context.masks = _makes_masks(architecture)
-    context.data_format = _data_format(architecture)
+    said = Counter(_formats(architecture))
+    context.data_format = said.most_common(1)[0][0] if said else "channels_last"
+    context.is_format_told = len(said) > 0
     try:
         made = _converted(stored, architecture, context)
     except CannotConvert as e:
         return Converted(None, context.conversions(), tuple(context.findings), Refusal("cannot-convert", f"{e}"))
+    if context.guessed:
+        context.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.guessed)))
     if context.custom:
         context.findings.append(Code.CUSTOM_OBJECTS(
             what=listed([f"{kind} ({where})" for kind, where in context.custom.items()]),
@@ -142,13 +146,8 @@ def _makes_masks(value: Json) -> bool:
     return False
 
 
-def _data_format(value: Json) -> str:
-    """What most layers say of the order of axes; Keras 1's ZeroPadding and UpSampling say nothing."""
-    count = Counter(_formats(value))
-    return count.most_common(1)[0][0] if count else "channels_last"
-
-
 def _formats(value: Json) -> Iterator[str]:
+    """What every layer that tells says of the order of axes; Keras 1's ZeroPadding and UpSampling say nothing."""
     pending = [value]
     while pending:
         part = pending.pop()

@@ -6,16 +6,18 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import arguments, config_values, expressed, keras_1, operations, stored_functions, tensors
-from unnest.core.keras3.config_values import ACTIVATIONS, HARD_SIGMOID, SINCE, WELL_KNOWN, built_in, named, plain
+from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.expressed import CONVOLUTIONS
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Arguments, Choice, Expansion, LayerCall, NewLayer, Piece, Tree, chain
 from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.keras_facts.layer_classes import OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.own_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -65,6 +67,8 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     registered = entry.get("registered_name")
     if isinstance(registered, str) and ">" in registered:
         kind = registered
+    if kind in OWN and _is_somebodys(kind, entry, settings, context):
+        return _kept(kind, settings, name, weights, context)
     bare = re.sub(r"V[12]$", "", kind)
     known = bare in SIGNATURES or bare in RULES or bare in ALIASES
     if bare != kind and known:
@@ -82,6 +86,13 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     if kind not in SIGNATURES:
         return _custom(kind, settings, name, weights, context)
     return _layer(kind, settings, name, weights, context)
+
+
+def _is_somebodys(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
+    """Whether a class that is called as one of Keras's is somebody's own."""
+    if is_namesake(kind, config, context.release, in_tensorflow=context.is_tf):
+        return True
+    return isinstance(entry.get("module"), str) and not is_keras_class(kind, entry)
 
 
 def _layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -106,35 +117,33 @@ def _layer(kind: str, config: Config, name: str, weights: Weights, context: Cont
 
 
 def activation(value: Json, name: str, kind: str, context: Context) -> str | JsonObject:
-    """An activation by its name of today, or a layer that stands for one.
-
-    Raises CannotConvert where a name may be another function today.
-    """
+    """An activation by its name of today, a layer that stands for one, or a function of somebody's own by name."""
     if value is None:
         return "linear"
     word, config = named(value)
-    if isinstance(value, Mapping) and word in SIGNATURES:
-        return {"class_name": word, "config": config}
     if isinstance(value, Mapping) and word == "Activation":
         return activation(config.get("activation"), name, kind, context)
+    if isinstance(value, Mapping) and word in SIGNATURES:
+        return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
-    if word in ACTIVATIONS:
-        if (context.release and context.release[:2] < SINCE.get(word, (0,))) or (
-            word == "relu6" and context.release < (3,)
-        ):
-            if word not in WELL_KNOWN:
-                raise refused(name, kind, f"{word!r} was somebody's own function then, and may not be today's")
-            context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")
-        return word
-    context.custom[word.rpartition(">")[2]] = f"activation of {name!r}"
+    if word not in ACTIVATIONS or (is_somebodys(word, context.release) and word not in WELL_KNOWN):
+        context.custom[word.rpartition(">")[2]] = f"activation of {name!r}"
+        return config_values.function(word)
+    if is_somebodys(word, context.release):
+        context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")
     return word
+
+
+def _is_layer(found: str | JsonObject) -> TypeGuard[JsonObject]:
+    """Whether an activation is a layer of its own: neither a name nor somebody's function."""
+    return not isinstance(found, str) and found.get("class_name") != "function"
 
 
 def activated(layer: NewLayer, context: Context) -> Piece:
     """The layer with its activation as today's, its weights scaled where that takes it."""
     found = activation(layer.config["activation"], layer.name, layer.class_name, context)
-    if not isinstance(found, str):
+    if _is_layer(found):
         promised = expected({k: v for k, v in layer.config.items() if k != "activation"})
         own = len(layer.weights) if promised is None else promised.total
         inner = replace(layer.renamed(f"{layer.name}_linear"), weights=layer.weights[:own])
@@ -186,7 +195,7 @@ def _recurrent(kind: str, config: Config, name: str, weights: Weights, context: 
     gates = GATES.get(base, "h")
     recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
     act = activation(new.get("activation"), name, kind, context)
-    if not isinstance(recurrent, str) or not isinstance(act, str):
+    if _is_layer(recurrent) or _is_layer(act):
         raise refused(name, kind, "an activation that is a layer has no place inside a recurrent layer")
     if act == HARD_SIGMOID and len(gates) == len("ifco"):
         raise refused(
@@ -358,7 +367,7 @@ def _input(kind: str, config: Config, name: str, weights: Weights, context: Cont
 
 def _activation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     found = activation(config.get("activation"), name, kind, context)
-    if isinstance(found, str):
+    if not _is_layer(found):
         return _layer(kind, config, name, weights, context)
     context.note("activation-layer", name)
     made = piece(found, name, (), context)
@@ -501,13 +510,16 @@ def _dense_features(kind: str, config: Config, name: str, weights: Weights, cont
 
 
 def _custom(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """A layer of somebody's own class: carried as it is."""
-    from unnest.core.keras_facts.layer_classes import OWN
-
+    """A layer that Keras 3 has not: of Keras's own, which is refused, or of somebody's."""
     if kind in GONE:
         raise refused(name, kind, GONE[kind])
     if kind in OWN:
         raise refused(name, kind, "how this layer is written for Keras 3 is not known")
+    return _kept(kind, config, name, weights, context)
+
+
+def _kept(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
+    """A layer of somebody's own class: carried as it is."""
     bare = kind.rpartition(">")[2]
     context.custom[bare] = f"layer {name!r}"
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}

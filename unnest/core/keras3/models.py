@@ -38,6 +38,9 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
 def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     """The model; `shares` are its layers' weights. Raises CannotConvert."""
     if graph.sequential:
+        first = next(iter(graph.layers.values()), None)
+        if first is not None and first.class_name == "Merge" and first.config.get("layers"):
+            return _merged_branches(graph, shares, context)
         return _sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
 
@@ -354,17 +357,77 @@ def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], 
     if not isinstance(first, NewLayer) or first.class_name != "InputLayer":
         raise CannotConvert(f"{name!r} (Sequential): its input shape is not stored, which operations need")
     start = builder.input(first)
-    tensor: Tree = start
-    for made, called in zip(pieces[1:], names[1:], strict=True):
-        given = Arguments((tensor,), {}, builder.specs)
-        if isinstance(made, NewLayer):
-            tensor = builder.place(LayerCall(made, (tensor,)), called)
+    return builder.model(name, [start], [_chained(builder, start, pieces[1:], names[1:])], {"trainable": True})
+
+
+def _chained(builder: Builder, tensor: Known, pieces: Sequence[Piece], names: Sequence[str]) -> Known:
+    """What comes out of a chain that `tensor` goes into."""
+    for made, called in zip(pieces, names, strict=True):
+        new = made.resolved([builder.specs.get(tensor)]) if isinstance(made, Choice) else made
+        if isinstance(new, NewLayer):
+            placed = builder.place(LayerCall(new, (tensor,)), called)
         else:
-            assert isinstance(made, Expansion), "resolved before"
-            (tree,) = made.outputs(given)
-            tensor = builder.place(tree, called, called)
+            assert isinstance(new, Expansion), "resolved before"
+            (tree,) = new.outputs(Arguments((tensor,), {}, builder.specs))
+            placed = builder.place(tree, called, called)
+        assert isinstance(placed, Known)
+        tensor = placed
+    return tensor
+
+
+def _merged_branches(graph: Graph, shares: Shares, context: Context) -> NewLayer:
+    """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
+
+    The file lists the weights of the branches' layers beside those of the others (source: Keras 1.2.2, keras/models.py:
+    flattened_layers).
+    """
+    merge, *rest = graph.layers.values()
+    branches = _branches(merge, shares, context)
+    names = today_names(graph.layers, context)
+    context.note("sequential-graph", graph.name)
+    builder = Builder(reserved={*names.values(), *(b.name for b in branches)})
+    inputs, tensors = [], []
+    for branch in branches:
+        start = builder.input(_input_like(branch, merge))
+        inputs.append(start)
+        tensors.append(builder.place(LayerCall(branch, (start,)), branch.name))
+    joined = {**merge.stored, "config": {k: v for k, v in merge.config.items() if k != "layers"}}
+    made = piece(joined, names[merge.name], (), context)
+    if not isinstance(made, NewLayer):
+        raise refused(merge.name, merge.class_name, "is several operations today")
+    tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
     assert isinstance(tensor, Known)
-    return builder.model(name, [start], [tensor], {"trainable": True})
+    pieces = [piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in rest]
+    tensor = _chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
+    if graph.outputs:
+        context.output_names[graph.outputs[0].layer] = tensor.layer
+    return builder.model(graph.name, inputs, [tensor], {"trainable": True})
+
+
+def _branches(merge: Layer, shares: Shares, context: Context) -> list[NewLayer]:
+    """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
+    entries = merge.config["layers"]
+    if context.masks:
+        raise refused(merge.name, merge.class_name, "merges branches with masks, which Keras 3 merges otherwise")
+    if not isinstance(entries, Sequence) or not all(isinstance(e, Mapping) and is_model(e) for e in entries):
+        raise refused(merge.name, merge.class_name, "holds branches that are no models")
+    graphs = [read(entry) for entry in entries if isinstance(entry, Mapping)]
+    held = [name for graph in graphs for name in graph.layers]
+    if len(held) > len(set(held)):
+        raise refused(merge.name, merge.class_name, "its branches share layers")
+    inner = replace(context, output_names={})
+    return [converted(g, shares, inner).renamed(f"{merge.name}_branch_{k}") for k, g in enumerate(graphs)]
+
+
+def _input_like(branch: NewLayer, merge: Layer) -> NewLayer:
+    """An input layer for what goes into a branch. Raises CannotConvert where that is not one tensor."""
+    layers = branch.config["layers"]
+    assert isinstance(layers, Sequence)
+    settings = [e["config"] for e in layers if isinstance(e, Mapping) and e.get("class_name") == "InputLayer"]
+    if len(settings) != 1 or not isinstance(settings[0], Mapping):
+        raise refused(merge.name, merge.class_name, "has a branch whose input is not stored, or with several")
+    name = f"{branch.name}_input"
+    return NewLayer(name, "InputLayer", {**settings[0], "name": name})
 
 
 __all__ = ["Part", "converted", "nested"]

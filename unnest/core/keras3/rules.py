@@ -71,10 +71,6 @@ RULES: dict[str, Rule] = {
         "kernels by the Theano backend were flipped: it convolves, the others correlate",
         "Keras 2.2.4, keras/engine/saving.py: _need_convert_kernel",
     ),
-    "batch-normalization-mode": Rule(
-        "a mode of Keras 1's BatchNormalization was written as what it computes",
-        "Keras 1.2.2, keras/layers/normalization.py",
-    ),
     "thresholded-relu": Rule(
         "ThresholdedReLU was written as ReLU with that threshold", "Keras 3.0: ThresholdedReLU removed"
     ),

@@ -90,5 +90,53 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
     return class_name in LEGACY or today(class_name) in OWN
 
 
+#: Layers that people had written before Keras had one of that name: class -> the first release of Keras inside
+#: TensorFlow that may hold it (Keras of its own had none), and arguments that its config never lacks.
+#: (Source: the layers of Keras 1.2.2 to 2.3.1 and of TensorFlow 1.15 to 2.15, and what their get_config gives.)
+_SCALED = ("axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer")
+LATER: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    "AdditiveAttention": ((2, 2, 4), ("use_scale",)),
+    "Attention": ((2, 2, 4), ("use_scale",)),
+    "CategoryEncoding": ((2, 3), ("output_mode", "sparse")),
+    "CenterCrop": ((2, 3), ("height", "width")),
+    "Conv1DTranspose": ((2, 4), ("filters", "kernel_size", "output_padding")),
+    "ConvLSTM1D": ((2, 5), ("filters", "recurrent_activation")),
+    "ConvLSTM3D": ((2, 5), ("filters", "recurrent_activation")),
+    "DepthwiseConv1D": ((2, 5), ("kernel_size", "depth_multiplier")),
+    "EinsumDense": ((2, 4), ("equation", "output_shape")),
+    "GroupNormalization": ((2, 11), ("groups", *_SCALED)),
+    "Hashing": ((2, 3), ("num_bins",)),
+    "Identity": ((2, 8), ()),
+    "LayerNormalization": ((2, 2, 4), _SCALED),
+    "MultiHeadAttention": ((2, 4), ("num_heads", "key_dim")),
+    "Normalization": ((2, 3), ("axis",)),
+    "RandomBrightness": ((2, 8), ("factor", "value_range")),
+    "RandomContrast": ((2, 3), ("factor",)),
+    "RandomFlip": ((2, 3), ("mode",)),
+    "RandomRotation": ((2, 3), ("factor", "fill_mode")),
+    "RandomTranslation": ((2, 3), ("height_factor", "width_factor")),
+    "RandomZoom": ((2, 3), ("height_factor", "width_factor")),
+    "Rescaling": ((2, 3), ("scale", "offset")),
+    "Resizing": ((2, 3), ("height", "width")),
+    "SpectralNormalization": ((2, 13), ("layer", "power_iterations")),
+    "UnitNormalization": ((2, 8), ("axis",)),
+}
+#: The last release of Keras of its own before it became a part of TensorFlow.
+STANDALONE = (2, 3)
+
+
+def is_namesake(class_name: str, config: Json, release: tuple[int, ...], *, in_tensorflow: bool) -> bool:
+    """Whether a layer of Keras 1 or 2 is somebody's own that is called as a layer of today's Keras is.
+
+    `release` is the numbers of the writer's version, empty where it is not told.
+    """
+    if class_name not in LATER:
+        return False
+    since, always = LATER[class_name]
+    if release and (release < since or (release[:2] <= STANDALONE and not in_tensorflow)):
+        return True
+    return not isinstance(config, Mapping) or not set(always) <= set(config)
+
+
 #: The packages that store Keras's own classes.
 KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})

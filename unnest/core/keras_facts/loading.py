@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core.keras_facts.layer_classes import CELLED, OWN
+from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Keras 2's own classes that `dir(layers)` does not show, and the models.
@@ -83,26 +84,57 @@ def needs(model: Stored) -> Needs:
     functions: dict[str, None] = {}
     stored_code = False
     for entry in layer_entries(model.architecture):
-        kind = str(entry.get("registered_name") or entry["class_name"])
         if entry["class_name"] == "Lambda":
             name = _function(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
-        elif not is_own(entry) and not (model.is_keras_3 and _is_operation(entry)):
-            classes[kind] = None
+        elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and _is_operation(entry))):
+            classes[str(entry.get("registered_name") or entry["class_name"])] = None
+        else:
+            _add_objects(entry, model, classes, functions)
     return Needs(tuple(classes), tuple(functions), stored_code)
+
+
+def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]) -> None:
+    """What the arguments of a layer of Keras's own hold that is somebody's."""
+    config = entry.get("config")
+    if not isinstance(config, Mapping) or "layers" in config:
+        return
+    if model.is_keras_3:
+        for name, is_function in given_objects({k: v for k, v in config.items() if k not in HELD}):
+            (functions if is_function else classes)[name] = None
+    else:
+        functions |= dict.fromkeys(activations(config, release(model)))
+        if release(model)[:1] != (1,):  # whose rules have other names and forms
+            functions |= dict.fromkeys(rules(config))
+
+
+def _is_namesake(entry: JsonObject, model: Stored) -> bool:
+    """Whether a class of Keras 1 or 2 is somebody's own that is called as one of today's Keras is."""
+    if model.is_keras_3:
+        return False
+    in_tensorflow = "-tf" in (model.keras_version or "")
+    numbers = release(model, 3)
+    return is_namesake(str(entry["class_name"]), entry.get("config"), numbers, in_tensorflow=in_tensorflow)
 
 
 def is_own(entry: JsonObject) -> bool:
     """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
-    return kind in OWN or kind in HIDDEN or kind in OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+    if kind in OWN:
+        return not _is_given(entry) and is_keras_class(kind, entry)
+    return kind in HIDDEN or kind in OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
+
+
+def _is_given(entry: JsonObject) -> bool:
+    """Whether a class of Keras 3's is found by its registered name alone."""
+    return "module" in entry and entry["module"] is None and isinstance(entry.get("registered_name"), str)
 
 
 def _is_operation(entry: JsonObject) -> bool:
     """Whether an entry of Keras 3's that is no known layer is an operation: only layers can be trained or not."""
     config = entry.get("config")
-    return not is_own(entry) and isinstance(config, Mapping) and "trainable" not in config
+    return not (is_own(entry) or _is_given(entry)) and isinstance(config, Mapping) and "trainable" not in config
 
 
 def _function(entry: JsonObject) -> str | None:
@@ -116,9 +148,9 @@ def _function(entry: JsonObject) -> str | None:
     return None
 
 
-def release(model: Stored) -> tuple[int, ...]:
-    """The first two numbers of the writer's version; empty where it is not told."""
-    return tuple(int(n) for n in re.findall(r"\d+", model.keras_version or "")[:2])
+def release(model: Stored, count: int = 2) -> tuple[int, ...]:
+    """The first numbers of the writer's version; empty where it is not told."""
+    return tuple(int(n) for n in re.findall(r"\d+", model.keras_version or "")[:count])
 
 
 def is_by_old_paths(model: Stored, container: str) -> bool:

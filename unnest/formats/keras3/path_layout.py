@@ -44,8 +44,11 @@ class Layout:
         for layer, place in places(entry, path, self.attribute, lambda layer, _: bool(shares.get(layer.name))):
             self.layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
-    def layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
-        """A layer with its flat list. Raises Refused where that does not tell the places."""
+    def layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
+        """A layer with its flat list. Raises Refused where that does not tell the places.
+
+        `holder`: the layer that holds it, after which Keras 2 may call its weights.
+        """
         if is_model(entry):
             try:
                 inner = split(tensors, read(entry))
@@ -76,7 +79,7 @@ class Layout:
                 called = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
                 place = below(path, part if self.modern else "_" + part)
                 self.own(place, called, tensors[k * each : (k + 1) * each])
-        elif not tensors or kind in PLAIN or all(_holds(name, t) for t in tensors):
+        elif not tensors or kind in PLAIN or all(_holds(name, t) or _holds(holder, t) for t in tensors):
             self.own(path, name, tensors)
         else:
             raise _unplaced(name, kind)
@@ -89,7 +92,7 @@ class Layout:
         if kind == "RNN":
             self._cell(inner, tensors, below(path, "cell"))
         elif kind == "TimeDistributed":
-            self.layer(inner, _name(inner), tensors, below(path, "layer"))
+            self.layer(inner, _name(inner), tensors, below(path, "layer"), name)
         else:
             told, half = expected(inner.get("config")), len(tensors) // 2
             if len(tensors) % 2 or told is None or told.statistics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ REFUSED = [
     ("BatchNormalization", {"renorm": True}, "'renorm'"),
     ("BatchNormalization", {"axis": [1, 2]}, "[1, 2]"),
     ("LSTM", {**RNN, "activation": "hard_sigmoid"}, "hard_sigmoid"),
-    ("Attention", {"causal": True}, "'causal'"),
+    ("Attention", {"use_scale": False, "causal": True}, "'causal'"),
     ("RandomCrop", {"height": 3, "width": 3}, "RandomCrop"),
     ("LocallyConnected1D", {"filters": 1, "kernel_size": [2], "implementation": 2}, "implementation 2"),
     ("Dense", {"units": 3, "kernel_constraint": {"class_name": "RadialConstraint", "config": {}}}, "RadialConstraint"),
@@ -91,8 +92,67 @@ def test_functions_of_then() -> None:
     made, rules = layer("Activation", {"activation": "swish"}, version="2.1.6")
     assert (made.config["activation"], rules) == ("swish", ["known-function"])
     assert layer("Activation", {"activation": "swish"}, version="2.4.0")[1] == []
-    with pytest.raises(CannotConvert):
-        layer("Activation", {"activation": "gelu"}, version="2.1.6")
+
+
+#: (class, config, version, where the function stands, its name)
+OWN_FUNCTIONS = [
+    ("Activation", {"activation": "gelu"}, "2.1.6", "activation", "gelu"),  # older than Keras's own
+    ("Activation", {"activation": "hard_swish"}, "2.4.0", "activation", "hard_swish"),  # Keras 3 has one
+    ("Dense", {"units": 3, "activation": "my_act"}, "2.4.0", "activation", "my_act"),
+    ("LSTM", {**RNN, "recurrent_activation": "gate"}, "2.4.0", "recurrent_activation", "gate"),
+    ("Dense", {"units": 3, "kernel_regularizer": "mine"}, "2.4.0", "kernel_regularizer", "mine"),
+]
+
+
+@pytest.mark.parametrize(("kind", "config", "version", "argument", "name"), OWN_FUNCTIONS)
+def test_functions_of_ones_own(kind: str, config: dict[str, Any], version: str, argument: str, name: str) -> None:
+    """Written so that custom_objects alone give them: never by a name that Keras 3 takes for its own."""
+    made, _ = layer(kind, config, version=version)
+    assert made.config[argument] == {
+        "module": None, "class_name": "function", "config": name, "registered_name": name,
+    }  # fmt: skip
+
+
+SCALED = {"axis": -1, "epsilon": 1e-5, "center": True, "scale": True, "beta_initializer": "zeros",
+          "gamma_initializer": "ones"}  # fmt: skip
+#: (class, config, version, whether it is somebody's own): the names that people gave before Keras did.
+NAMESAKES = [
+    ("LayerNormalization", SCALED, "2.2.4", True),
+    ("LayerNormalization", SCALED, "2.2.4-tf", False),
+    ("LayerNormalization", {}, "2.4.0", True),
+    ("Attention", {}, "2.2.4-tf", True),
+    ("Attention", {"use_scale": False}, "2.2.4-tf", False),
+    ("Attention", {"use_scale": False}, "2.3.1", True),
+    ("GroupNormalization", {"groups": 2, **SCALED}, "2.4.0", True),
+    ("GroupNormalization", {"groups": 2, **SCALED}, "2.15.0", False),
+    ("MultiHeadAttention", {"head_num": 2}, "2.4.0", True),
+    ("Dense", {"units": 2}, "2.2.4", False),
+]
+
+
+@pytest.mark.parametrize(("kind", "config", "version", "is_own"), NAMESAKES)
+def test_namesakes(kind: str, config: dict[str, Any], version: str, is_own: bool) -> None:
+    """A class that Keras had not, or whose config is not Keras's, is kept and found by its registered name alone."""
+    made, _ = layer(kind, config, version=version)
+    assert isinstance(made, NewLayer)
+    assert (made.entry.get("module"), made.entry.get("registered_name")) == (
+        (None, kind) if is_own else ("keras.layers", None)
+    )
+
+
+def test_a_class_of_another_module() -> None:
+    """Where the file says the module, that decides."""
+    context = Context.of("2.13.1", "tensorflow")
+    entry: JsonObject = {
+        "module": "__main__",
+        "registered_name": "Dense",
+        "class_name": "Dense",
+        "config": {"units": 3},
+    }
+    made = piece(entry, "it", (), context)
+    assert isinstance(made, NewLayer)
+    assert made.entry["registered_name"] == "Dense"
+    assert context.custom == {"Dense": "layer 'it'"}
 
 
 def test_rules_have_sources() -> None:
@@ -108,6 +168,25 @@ def model(*layers: tuple[str, dict[str, Any]]) -> Stored:
     ]
     architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
     return Stored("architecture", architecture, keras_version="2.2.4", backend="tensorflow")
+
+
+PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 4, 3]}
+
+
+@pytest.mark.parametrize(
+    ("others", "data_format", "is_guess"),
+    [((), "channels_last", True), (("th",), "channels_first", False), (("tf",), "channels_last", False)],
+)
+def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data_format: str, is_guess: bool) -> None:
+    """What the other layers say; where none says it, a finding names the layers."""
+    pooled = [("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"}) for said in others]
+    done = convert(replace(model(("ZeroPadding2D", PADDING), *pooled), keras_version="1.2.2"))
+    assert done.model is not None, done.refusal
+    entries: Any = done.model.architecture["config"]["layers"]  # type: ignore[index,call-overload]
+    (padding,) = [entry for entry in entries if entry["class_name"] == "ZeroPadding2D"]
+    assert padding["config"]["data_format"] == data_format
+    assert [f.code for f in done.findings] == (["assumed-data-format"] if is_guess else [])
+    assert not is_guess or "l0 (ZeroPadding2D)" in done.findings[0].message
 
 
 BOTH_WAYS = (

@@ -29,7 +29,13 @@ CODE: Json = ["YwEAAAA=", None, None]
         ([layer("Affine"), layer("Affine"), layer("My>Norm")], Needs(("Affine", "My>Norm"))),
         ([layer("TimeDistributed", layer=layer("Affine"))], Needs(("Affine",))),
         ([layer("RNN", cell=[layer("MyCell"), layer("LSTMCell")])], Needs(("MyCell",))),
-        ([layer("Dense", kernel_initializer={"class_name": "Mine", "config": {}})], Needs()),
+        ([layer("Dense", kernel_initializer={"class_name": "Mine", "config": {}})], Needs(functions=("Mine",))),
+        ([layer("Dense", kernel_initializer={"class_name": "GlorotUniformV2", "config": {}})], Needs()),
+        ([layer("Dense", activation="swish"), layer("Dense", activation="mine")], Needs(functions=("mine",))),
+        ([layer("LSTM", recurrent_activation="hard_sigmoid", activation="gate")], Needs(functions=("gate",))),
+        ([layer("Capsule", activation="default")], Needs(("Capsule",))),  # its own, whatever it means
+        ([layer("Attention"), layer("Attention", use_scale=True)], Needs(("Attention",))),
+        ([{"module": "__main__", **layer("Dense"), "registered_name": "Dense"}], Needs(("Dense",))),
         ([layer("Lambda", function="scale", function_type="function")], Needs(functions=("scale",))),
         ([layer("Lambda", function={"class_name": "function", "config": "f"})], Needs(functions=("f",))),
         ([layer("Lambda", function=CODE, function_type="lambda")], Needs(stored_code=True)),
@@ -41,6 +47,29 @@ CODE: Json = ["YwEAAAA=", None, None]
 def test_needs(layers: list[JsonObject], wanted: Needs) -> None:
     """Classes and functions of somebody's own, and stored code."""
     assert needs(model(*layers)) == wanted
+
+
+FUNCTION: JsonObject = {"module": None, "class_name": "function", "config": "f", "registered_name": "f"}
+RULE: JsonObject = {"module": "mine", "class_name": "Rule", "config": {}, "registered_name": "mine>Rule"}
+ZEROS: JsonObject = {"module": "keras.initializers", "class_name": "Zeros", "config": {}, "registered_name": None}
+
+
+@pytest.mark.parametrize(
+    ("layers", "wanted"),
+    [
+        (
+            [{"module": "keras.layers", **layer("Dense", activation=FUNCTION), "registered_name": None}],
+            Needs((), ("f",)),
+        ),
+        ([{"module": "keras.layers", **layer("Dense", kernel_regularizer=RULE)}], Needs(("mine>Rule",))),
+        ([{"module": "keras.layers", **layer("Dense", bias_initializer=ZEROS, activation="mish")}], Needs()),
+        ([{"module": None, **layer("Attention"), "registered_name": "Attention"}], Needs(("Attention",))),
+        ([{"module": "keras.layers", **layer("Attention"), "registered_name": None}], Needs()),
+    ],
+)
+def test_needs_of_keras_3(layers: list[JsonObject], wanted: Needs) -> None:
+    """Whatever is found by its registered name, wherever it stands."""
+    assert needs(model(*layers, version="3.15.1")) == wanted
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""Functions that a config calls by name: which are Keras's, and which somebody's own that whoever loads it must give.
+
+(Source: keras.activations, .regularizers, .constraints and .initializers of Keras 1.2.2 to 2.3.1, tf_keras 2.21 and
+Keras 3.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from unnest.core.keras_facts.layer_classes import KERAS_MODULES
+from unnest.core.model import Json, JsonObject
+
+HARD_SIGMOID = "hard_sigmoid"
+#: Activations that are the same function in every Keras that has them.
+ACTIVATIONS = frozenset({
+    "linear", "relu", "sigmoid", "tanh", "softmax", "softplus", "softsign", "elu", "selu", "exponential", "relu6",
+    "swish", "silu", "gelu", "leaky_relu", "mish", "log_softmax",
+})  # fmt: skip
+#: Activation -> the Keras that made it its own: a function of that name in an older file is somebody's own.
+SINCE = {
+    "swish": (2, 3), "silu": (2, 12), "gelu": (2, 5), "mish": (2, 13), "leaky_relu": (2, 0), "log_softmax": (2, 16),
+    "relu6": (3,),
+}  # fmt: skip
+#: Written by every Keras of after 2017 in somebody's own code for one and the same function.
+WELL_KNOWN = {"relu6": "min(max(x, 0), 6)", "swish": "x * sigmoid(x)"}
+
+#: Arguments of layers that hold an activation.
+PLACES = ("activation", "recurrent_activation", "inner_activation")
+
+#: Initializers, regularizers and constraints of Keras's own: letters of their names, in small ones.
+RULES = frozenset({
+    "zeros", "ones", "zero", "one", "constant", "randomnormal", "randomuniform", "truncatednormal", "variancescaling",
+    "orthogonal", "orthogonalinitializer", "identity", "identityinitializer", "uniform", "normal", "l1", "l2", "l1l2",
+    "orthogonalregularizer", "maxnorm", "nonneg", "unitnorm", "minmaxnorm", "radialconstraint", "maskedconstraint",
+    *(f"{who}{how}" for who in ("glorot", "he", "lecun") for how in ("uniform", "normal")),
+})  # fmt: skip
+ROLES = ("_initializer", "_regularizer", "_constraint")
+
+
+def is_somebodys(activation: str, release: tuple[int, ...]) -> bool:
+    """Whether an activation in a file of that release is no function of Keras's of then."""
+    return bool(release) and release[:2] < SINCE.get(activation, (0,))
+
+
+def rules(config: JsonObject) -> Iterator[str]:
+    """The initializers, regularizers and constraints in a layer's config that are to be given to its loader."""
+    for key, value in config.items():
+        if key.endswith(ROLES) and value is not None:
+            word = _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
+            if isinstance(word, str) and re.sub(r"_|v[12]$", "", word.lower()) not in RULES:
+                yield word
+
+
+def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
+    """The activations in a layer's config that are to be given to its loader."""
+    for place in PLACES:
+        value = config.get(place)
+        word = _function(value) if isinstance(value, Mapping) else value
+        if not isinstance(word, str):
+            continue
+        known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)
+        if not known or (word not in WELL_KNOWN and is_somebodys(word, release)):
+            yield word
+
+
+def given_objects(config: Json) -> Iterator[tuple[str, bool]]:
+    """What a config of Keras 3 holds that is not of Keras: the name to give it by, and whether it is a function."""
+    if isinstance(config, Mapping):
+        module = config.get("module", "keras")
+        if "registered_name" in config and not _is_kerass(module):
+            name = _function(config)
+            if name is not None:
+                yield name, True
+            elif isinstance(config["registered_name"], str):
+                yield str(config["registered_name"]), False
+        for value in config.values():
+            yield from given_objects(value)
+    elif isinstance(config, Sequence) and not isinstance(config, str):
+        for value in config:
+            yield from given_objects(value)
+
+
+def _function(value: JsonObject) -> str | None:
+    """The name of a serialized function."""
+    return str(value["config"]) if value.get("class_name") == "function" else None
+
+
+def _is_kerass(module: Json) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in KERAS_MODULES
