@@ -181,13 +181,17 @@ def fix(  # noqa: PLR0917 - one parameter per option
 
 
 @app.command()
-def balance(
+def balance(  # noqa: PLR0917 - one parameter per option
     target: Annotated[
         str, typer.Argument(metavar="MODULE:FN", help="A function without arguments that returns the built model.")
     ],
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows of the whole batch in training.")],
     gpus: Annotated[
         str | None, typer.Option(metavar="LIST", help="Devices, as in 0,1 or CPU:0,CPU:1; default: all GPUs.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Batch sizes to try on each device alone; default: down to an eighth."),
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE.svg|.png", help="Draw throughput against batch size.")
@@ -202,7 +206,7 @@ def balance(
     """
     from unnest.measure_devices import measure
 
-    result = measure(target, batch_size, gpus, _live(quiet=quiet or as_json))
+    result = measure(target, batch_size, gpus, sizes, _live(quiet=quiet or as_json))
     from unnest.report import balance_table
 
     if as_json:

@@ -12,10 +12,13 @@ from unnest.errors import UsageError
 from unnest.report import balance_table
 
 
-def measure(target: str, batch_size: int, gpus: str | None, show: Callable[[str], None]) -> dict[str, Any]:
+def measure(
+    target: str, batch_size: int, gpus: str | None, sizes: str | None, show: Callable[[str], None]
+) -> dict[str, Any]:
     """What `unnest.keras.balance` measured with the model that MODULE:FN returns, as JSON's types.
 
-    `gpus` is a list with commas of numbers or names; None is all there are. `show` is given the table so far after
+    `gpus` is a list with commas of numbers or names; None is all there are. `sizes` is a list with commas of batch
+    sizes to try on each device alone; None is the library's choice. `show` is given the table so far after
     every measurement, and an empty text at the end. Raises UsageError, in one line, for whatever is the caller's to
     mend: a module or function that is not there, devices that do not exist, a model that cannot be made parallel.
     """
@@ -26,9 +29,23 @@ def measure(target: str, batch_size: int, gpus: str | None, show: Callable[[str]
     except ImportError as missing:
         raise UsageError("usage", str(missing)) from None
     wanted = None if gpus is None else [int(g) if g.isdigit() else g for g in gpus.split(",")]
+    tried = None if sizes is None else [int(size) if size.isdigit() else 0 for size in sizes.split(",")]
+    if tried is not None and min(tried) < 1:
+        raise UsageError("usage", f"--sizes {sizes}: give batch sizes, as in 128,512,1024")
+
+    def built() -> object:
+        try:
+            return build()
+        except Exception as raised:  # noqa: BLE001 - the function is anyone's code
+            raise UsageError("usage", f"{target} raised {type(raised).__name__}: {raised}") from None
+
     try:
         result = balance(
-            build, batch_size, wanted, progress=lambda so_far: show(balance_table.render(so_far.to_json()))
+            built,
+            batch_size,
+            wanted,
+            sizes=tried,
+            progress=lambda so_far: show(balance_table.render(so_far.to_json())),
         )
     except (ValueError, TypeError) as mistake:
         raise UsageError("usage", str(mistake)) from None
@@ -46,6 +63,8 @@ def _function(target: str) -> Callable[[], Any]:
         function = getattr(importlib.import_module(module_name), name, None)
     except ModuleNotFoundError as missing:
         raise UsageError("usage", f"{target}: {missing}; run it where {module_name} can be imported") from None
+    except Exception as raised:  # noqa: BLE001 - so is the module
+        raise UsageError("usage", f"{module_name} raised {type(raised).__name__}: {raised}") from None
     if not callable(function):
         raise UsageError("usage", f"{target}: {module_name} has no function {name}")
     built: Callable[[], Any] = function

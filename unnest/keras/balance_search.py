@@ -6,7 +6,7 @@ and beyond them it is taken for straight, which is what a fixed cost a step plus
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -14,8 +14,20 @@ from math import gcd
 Point = tuple[float, float]
 """(rows, seconds for a step with that many rows)."""
 
-HALVINGS = 200
-"""Steps of bisection: far below the rounding of a float."""
+HALVINGS = 60
+"""Steps of bisection: as fine as a float."""
+
+REFINEMENTS = 6
+"""How often the split is moved at most."""
+
+TOGETHER = 0.01
+"""Towers that end within this part of the slowest one's time end together."""
+
+LAST = 3
+"""So many of the last trials tell the towers' speeds."""
+
+EQUAL = 0.02
+"""A split whose gain over equal shares is less than this is not worth its numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +36,8 @@ class Trial:
 
     `rows[i]` and `tower_seconds[i]` are tower i's; `seconds` is the median of the whole step, `low` and `high` its
     quartiles. `gain` is by what part it was faster than equal shares, measured in the same rounds: the lower
-    quartile over the rounds, so that noise alone seldom makes it positive.
+    quartile over the rounds, so that noise alone seldom makes it positive. `over_single` is by what part its throughput
+    was above the best single device's, the median over the rounds; None where that was not measured beside it.
     """
 
     rows: tuple[int, ...]
@@ -33,6 +46,7 @@ class Trial:
     low: float
     high: float
     gain: float = 0.0
+    over_single: float | None = None
 
     @property
     def samples_per_second(self) -> float:
@@ -75,7 +89,7 @@ def first_shares(curves: Sequence[Sequence[Point]], batch: int) -> tuple[float, 
 def _rows_in(curve: Sequence[Point], seconds: float, most: int) -> float:
     """How many rows a device gets through in a time: the inverse of `seconds_at`, at most `most`."""
     low, high = 0.0, float(most)
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         if seconds_at(curve, middle) < seconds:
             low = middle
@@ -84,10 +98,40 @@ def _rows_in(curve: Sequence[Point], seconds: float, most: int) -> float:
     return high
 
 
-def next_shares(trial: Trial) -> tuple[float, ...]:
-    """Shares at the speeds that the towers showed at work together: rows per second, each tower's own."""
-    speeds = [rows / seconds for rows, seconds in zip(trial.rows, trial.tower_seconds, strict=True)]
-    return tuple(sum(trial.rows) * speed / sum(speeds) for speed in speeds)
+def refine(first: tuple[int, ...], batch: int, measure: Callable[[tuple[int, ...]], Trial | None]) -> Iterator[Trial]:
+    """Trials of a split that moves from `first` until all towers end together: LAST to REFINEMENTS of them.
+
+    `measure(rows)` tries one; None is for one that cannot be run, which ends the search.
+    """
+    trials: list[Trial] = []
+    rows = first
+    while len(trials) < REFINEMENTS:
+        trial = measure(rows)
+        if trial is None:
+            return
+        yield trial
+        trials.append(trial)
+        if len(trials) >= LAST and trial.apart <= TOGETHER:
+            return
+        rows = whole_rows(next_shares(trials[-LAST:]), batch)
+
+
+def next_shares(trials: Sequence[Trial]) -> tuple[float, ...]:
+    """Shares at the speeds that the towers showed at work together: rows per second, each tower's mean."""
+    by_tower = zip(*([r / t for r, t in zip(x.rows, x.tower_seconds, strict=True)] for x in trials), strict=True)
+    speeds = [sum(tower) / len(trials) for tower in by_tower]
+    return tuple(sum(trials[-1].rows) * speed / sum(speeds) for speed in speeds)
+
+
+def settled(trials: Sequence[Trial]) -> tuple[int, ...] | None:
+    """The split that the trials lead to, in rows: at the mean speeds of the last LAST; None where equal shares will do.
+
+    It is told apart from them only where one of the trials was faster than they were, and it can be.
+    """
+    if not any(trial.gain > EQUAL for trial in trials):
+        return None
+    rows = whole_rows(next_shares(trials[-LAST:]), sum(trials[-1].rows))
+    return rows if sum(rows) / len(rows) / min(rows) - 1 > EQUAL else None
 
 
 def whole_rows(shares: Sequence[float], batch: int) -> tuple[int, ...]:
@@ -101,7 +145,7 @@ def whole_rows(shares: Sequence[float], batch: int) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def presentable(rows: Sequence[int], tolerance: float = 0.01) -> tuple[int, ...]:
+def presentable(rows: Sequence[int], tolerance: float = 0.005) -> tuple[int, ...]:
     """The smallest whole numbers in the proportion of `rows`, each share within `tolerance` of its exact one."""
     total = sum(rows)
     for scale in range(len(rows), total + 1):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as names
-from unnest.keras.balance_search import Trial, first_shares, next_shares, presentable, whole_rows
+from unnest.keras.balance_search import Point, Trial, first_shares, presentable, refine, settled, whole_rows
 from unnest.keras.build import accept
 from unnest.keras.execution import HOST, placed
 from unnest.keras.keras_api import Kit, Model, Tensor, kit_of
@@ -33,14 +33,8 @@ ROUNDS = 7
 TURN = 0.15
 """Seconds that a turn takes at least, if one step is shorter."""
 
-REFINEMENTS = 6
-"""How often the split is moved at most."""
-
-TOGETHER = 0.02
-"""Towers that end within this part of the slowest one's time end together."""
-
-EQUAL = 0.02
-"""A split whose gain over equal shares is less than this is not worth its numbers."""
+OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
+"""What is in the message where a device's memory was not enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,8 @@ class Balance:
     """What was measured, and what follows from it.
 
     `alone` holds every device at every size tried; `equal` is the split in equal shares, `trials` are the splits
-    tried after it, in order. All grow while `balance` measures; `finished` tells whether it came to its end.
+    tried after it, in order. `too_large` are the splits, in rows, that did not fit into the devices' memory. All grow
+    while `balance` measures; `finished` tells whether it came to its end.
     """
 
     devices: tuple[str, ...]
@@ -75,6 +70,7 @@ class Balance:
     alone: list[Speed] = field(default_factory=list)
     equal: Trial | None = None
     trials: list[Trial] = field(default_factory=list)
+    too_large: list[tuple[int, ...]] = field(default_factory=list)
     finished: bool = False
 
     @property
@@ -84,33 +80,58 @@ class Balance:
         return max(measured, key=lambda speed: speed.samples_per_second or 0, default=None)
 
     @property
+    def split(self) -> tuple[int, ...] | None:
+        """The rows of each device that the trials lead to; None where equal shares are as good, or none was tried."""
+        return settled(self.trials) if self.trials else None
+
+    @property
     def best(self) -> Trial | None:
-        """The split that gains most over equal shares; these, where none gains more than EQUAL."""
-        worth = [trial for trial in self.trials if trial.gain > EQUAL]
-        return max(worth, key=lambda trial: trial.gain, default=self.equal)
+        """What was measured nearest to the split to train with; equal shares where these are as good."""
+        split = self.split
+        if split is None:
+            return self.equal
+        return min(self.trials, key=lambda t: max(abs(a - b) for a, b in zip(t.rows, split, strict=True)))
 
     @property
     def ratios(self) -> tuple[int, ...] | None:
         """The ratios to pass on; None where equal shares are as good, or nothing was measured together."""
-        best = self.best
-        if best is None or best is self.equal:
-            return None
-        ratios = presentable(best.rows)
-        return None if len(set(ratios)) == 1 else ratios
+        split = self.split
+        return presentable(split) if split else None
 
     @property
     def pays(self) -> bool | None:
         """Whether towers are faster than the best single device; None where that was not measured."""
-        if self.best is None or self.best_single is None:
+        if self.best is None or self.best.over_single is None:
             return None
-        return self.best.samples_per_second > (self.best_single.samples_per_second or 0)
+        return self.best.over_single > 0
+
+    @property
+    def fitting_batch(self) -> int | None:
+        """How many rows the devices hold together in the shares of their speeds, where the whole batch was too large.
+
+        None where it was not, or a device did not hold a single size that was tried.
+        """
+        curves = self.curves()
+        if not self.too_large or not all(curves):
+            return None
+        shares = first_shares(curves, self.batch_size)
+        return int(min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True)) * self.batch_size)
+
+    def curves(self) -> list[list[Point]]:
+        """What each device did alone: (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
+        return [
+            [(float(s.rows), s.seconds) for s in self.alone if s.device == device and s.seconds is not None]
+            for device in self.devices
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON's types, what follows from the measurements included."""
         return {
             **asdict(self),
             "ratios": list(self.ratios) if self.ratios else None,
+            "split": list(self.split) if self.split else None,
             "pays": self.pays,
+            "fitting_batch": self.fitting_batch,
             "line": self.line,
         }
 
@@ -181,9 +202,7 @@ def _alone(result: Balance, kit: Kit, model: Model, sizes: Sequence[int], progre
     """Every device at every size, devices in turn."""
     full: set[str] = set()
     for rows in sizes:
-        inputs = _batch(model, rows)
-        steps = {d: _step(kit, model, inputs, [d], [rows]) for d in result.devices if d not in full}
-        measured = _in_turns(steps)
+        measured = _in_turns({d: _step(kit, model, [d], [rows]) for d in result.devices if d not in full})
         for device in result.devices:
             turns = measured.get(device)
             if turns is None:
@@ -196,30 +215,33 @@ def _alone(result: Balance, kit: Kit, model: Model, sizes: Sequence[int], progre
 
 
 def _together(result: Balance, kit: Kit, model: Model, progress: Progress) -> None:
-    """All devices at once: in equal shares, then moved until the towers end together."""
-    curves = [
-        [(float(s.rows), s.seconds) for s in result.alone if s.device == device and s.seconds is not None]
-        for device in result.devices
-    ]
-    count = len(result.devices)
-    equal = whole_rows([result.batch_size / count] * count, result.batch_size)
-    inputs = _batch(model, result.batch_size)
-    rows = whole_rows(first_shares(curves, result.batch_size), result.batch_size) if all(curves) else equal
-    for _ in range(REFINEMENTS):
-        splits = {"equal": equal, "next": rows}
-        measured = _in_turns({k: _step(kit, model, inputs, result.devices, split) for k, split in splits.items()})
-        base, turns = measured.get("equal"), measured.get("next")
-        if result.equal is None and base:
-            result.equal = _trial(equal, base, base)
-        if not turns:
-            return
-        trial = _trial(rows, turns, base or turns)
+    """All devices at once: in equal shares, then moved until the towers end together.
+
+    In every round the equal shares and the best single device take their turns beside the split that is tried.
+    """
+    batch, single, curves = result.batch_size, result.best_single, result.curves()
+    if single is None:
+        return
+    equal = whole_rows([batch / len(curves)] * len(curves), batch)
+    beside = {
+        "equal": _step(kit, model, result.devices, equal),
+        "single": _step(kit, model, [single.device], [single.rows]),
+    }
+
+    def measure(rows: tuple[int, ...]) -> Trial | None:
+        measured = _in_turns({**beside, "split": _step(kit, model, result.devices, rows)})
+        alone = [single.rows / turn.seconds for turn in measured["single"]] if "single" in measured else None
+        if result.equal is None and "equal" in measured:
+            result.equal = _trial(equal, measured["equal"], measured["equal"], alone)
+        result.too_large += [r for name, r in (("equal", equal), ("split", rows)) if name not in measured]
+        if "split" not in measured:
+            return None
+        return _trial(rows, measured["split"], measured.get("equal", measured["split"]), alone)
+
+    first = whole_rows(first_shares(curves, batch), batch) if all(curves) else equal
+    for trial in refine(first, batch, measure):
         result.trials.append(trial)
         progress(result)
-        following = whole_rows(next_shares(trial), result.batch_size)
-        if trial.apart <= TOGETHER or following in [t.rows for t in result.trials]:
-            return
-        rows = following
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +252,17 @@ class _Turn:
     towers: tuple[float, ...]
 
 
-def _trial(rows: tuple[int, ...], turns: Sequence[_Turn], equal: Sequence[_Turn]) -> Trial:
-    """A split's medians, and its gain round by round over `equal`, measured in the same rounds."""
+def _trial(
+    rows: tuple[int, ...], turns: Sequence[_Turn], equal: Sequence[_Turn], single: Sequence[float] | None
+) -> Trial:
+    """A split's medians, its gain over `equal` and over `single`'s throughputs, round by round of the same rounds."""
     low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
     towers = np.median([turn.towers for turn in turns], axis=0)
     gain, *_ = quantiles([base.seconds / turn.seconds - 1 for base, turn in zip(equal, turns, strict=True)], n=4)
-    return Trial(rows, tuple(float(t) for t in towers), middle, low, high, gain)
+    over = None
+    if single is not None:
+        over = median(sum(rows) / turn.seconds / alone - 1 for turn, alone in zip(turns, single, strict=True))
+    return Trial(rows, tuple(float(t) for t in towers), middle, low, high, gain, over)
 
 
 _Step = Callable[[], Tensor]
@@ -243,21 +270,28 @@ _Step = Callable[[], Tensor]
 
 
 def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
-    """ROUNDS turns of every step, one after the other in each round; what runs out of memory is left out."""
-    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(step)}
+    """ROUNDS turns of every step, one after the other in each round; what runs out of memory is left out.
+
+    Each step is first run twice: to trace it, and to warm up.
+    """
+    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(lambda s=step: (s(), s()))}
     for _ in range(ROUNDS):
-        for name, measured in turns.items():
-            measured.append(_turn(steps[name]))
+        for name in list(turns):
+            if not _fits(lambda n=name: turns[n].append(_turn(steps[n]))):
+                del turns[name]
     return turns
 
 
-def _fits(step: _Step) -> bool:
-    """Whether the devices' memory is enough for a step; traces it, and runs it once more to warm up."""
+def _fits(run: Callable[[], object]) -> bool:
+    """Whether memory is enough for what `run` does, the device's or the computer's."""
     try:
-        step()
-        step()
-    except tf.errors.ResourceExhaustedError:
+        run()
+    except (tf.errors.ResourceExhaustedError, MemoryError):
         return False
+    except tf.errors.OpError as error:  # a library that TensorFlow calls (cuDNN, cuBLAS) has other words for it
+        if any(words in str(error).lower() for words in OUT_OF_MEMORY):
+            return False
+        raise
     return True
 
 
@@ -272,40 +306,48 @@ def _turn(step: _Step) -> _Turn:
 
 
 def _batch(model: Model, rows: int) -> list[Tensor]:
-    """Random input for a model, in the order of its inputs; sizes that it leaves open are 32."""
+    """Random input for a model, in the order of its inputs; sizes that it leaves open are 32, texts three words."""
     rng = np.random.default_rng(0)
     batch = []
     for x in model.inputs:
         dtype = tf.as_dtype(getattr(x.dtype, "name", x.dtype))
         shape = (rows, *(d or 32 for d in tuple(x.shape)[1:]))
-        values = rng.random(shape) if dtype.is_floating else rng.integers(0, 2, shape)
+        if dtype == tf.string:
+            values = np.full(shape, "a b c")
+        else:
+            values = rng.random(shape) if dtype.is_floating else rng.integers(0, 2, shape)
+            values = values.astype(dtype.as_numpy_dtype)
         with tf.device(HOST):
-            batch.append(tf.constant(values.astype(dtype.as_numpy_dtype)))
+            batch.append(tf.constant(values))
     return batch
 
 
-def _step(kit: Kit, model: Model, inputs: Sequence[Tensor], devices: Sequence[str], rows: Sequence[int]) -> _Step:
+def _step(kit: Kit, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
     """A training step without its update, compiled: each device takes its rows, in order."""
     edges = batch_split.bounds(sum(rows), rows)
+    batch: list[Tensor] = []
 
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]
-    def step() -> Tensor:
+    def towers(*inputs: Tensor) -> Tensor:
         spans = [
             _tower(kit, model, [x[a:b] for x in inputs], f"/{device}")
             for device, (a, b) in zip(devices, pairwise(edges), strict=True)
         ]
         return tf.stack(spans)
 
-    compiled: _Step = step
-    return compiled
+    def step() -> Tensor:
+        if not batch:  # made when it is first needed: the computer's memory may not be enough for it
+            batch.extend(_batch(model, sum(rows)))
+        return towers(*batch)
+
+    return step
 
 
 def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
     """Forward pass and gradient of one tower on its device: its row of a step's result."""
     with tf.device(HOST):
         part = [tf.identity(x) for x in part]
-        with tf.control_dependencies(part):
-            start = tf.timestamp()
+        start = _clock(part)
         with tf.control_dependencies([start]):
             part = [tf.identity(x) for x in part]
 
@@ -320,7 +362,18 @@ def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
         touched = tf.add_n([loss, *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients)])
     with tf.device(HOST):
         arrived = tf.identity(touched)
-        with tf.control_dependencies([arrived]):
-            end = tf.timestamp()
+        end = _clock([arrived])
         # A result that nothing but the clock waits for would be optimized away, and all that leads to it.
         return tf.stack([start, end, tf.cast(arrived, tf.float64)])
+
+
+def _clock(after: Sequence[Tensor]) -> Tensor:
+    """The time in seconds, float64, when all of `after` is there; to be called inside a tf.function.
+
+    TensorFlow runs what reads a clock in the order of the program. A tower that starts when the tower before it has
+    ended is not what is to be measured: each of these readings waits for its own tensors only.
+    """
+    with tf.control_dependencies(after):
+        now = tf.timestamp()
+    now.graph.experimental_acd_manager.run_independently(now.op)
+    return now

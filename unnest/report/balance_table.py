@@ -55,6 +55,10 @@ def _together(result: Measured) -> Iterator[str]:
 def _conclusion(result: Measured) -> Iterator[str]:
     if not result["finished"]:
         yield "Interrupted: this is what was measured until then."
+    for rows in result["too_large"]:
+        yield f"{' + '.join(str(n) for n in rows)} rows did not fit into the devices' memory."
+    if result["fitting_batch"] is not None:
+        yield f"In shares of their speeds the devices hold {result['fitting_batch']} rows: try --batch-size with that."
     if result["pays"] is None:
         yield "Nothing was measured together, so nothing is proposed."
         return

@@ -16,6 +16,8 @@ MEASURED: dict[str, Any] = {
     "trials": [
         {"rows": [614, 410], "seconds": 0.4, "low": 0.4, "high": 0.4, "tower_seconds": [0.4, 0.39], "gain": 0.2}
     ],
+    "too_large": [],
+    "fitting_batch": None,
     "finished": True,
     "pays": True,
     "ratios": [3, 2],
@@ -41,5 +43,13 @@ def test_endings() -> None:
     cut = render({**MEASURED, "finished": False, "pays": None, "equal": None, "trials": []})
     assert cut.splitlines()[-2:] == [
         "Interrupted: this is what was measured until then.",
+        "Nothing was measured together, so nothing is proposed.",
+    ]
+    full = render(
+        {**MEASURED, "pays": None, "equal": None, "trials": [], "too_large": [[1024, 710]], "fitting_batch": 1386}
+    )
+    assert full.splitlines()[-3:] == [
+        "1024 + 710 rows did not fit into the devices' memory.",
+        "In shares of their speeds the devices hold 1386 rows: try --batch-size with that.",
         "Nothing was measured together, so nothing is proposed.",
     ]
