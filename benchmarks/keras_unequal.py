@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from unnest.keras import balancing, execution
+from unnest.keras import execution
 
 Tensors = list[Any]
 Forward = Callable[[Tensors], Tensors]
@@ -53,7 +53,7 @@ def emulate(work: Mapping[str, Work]) -> None:
 
         return placed(repeated, inputs, device)
 
-    execution.placed = balancing.placed = more_work
+    execution.placed = more_work
 
 
 def _cycled(x: Any, rows: int) -> Any:

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from unnest.keras import batch_split
+from unnest.keras import batch_split, execution
 from unnest.keras import devices as names
 from unnest.keras.balance_search import Point, Trial, first_shares, presentable, refine, settled, whole_rows
 from unnest.keras.build import accept
-from unnest.keras.execution import HOST, placed
+from unnest.keras.execution import HOST
 from unnest.keras.keras_api import Kit, Model, Tensor, kit_of
 
 ROUNDS = 7
@@ -274,10 +274,10 @@ def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
 
     Each step is first run twice: to trace it, and to warm up.
     """
-    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(lambda s=step: (s(), s()))}
+    turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(step) and _fits(step)}
     for _ in range(ROUNDS):
         for name in list(turns):
-            if not _fits(lambda n=name: turns[n].append(_turn(steps[n]))):
+            if not _fits(lambda: turns[name].append(_turn(steps[name]))):  # noqa: B023 - called at once
                 del turns[name]
     return turns
 
@@ -356,7 +356,7 @@ def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
         return [tf.reduce_mean(tf.square(tf.cast(y, tf.float32))) for y in outputs]
 
     with tf.GradientTape() as tape:
-        loss = tf.add_n(placed(forward, part, device))
+        loss = tf.add_n(execution.placed(forward, part, device))
     gradients = [g for g in tape.gradient(loss, model.trainable_variables) if g is not None]
     with tf.device(device):
         touched = tf.add_n([loss, *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients)])
