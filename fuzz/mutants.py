@@ -1,6 +1,6 @@
 """Mutants of genuine files: a seed picks the file, the part, and what is changed in it.
 
-Half of the changes know nothing of the format; the others keep what a blind change would spoil first (a zip's
+One change in four knows nothing of the format; the others keep what a blind change would spoil first (a zip's
 checksums, an index's checksums, the HDF5 structure), so that they get past it.
 """
 
@@ -57,7 +57,8 @@ def mutant(reader: str, seed: int, folder: Path) -> Path:
     path, parts = _copied(reader, genuine, folder)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         part = random.choice(parts)
-        change = random.choice((_blind, KNOWING.get(part.suffix, _blind)))
+        knowing = KNOWING.get(part.suffix, _blind)
+        change = random.choice((_blind, knowing, knowing, knowing))
         try:
             change(random, part)
         except Exception:  # noqa: BLE001 - an earlier change has spoiled what this one wants to read

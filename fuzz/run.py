@@ -1,7 +1,8 @@
 """Mutants of genuine files through `inspect` and `fix`, for as long as you have.
 
-    python -m fuzz.run --minutes 10 [--reader h5] [--first-seed 0]
+    python -m fuzz.run --minutes 10 [--reader h5] [--first-seed 0] [--record fuzz]
 
+The readers take turns of BATCH mutants until each has had its minutes (by the clock: of all of them together).
 What must hold of each, whatever was changed: both calls return; an error is one line, and none that asks to report a
 bug; the input is what it was; an output is there only where `fix` says so, and then `inspect` calls it clean; neither
 call takes more than SECONDS of the processor, nor the process more than MEGABYTES. A mutant for which something does
@@ -15,24 +16,28 @@ import hashlib
 import multiprocessing
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import unnest
 from fuzz.mutants import READERS, mutant
+from tests.figures import record
 from unnest.report.result import Report
 
 #: Of the processor for one call, and of memory for the process (which has h5py and protobuf loaded, and a past).
 SECONDS, MEGABYTES = 5, 500
-#: A mutant that takes longer hangs.
-HANGS = 60
+#: A mutant that takes more of the processor hangs; one that is not heard of for so long by the clock waits.
+HANGS, STALLS = 60, 1800
 #: Mutants until a fresh process takes over.
-BATCH = 400
+BATCH = 100
 
 
 def check(reader: str, seed: int) -> tuple[str, list[str]]:
@@ -81,47 +86,66 @@ def _digest(folder: Path) -> dict[str, str]:
 def _work(reader: str, seeds: range, tell: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     for seed in seeds:
+        signal.setitimer(signal.ITIMER_PROF, HANGS)  # ends the process
+        start = time.process_time()
         try:
             outcome, troubles = check(reader, seed)
         except Exception:  # noqa: BLE001 - what gets out of the library is what is looked for
             outcome, troubles = "raised", [traceback.format_exc().strip()]
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         if held > MEGABYTES:
-            tell.send((seed, outcome, [*troubles, f"the process holds {held} MB"]))
+            tell.send((seed, outcome, [*troubles, f"the process holds {held} MB"], time.process_time() - start))
             return
-        tell.send((seed, outcome, troubles))
+        tell.send((seed, outcome, troubles, time.process_time() - start))
 
 
-def fuzz(reader: str, first: int, until: float) -> tuple[Counter[str], int, list[tuple[int, str]]]:
-    """(how often each outcome came, the next seed, what did not hold) of the mutants until a point in time."""
-    outcomes: Counter[str] = Counter()
-    broken: list[tuple[int, str]] = []
-    seed = first
-    while time.monotonic() < until:
-        hear, tell = multiprocessing.Pipe(duplex=False)
-        worker = multiprocessing.get_context("fork").Process(
-            target=_work, args=(reader, range(seed, seed + BATCH), tell)
-        )
-        worker.start()
-        tell.close()
-        try:
-            while time.monotonic() < until:
-                if not hear.poll(HANGS):
-                    broken.append((seed, "hangs"))
-                    seed += 1
-                    break
-                done, outcome, troubles = hear.recv()
-                outcomes[outcome] += 1
-                broken += [(done, t) for t in troubles]
-                seed = done + 1
-        except EOFError:
-            worker.join()
-            if worker.exitcode:
-                broken.append((seed, f"the process ended with {worker.exitcode}"))
-                seed += 1
-        worker.kill()
+@dataclass
+class Course:
+    """What became of one reader's mutants so far; `seed` is the next one's."""
+
+    seed: int
+    outcomes: Counter[str] = field(default_factory=Counter)
+    #: (seed, what does not hold).
+    broken: list[tuple[int, str]] = field(default_factory=list)
+    #: Of the processor.
+    seconds: float = 0.0
+
+    def figures(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "mutants": self.outcomes.total(),
+            "processor_minutes": round(self.seconds / 60, 1),
+            "outcomes": dict(self.outcomes.most_common()),
+            "broken": self.broken,
+        }
+
+
+def turn(reader: str, course: Course, until: float) -> None:
+    """A batch of mutants in a process of their own, or as many as there is time for."""
+    hear, tell = multiprocessing.Pipe(duplex=False)
+    seeds = range(course.seed, course.seed + BATCH)
+    worker = multiprocessing.get_context("fork").Process(target=_work, args=(reader, seeds, tell))
+    worker.start()
+    tell.close()
+    try:
+        while time.monotonic() < until:
+            if not hear.poll(STALLS):
+                course.broken.append((course.seed, "stalls"))
+                course.seed += 1
+                break
+            seed, outcome, troubles, took = hear.recv()
+            course.outcomes[outcome] += 1
+            course.broken += [(seed, t) for t in troubles]
+            course.seconds += took
+            course.seed = seed + 1
+    except EOFError:
         worker.join()
-    return outcomes, seed, broken
+        if worker.exitcode:
+            hung = worker.exitcode == -signal.SIGPROF
+            course.broken.append((course.seed, "hangs" if hung else f"the process ended with {worker.exitcode}"))
+            course.seed += 1
+    worker.kill()
+    worker.join()
 
 
 def main() -> int:
@@ -131,23 +155,30 @@ def main() -> int:
     parser.add_argument("--reader", choices=sorted(READERS), action="append")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seed", type=int, help="this mutant alone")
+    parser.add_argument("--record", type=Path, help="a folder for fuzz.json, written anew after every turn")
     given = parser.parse_args()
-    failed = False
-    for reader in given.reader or READERS:
-        if given.seed is not None:
-            outcome, troubles = check(reader, given.seed)
-            print(reader, given.seed, outcome, *troubles, sep="\n  ")
-            failed |= bool(troubles)
-            continue
-        outcomes, seed, broken = fuzz(reader, given.first_seed, time.monotonic() + 60 * given.minutes)
-        told = ", ".join(f"{n} {what}" for what, n in outcomes.most_common())
-        print(
-            f"{reader}: {sum(outcomes.values())} mutants (seeds {given.first_seed} to {seed - 1}): {told}", flush=True
-        )
-        for at, what in broken:
-            print(f"  seed {at}: {what}", flush=True)
-        failed |= bool(broken)
-    return int(failed)
+    readers = given.reader or list(READERS)
+    if given.seed is not None:
+        return max(_one(reader, given.seed) for reader in readers)
+    courses = {reader: Course(given.first_seed) for reader in readers}
+    until = time.monotonic() + 60 * given.minutes * len(readers)
+    while time.monotonic() < until:
+        for reader, course in courses.items():
+            turn(reader, course, until)
+            if given.record:
+                record("fuzz", {name: c.figures() for name, c in courses.items()}, given.record)
+    for reader, course in courses.items():
+        told = ", ".join(f"{n} {what}" for what, n in course.outcomes.most_common())
+        print(f"{reader}: {course.outcomes.total()} mutants (up to seed {course.seed - 1}): {told}")
+        for seed, what in course.broken:
+            print(f"  seed {seed}: {what}")
+    return int(any(course.broken for course in courses.values()))
+
+
+def _one(reader: str, seed: int) -> int:
+    outcome, troubles = check(reader, seed)
+    print(reader, seed, outcome, *troubles, sep="\n  ")
+    return int(bool(troubles))
 
 
 if __name__ == "__main__":
