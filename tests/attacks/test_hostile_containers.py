@@ -206,6 +206,20 @@ def test_function_that_calls_itself(cli: Cli, model: Path) -> None:
     refused(cli, model, "damaged-graph")
 
 
+@pytest.mark.parametrize("child", [-1, 1 << 30])
+def test_objects_that_there_are_not(model: Path, tmp_path: Path, child: int) -> None:
+    """The graph can be read and not be cut (found by fuzzing): the file's fault, and no word of a bug."""
+    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    signatures = next(n for n in saved.meta_graphs[0].objects.nodes if n.user.identifier == "signature_map")
+    signatures.children[0].node_id = child if child > 0 else len(saved.meta_graphs[0].objects.nodes)
+    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    result = unnest.fix(model)
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("failed", "damaged")
+    assert "report it if the software that wrote it still loads it" in result.error.message
+    assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
 def test_checkpoint_shard(cli: Cli, tmp_path: Path) -> None:
     """A checkpoint without its data."""
     shutil.copy(str(CHECKPOINT) + ".index", tmp_path / "c.index")

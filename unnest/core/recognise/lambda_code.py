@@ -14,8 +14,9 @@ from unnest.core.model import Json
 class Code:
     """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters.
 
-    `minus_one`: the parameters that it takes 1 off, and None for anything else that it does so. `is_identity`: nothing
-    happens between its argument and its result.
+    `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.
+    `free`: the names that it captures, in the order of the closure's cells. `is_identity`: nothing happens between its
+    argument and its result.
     """
 
     names: frozenset[str]
@@ -24,6 +25,7 @@ class Code:
     parameters: tuple[str, ...] = ()
     minus_one: frozenset[str | None] = frozenset()
     is_identity: bool = False
+    free: tuple[str, ...] = ()
 
 
 def code(function: Json) -> Code | None:
@@ -60,26 +62,35 @@ def _facts(code: CodeObject, captures: bool) -> Code:
     is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
-    return Code(frozenset(names), tuple(numbers), captures, parameters, frozenset(minus_one), is_identity)
+    return Code(frozenset(names), tuple(numbers), captures, parameters, frozenset(minus_one), is_identity, code.free)
 
 
 #: BINARY_SUBTRACT until Python 3.10, and what BINARY_OP is given since then.
 SUBTRACT, OPERAND = 24, 10
-#: LOAD_CONST and LOAD_FAST until Python 3.12, RETURN_VALUE until 3.10; where 2.7 to 3.5 begin to have arguments.
-LOAD_CONST, LOAD_FAST, RETURN, WITH_ARGUMENT = 100, 124, 83, 90
+#: LOAD_CONST and LOAD_FAST until Python 3.12, LOAD_DEREF and RETURN_VALUE until 3.10; where 2.7 to 3.5 begin to have
+#: arguments.
+LOAD_CONST, LOAD_FAST, LOAD_DEREF, RETURN, WITH_ARGUMENT = 100, 124, 136, 83, 90
 
 
 def _minus_one(code: CodeObject) -> Iterator[str | None]:
-    """What a function subtracts the constant 1 from, as an index that counts from 1 asks for: a local, or None."""
+    """What a function subtracts the constant 1 from, as an index that counts from 1 asks for: a name, or None."""
+    captured = (*(name for name in code.cells if name not in code.locals or code.layout != "3.11"), *code.free)
     since_311 = code.layout == "3.11"
     older, before = (0, 0), (0, 0)
     for operation, argument in _instructions(code):
         subtracts = argument == OPERAND if since_311 else operation == SUBTRACT
         loads = since_311 or before[0] == LOAD_CONST
         if subtracts and loads and before[1] < len(code.constants) and code.constants[before[1]] == 1:
-            is_local = (since_311 or older[0] == LOAD_FAST) and older[1] < len(code.locals)
-            yield code.locals[older[1]] if is_local else None
+            yield _loaded(code, older, (*code.locals, *captured) if since_311 else captured)
         older, before = before, (operation, argument)
+
+
+def _loaded(code: CodeObject, instruction: tuple[int, int], captured: tuple[str, ...]) -> str | None:
+    """The name that an instruction loads; `captured`: what those that load no plain local count through."""
+    operation, argument = instruction
+    names = code.locals if operation == LOAD_FAST and code.layout != "3.11" else captured
+    loads = code.layout == "3.11" or operation in (LOAD_FAST, LOAD_DEREF)
+    return names[argument] if loads and argument < len(names) else None
 
 
 def _instructions(code: CodeObject) -> Iterator[tuple[int, int]]:

@@ -37,6 +37,9 @@ COMBINING = frozenset({
 })  # fmt: skip
 """The words that the names of operations that merge towers otherwise are made of (`reduce_mean`, `add_n`)."""
 
+AVERAGING = frozenset({"mean", "average", "add", "sum", "n"})
+"""The words of the operations that a mean is made of; code divides without a name."""
+
 COMBINING_CLASSES = frozenset({"Add", "Average", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"})
 """Keras's own layers that merge towers otherwise."""
 
@@ -188,6 +191,12 @@ def combines(layer: Layer) -> bool:
         return layer.class_name in COMBINING_CLASSES and is_keras_class(layer.class_name, layer.stored)
     stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
     return stacks or _uses(code.names, COMBINING)
+
+
+def averages(layer: Layer) -> bool:
+    """Whether a layer that combines its inputs can be a mean of them, as far as it says."""
+    code = lambda_code.code(layer.settings.get("function", layer.settings.get("mode")))
+    return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
 
 
 def passes_on(layer: Layer, call: Call) -> bool:

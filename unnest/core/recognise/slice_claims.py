@@ -89,7 +89,11 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> Claim:
     if axis is not None:
         return Claim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    return _judged(lane, numbers, _Lane(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane)))
+    return _judged(
+        lane,
+        numbers,
+        _Lane(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane), _captured(lane)),
+    )
 
 
 def is_part_one_of_one(layer: Layer) -> bool:
@@ -124,7 +128,7 @@ class _Lane(NamedTuple):
     """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
 
     `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
-    takes 1 off, as it must where an index counts from 1.
+    takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order.
     """
 
     slices: int
@@ -132,6 +136,7 @@ class _Lane(NamedTuple):
     constants: frozenset[Number]
     literal: bool
     from_one: frozenset[str | None] | None
+    captured: tuple[str, ...] = ()
 
 
 def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
@@ -140,10 +145,17 @@ def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
 
 
 def _from_one(lane: Sequence[Slice]) -> frozenset[str | None] | None:
-    """The arguments that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
+    """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
     codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
     sets = [code.minus_one | ({None} if -1 in code.numbers else set()) for code in codes if code is not None]
     return frozenset.intersection(*sets) if len(sets) == len(lane) else None
+
+
+def _captured(lane: Sequence[Slice]) -> tuple[str, ...]:
+    """What the cells of the closures are called, where all slices call them the same."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    names = {() if code is None else code.free for code in codes}
+    return names.pop() if len(names) == 1 else ()
 
 
 def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
@@ -289,10 +301,12 @@ def _all_equal(lane: Sequence[Slice], constant: Numbers, known: _Lane) -> Claim:
     is_function = layer_facts.is_function(lane[0].layer)
     same = is_function and _is_same_code(lane) and not _differs(lane)
     cells = [value for place, value in constant.items() if place[:2] in CELLS]
-    if same and cells and _is_last_part(constant, known):
+    others = [value for place, value in constant.items() if place[:2] not in CELLS]
+    if same and cells and _is_last_part(cells, others, known):
         return Claim(Told.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late")
     is_told = len(constant) > 1 and known.slices in constant.values()
-    if (same and constant and cells != [known.slices]) or (not is_function and is_told):
+    only_the_number = not others and cells == [known.slices]
+    if (same and constant and not only_the_number) or (not is_function and is_told):
         told = ", ".join(f"{_last(place)} {value:g}" for place, value in constant.items())
         return Claim(Told.OTHERWISE, f"every slice is told the same: {told}")
     if not is_function or all(_tells_nothing(layer) for layer, _, _ in lane):
@@ -332,14 +346,18 @@ def _is_by_name(function: Json) -> bool:
     return isinstance(function, str) or (isinstance(function, Mapping) and isinstance(function.get("config"), str))
 
 
-def _is_last_part(constant: Numbers, known: _Lane) -> bool:
-    """Whether numbers that all slices share are those of the last part, in one of the three forms."""
-    values, count = [*constant.values()], known.slices
+def _is_last_part(cells: Sequence[Number], others: Sequence[Number], known: _Lane) -> bool:
+    """Whether cells that all slices share are those of the last part, in one of the three forms.
+
+    `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
+    """
+    count, values = known.slices, [*cells, *others]
     totals = {*values, *known.constants, *([] if known.rows is None else [known.rows]), *ROUND}
-    by_index = any(v in (count - 1, count) for v in values) and (len(values) == 1 or count in values)
-    if by_index and (len(values) == 1 or (count - 1 in values) or values.count(count) > 1):
+    by_index = any(v in (count - 1, count) for v in cells) and (len(values) == 1 or count in values)
+    by_index = by_index and all(value == count for value in others)
+    if by_index and (len(values) == 1 or (count - 1 in cells) or values.count(count) > 1):
         return True
-    for start in values:
+    for start in cells:
         for other in values:
             by_stop = 0 < start < other and (isclose((other - start) * count, other) or other in (totals - {*values}))
             by_share = other > 0 and (start + other) in totals and start > 0
@@ -355,16 +373,28 @@ def _counted(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Ite
     for place, first in numbers[0].items():
         if [n.get(place) for n in numbers] != [first + i for i in range(count)] or first not in (0, 1):
             continue
-        name = place[-1] if place[0] == "arguments" else None
-        if first == 1 and known.from_one is not None and name not in known.from_one:
+        if first == 1 and known.from_one is not None and _name(place, known) not in known.from_one:
             continue
-        parts = next((p for p, value in constant.items() if value == count and p != place), None)
+        numbers_of_parts = [p for p, value in constant.items() if value == count and p != place]
+        beside = [p for p in constant if p[:1] == place[:1] and p != place]
+        if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
+            numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
+        parts = next(iter(numbers_of_parts), None)
         counts = f"slice arguments: {_last(place)} counts from {first}"
         if parts is not None:
             told = f"{counts}, {_last(parts)} is {constant[parts]}"
             yield _Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
         elif count > 1:
             yield _Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
+
+
+def _name(place: Place, known: _Lane) -> str | None:
+    """What the code calls a number: an argument of the layer or a cell by its name; None for a default."""
+    if place[0] == "arguments":
+        return str(place[-1])
+    *_, last = place
+    is_cell = place[:2] in CELLS and isinstance(last, int) and last < len(known.captured)
+    return known.captured[last] if is_cell and isinstance(last, int) else None
 
 
 def _shared_out(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Iterator[_Reading]:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Confidence, NearMiss
 from unnest.core.recognise import layer_facts, slice_claims, slice_steps
@@ -314,6 +315,9 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vo
         raise NotAWrapper(
             f"{merges[0].layer} adds, averages or stacks the outputs of {template} instead of lining them up"
         )
+    for merge in merges:
+        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(graph, model, merge):
+            raise NotAWrapper(f"{merge.layer} makes one of the rows of {template}'s outputs instead of lining them up")
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges):
         raise NotAWrapper(f"neither {merges[0].layer} nor the slices say that the batch is put together again")
     return Found(
@@ -326,6 +330,18 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vo
         tuple(_evidence(graph, towers, cut, merges)),
         tuple(dict.fromkeys(c.layer for lane in cut.lanes for c in lane)) if cut.is_bound_late else (),
     )
+
+
+def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
+    """Whether a merge averages an output that may be a single number, such as a loss; a layer of Keras's gives rows."""
+    if not layer_facts.averages(graph.layers[merge.layer]):
+        return False
+    output = template.outputs[merge.output]
+    while is_model(template.layers[output.layer].stored):
+        template = read(template.layers[output.layer].stored)
+        output = template.outputs[output.tensor]
+    layer = template.layers[output.layer]
+    return layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
 
 
 def _alike(graph: Graph, towers: Sequence[CallId]) -> bool:
@@ -418,6 +434,13 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     if not cuts:
         raise NotAWrapper(f"every call of {template.name} reads the whole of {columns[0][0].layer}")
     sources = tuple(cut.sources[0] for cut in traced)
+    whole_ones = (cut.sources[0] for cut in traced if not cut.lanes[0])
+    for source in whole_ones:
+        shape = layer_facts.stored_shape(graph.layers[source.layer])
+        if not shape or shape[0] is None:
+            raise NotAWrapper(
+                f"every call of {template.name} reads all rows of {source.layer}, and parts of the others"
+            )
     between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
     _check_readers(graph, cuts, towers)
     _check_shapes(graph, template, sources)

@@ -43,6 +43,7 @@ from unnest.files.atomic import write_failed
 from unnest.files.system import copy_file, write_all
 from unnest.findings import Code, Finding
 from unnest.formats.base import Container, Progress, Source
+from unnest.formats.boundary import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import protos, prune_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
@@ -174,7 +175,8 @@ class SavedModelSource(Source):
                 f"{self.path}: the serving graph cannot be cut without doubt; "
                 "write the Keras model instead with --to h5",
             )
-        return protos.dump(prune_graph.reduce(model, meta))
+        with reading(os.path.join(self.path, GRAPH)):  # what cannot be cut is damaged, not the disk that is written to
+            return protos.dump(prune_graph.reduce(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""

@@ -1,0 +1,94 @@
+"""Runs mutants and their extractions in tf_keras, with the weights of both, on one batch.
+
+    python -m tests.mutants.execute FOLDER       (a Python with tf_keras; called by `tests.mutants.run --execute`)
+
+The folder holds pairs: `7.json` with the `mutant`'s and the `extraction`'s architecture, the names of their layers and
+the rows of a batch, `7.npz` with the weights. Slices become layers of ours that cut by the same numbers, for the code
+of another Python cannot be run. Prints, as JSON, for each pair `same`, `differs` or why it could not be run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.meaning import Entry, is_model, numbers_of
+
+
+def runnable(model: Entry) -> Entry:
+    """The architecture with layers of ours for its slices. Raises ValueError for any other stored code."""
+    config = model["config"]
+    entries = config if isinstance(config, list) else config["layers"]
+    for number, entry in enumerate(entries):
+        if is_model(entry):
+            runnable(entry)
+            continue
+        kept = numbers_of(entry)
+        if kept is not None:
+            holder, keys = kept
+            told = {"name": entry["config"]["name"], "told": [holder[key] for key in keys]}
+            entries[number] = {**entry, "class_name": "Cut", "config": told}
+        elif entry["class_name"] == "Lambda":
+            raise ValueError("holds stored code")
+    return model
+
+
+def judge(folder: Path, pair: Path) -> str:
+    """One pair."""
+    import numpy as np
+    import tf_keras
+
+    class Cut(tf_keras.layers.Layer):  # type: ignore[misc] # ships no types
+        """Rows by an index and a count, or by a share, a total and a start."""
+
+        def __init__(self, told: list[int], **rest: Any) -> None:  # noqa: ANN401
+            super().__init__(**rest)
+            self.told = told
+
+        def call(self, x: Any) -> Any:  # noqa: ANN401
+            import tensorflow as tf
+
+            index, count = self.told[:2]
+            n = tf.shape(x)[0]
+            if len(self.told) == 3:
+                share, total, start = self.told
+                return x[start * n // total : (start + share) * n // total]
+            return x[index * n // count : (index + 1) * n // count]
+
+    told = json.loads(pair.read_text("utf8"))
+    arrays = np.load(folder / f"{pair.stem}.npz")
+    random = np.random.default_rng(0)
+    given: list[Any] = []
+    answers = []
+    try:
+        for which in ("mutant", "extraction"):
+            model = tf_keras.models.model_from_json(json.dumps(runnable(told[which])), custom_objects={"Cut": Cut})
+            for name, count in told[f"{which} weights"]:
+                values = [arrays[f"{which}/{name}/{k}"] for k in range(count)]
+                if count:
+                    model.get_layer(name).set_weights(values) if name else model.set_weights(values)
+            if not given:
+                given = [random.random((told["rows"], *i.shape[1:])).astype("float32") for i in model.inputs]
+            made = model(given if len(given) > 1 else given[0], training=False)
+            answers.append([np.asarray(y) for y in (made if isinstance(made, list | tuple) else [made])])
+    except Exception as e:  # noqa: BLE001 - what TensorFlow of today does not run is told, not judged
+        return f"not run: {type(e).__name__}: {str(e).splitlines()[0][:80] if str(e) else ''}"
+    same = len(answers[0]) == len(answers[1]) and all(
+        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-5 * max(1.0, float(np.abs(a).max())))
+        for a, b in zip(*answers, strict=True)
+    )
+    return "same" if same else "differs"
+
+
+def main(folder: Path) -> None:
+    """All pairs of a folder."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    pairs = sorted(folder.glob("*.json"), key=lambda p: int(p.stem))
+    print(json.dumps({pair.stem: judge(folder, pair) for pair in pairs}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
