@@ -173,6 +173,8 @@ class _Graph:
             return [tuple(reads[0][r] for r in part) for part in cut]
         if len({len(rows) for rows in reads}) > 1:
             raise Meaningless(f"{config.get('name')} reads tensors of different lengths")
+        if kind == "Activation":  # has no weights: its name makes no difference
+            config = {key: value for key, value in config.items() if key != "name"}
         said = json.dumps([kind, config, _said(node)], sort_keys=True, default=str)
         return [
             tuple(self.symbols.of(said, output, row) for row in zip(*reads, strict=True)) for output in range(least)

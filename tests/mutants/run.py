@@ -42,7 +42,7 @@ from unnest.errors import UnnestError
 from unnest.formats.detect import open_container
 
 ROOT = Path(__file__).parents[2]
-FILES = ("fixtures/*/*/parallel.h5", "fixtures/keras_zip/*/*/parallel.keras", "tests/corpus/**/*.h5")
+FILES = ("fixtures/*/*/parallel.h5", "fixtures/keras_zip/*/*/parallel.keras", "tests/corpus/cases/h5/**/*.h5")
 #: A batch that 2 to 8 towers divide, twice in a row.
 ROWS = 48 * 5
 
