@@ -81,12 +81,6 @@ def is_function(layer: Layer) -> bool:
     return "function" in layer.settings or "arguments" in layer.settings or layer.class_name == "Lambda"
 
 
-def measures(layer: Layer) -> bool:
-    """Whether stored code learns how many rows there are."""
-    code = stored_code(layer)
-    return code is not None and _uses(code.names, MEASURING)
-
-
 def shows_how(layer: Layer) -> bool:
     """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
     code = stored_code(layer)
