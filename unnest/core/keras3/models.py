@@ -39,7 +39,7 @@ def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     """The model; `shares` are its layers' weights. Raises CannotConvert."""
     if graph.sequential:
         first = next(iter(graph.layers.values()), None)
-        if first is not None and first.class_name == "Merge" and first.config.get("layers"):
+        if first is not None and first.class_name == "Merge" and first.settings.get("layers"):
             return _merged_branches(graph, shares, context)
         return _sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
@@ -391,7 +391,7 @@ def _merged_branches(graph: Graph, shares: Shares, context: Context) -> NewLayer
         start = builder.input(_input_like(branch, merge))
         inputs.append(start)
         tensors.append(builder.place(LayerCall(branch, (start,)), branch.name))
-    joined = {**merge.stored, "config": {k: v for k, v in merge.config.items() if k != "layers"}}
+    joined = {**merge.stored, "config": {k: v for k, v in merge.settings.items() if k != "layers"}}
     made = piece(joined, names[merge.name], (), context)
     if not isinstance(made, NewLayer):
         raise refused(merge.name, merge.class_name, "is several operations today")
@@ -406,7 +406,7 @@ def _merged_branches(graph: Graph, shares: Shares, context: Context) -> NewLayer
 
 def _branches(merge: Layer, shares: Shares, context: Context) -> list[NewLayer]:
     """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
-    entries = merge.config["layers"]
+    entries = merge.settings["layers"]
     if context.masks:
         raise refused(merge.name, merge.class_name, "merges branches with masks, which Keras 3 merges otherwise")
     if not isinstance(entries, Sequence) or not all(isinstance(e, Mapping) and is_model(e) for e in entries):

@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.keras3.rules import RULES
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 
 IMAGE, STEPS, FLAT = [None, 6, 5, 3], [None, 6, 4], [None, 4]
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
@@ -67,7 +67,7 @@ def chain(
 
 def sequential(*layers: tuple[str, dict[str, Any]], version: str = "2.2.4") -> Stored:
     """A Sequential without an input layer."""
-    entries = [
+    entries: Json = [
         {"class_name": kind, "config": {"name": f"l{k}", "trainable": True, **config}}
         for k, (kind, config) in enumerate(layers)
     ]
@@ -112,7 +112,7 @@ def trained(kind: str, loss: str = "mse", version: str = "2.2.4", **config: Any)
     return chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,)), training=training, version=version)
 
 
-ADAM = {"learning_rate": 0.1, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
+ADAM: dict[str, Any] = {"learning_rate": 0.1, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
 
 
 def subclass(kind: str) -> Stored:
