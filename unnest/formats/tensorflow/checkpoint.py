@@ -132,7 +132,7 @@ class CheckpointSource(Source):
             return None
         state = None
         if self.graph is not None and placed.model is not None:
-            state = self.graph.state(placed.model, whole.groups)
+            state = self.graph.optimizers.state(placed.model, whole.groups)
         elif placed.names is not None:
             state = placed.names.state(whole.groups)
         return replace(whole, optimizer=state)

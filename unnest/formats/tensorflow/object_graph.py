@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from unnest.budget import hold, spend
@@ -21,12 +20,12 @@ from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
-from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_specs import expected, fits
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.bundle import Bundle
+from unnest.formats.tensorflow.object_optimizers import Optimizers
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"
@@ -81,9 +80,7 @@ class ObjectGraph:
         self._layers: dict[int, dict[int, int]] = {}
         self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
         self._steps = 0
-        #: What each optimizer trains, by the optimizer's node.
-        self.trained = {n: held for n in range(len(self.nodes)) if (held := self._trained_by(n)) is not None}
-        self._all_trained = {n for held in self.trained.values() for n in held}
+        self.optimizers = Optimizers(self)
 
     def child(self, node: int, name: str) -> int | None:
         """The number of a named child."""
@@ -141,7 +138,7 @@ class ObjectGraph:
     def weights(self, architecture: JsonObject) -> Weights:
         """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
         found = self.find(architecture)
-        return Weights(found.groups, self.state(found.node, found.groups))
+        return Weights(found.groups, self.optimizers.state(found.node, found.groups))
 
     def find(self, architecture: JsonObject) -> Found:
         """The model of this architecture, wherever it hangs. Raises Unreadable, Refused."""
@@ -196,19 +193,19 @@ class ObjectGraph:
 
     def below(self, node: int) -> set[str]:
         """The keys of all weights of a model's layers."""
-        return {self._key(n) or "" for layer in self.layers(node).values() for n in self._variables(layer)}
+        return {self.key(n) or "" for layer in self.layers(node).values() for n in self._variables(layer)}
 
     def is_flat(self, node: int) -> bool:
         """Whether no layer of a model holds objects with weights: what is called on slices would be such a layer."""
         return not any(
-            self._key(n) is None and any(self._variables(n))
+            self.key(n) is None and any(self._variables(n))
             for layer in self.layers(node).values()
             for name, n in self._children[layer].items()
             if name not in ASIDE
         )
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
-        self._step()
+        self.step()
         graph, nodes = self._read(entry), self.layers(node)
         layers = list(graph.layers.values())
         modern = self.is_modern(node)
@@ -275,30 +272,31 @@ class ObjectGraph:
         every, trained = self.child(node, "variables"), self.child(node, "trainable_variables")
         if every is None or trained is None:
             return None
-        listed = [[k for k in map(self._key, self._listed(n)) if k is not None] for n in (trained, every)]
+        listed = [[k for k in map(self.key, self.listed(n)) if k is not None] for n in (trained, every)]
         return set(listed[0]), listed[1]
 
-    def _listed(self, node: int) -> list[int]:
+    def listed(self, node: int) -> list[int]:
         """The elements of a list."""
         numbered = {int(name): n for name, n in self._children[node].items() if NUMBER.fullmatch(name)}
         return [numbered[k] for k in sorted(numbered)]
 
-    def _key(self, node: int) -> str | None:
+    def key(self, node: int) -> str | None:
+        """The tensor in the bundle that an object is; None where it is no variable."""
         return next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None)
 
     def _own(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
         found = self._variables(node)
         self._check(layer, node, found)
-        by_key = {self._key(n): n for n in found}
+        by_key = {self.key(n): n for n in found}
 
         def tensor(n: int, *, trained: bool) -> Tensor:
-            return self._tensor(n, "/".join((layer.name, *found[n])), trained=trained, modern=modern)
+            return self.tensor(n, "/".join((layer.name, *found[n])), trained=trained, modern=modern)
 
         told = self._told(node)
         if told is not None:
             trained, order = told
             numbers = [by_key[k] for k in order if k in by_key]
-            return tuple(tensor(n, trained=(self._key(n) or "") in trained) for n in numbers)
+            return tuple(tensor(n, trained=(self.key(n) or "") in trained) for n in numbers)
         listed = list(found) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, found)
         flags = self._trained(layer, listed)
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
@@ -313,7 +311,7 @@ class ObjectGraph:
         pending: list[tuple[int, bool]] = [(node, True)]
         while pending:
             at, is_layer = pending.pop()
-            self._step()
+            self.step()
             below = {n: name for name, n in self._children[at].items() if name not in ASIDE}
             own = [n for n in below if n in found and n not in order]
             order += own
@@ -331,7 +329,7 @@ class ObjectGraph:
 
     def _check(self, layer: Layer, node: int, found: Mapping[int, Path]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
-        entries = [self.bundle.entries.get(self._key(n) or "") for n in found]
+        entries = [self.bundle.entries.get(self.key(n) or "") for n in found]
         told, kind = expected(layer.config), today(layer.class_name)
         own = kind in OWN
         wrong = (
@@ -349,13 +347,13 @@ class ObjectGraph:
         count, promised = trained_count(layer, len(nodes)), expected(layer.config)
         if count == 0:
             return [False] * len(nodes)
-        if self._all_trained & set(nodes):
-            return [n in self._all_trained for n in nodes]
+        if self.optimizers.all_trained & set(nodes):
+            return [n in self.optimizers.all_trained for n in nodes]
         if count is not None:
             return [k < count for k in range(len(nodes))]
         if promised is not None and not promised.statistics:
             return [True] * len(nodes)
-        if self._all_trained:
+        if self.optimizers.all_trained:
             return [False] * len(nodes)
         if len(nodes) > 1:
             raise Refused(
@@ -374,94 +372,34 @@ class ObjectGraph:
             at, path = pending.pop()
             if at in seen:
                 continue
-            self._step()
+            self.step()
             seen.add(at)
-            if self._key(at) is not None:
+            if self.key(at) is not None:
                 found[at] = path
             path = path[:MAX_PARTS]
             below = [(n, (*path, name)) for name, n in self._children[at].items() if name not in ASIDE]
             pending += reversed(below)
         return found
 
-    def _step(self) -> None:
+    def step(self) -> None:
+        """One more object was looked at. Raises Unreadable where there are more than any model's graph leads to."""
         self._steps += 1
         spend(STEPS_A_VISIT)
         if self._steps > MAX_STEPS + MAX_STEPS_EACH * len(self.nodes):
             raise Unreadable("absurd-size", f"{self.where}: its objects lead to each other without end; no model's do")
 
-    def _tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
+    def name(self, node: int) -> str | None:
+        """What the program called a variable; None where that is not stored, and of what is none."""
+        return next((a.full_name for a in self.nodes[node].attributes if a.name == VALUE), None)
+
+    def tensor(self, node: int, place: str, *, trained: bool, modern: bool) -> Tensor:
         """A variable by the name that the program gave it; by its place where that is not stored."""
-        key = self._key(node) or ""
+        key = self.key(node) or ""
         entry = self.bundle.entries.get(key)
         if entry is None:
             raise Unreadable("missing-weight", f"{self.where}: names the tensor {key!r}, which is not stored")
-        name = next(a.full_name for a in self.nodes[node].attributes if a.name == VALUE) or place
+        name = self.name(node) or place
         return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
-
-    # ---- optimizers ----
-
-    def _trained_by(self, node: int) -> set[int] | None:
-        """What an optimizer trains; None where an object is none, or does not tell."""
-        slots = self.nodes[node].slot_variables
-        if slots:
-            return {int(s.original) for s in slots}
-        listed, trained = self.child(node, "_variables"), self.child(node, "_trainable_variables")
-        if listed is None or self.child(node, "_iterations") is None:
-            return None
-        if trained is not None:  # Keras 3
-            return set(self._listed(trained))
-        # Keras 2.10 and later: a slot is called after what it belongs to.
-        by_name = self._by_name
-        state = set(self._listed(listed))
-        found: set[int] = set()
-        for slot in state:
-            self._step()
-            parts = (self._name(slot) or "").split("/")[-MAX_PARTS:]
-            tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
-            found.update(next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ()))
-        return found
-
-    @cached_property
-    def _by_name(self) -> dict[str, int]:
-        return {name: n for n in range(len(self.nodes)) for name in [self._name(n)] if name}
-
-    def _name(self, node: int) -> str | None:
-        return next((a.full_name for a in self.nodes[node].attributes if a.name == VALUE), None)
-
-    def state(self, node: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
-        """The state of a model's optimizer in the order in which Keras saves it to .h5; None where nobody can tell."""
-        order = [t.ref for g in groups for t in g.tensors]
-        own = self.child(node, "optimizer")
-        held = {at: {self._key(n) for n in trained} for at, trained in self.trained.items()}
-        matching = [at for at in held if held[at] and held[at] <= set(order)]
-        if own in matching or (not matching and own is not None):
-            matching = [own]
-        if len(matching) != 1:
-            return None
-        at = matching[0]
-        modern = self.is_modern(node)
-        listed = self.child(at, "_variables")
-        if listed is not None:  # Keras 2.10 and later: one list
-            state = self._listed(listed)
-        else:
-            slots = self._slots(at, order)
-            counts = [n for name in COUNTS if (n := self.child(at, name)) is not None]
-            state = [*counts, *slots] if slots else []
-        return tuple(self._tensor(n, self._key(n) or "", trained=False, modern=modern) for n in state) or None
-
-    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
-        """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
-        place = {key: k for k, key in enumerate(order)}
-        slots = self.nodes[optimizer].slot_variables
-        kinds = slot_order({s.slot_name for s in slots})
-        if kinds is None:
-            return []
-
-        def rank(slot: Message) -> tuple[int, int]:
-            kind, at = kinds.index(slot.slot_name), place.get(self._key(int(slot.original)) or "", len(place))
-            return (at, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, at)
-
-        return [int(s.variable) for s in sorted(slots, key=rank)]
 
 
 def _borne(groups: Iterable[Group]) -> bool:

@@ -1,0 +1,93 @@
+"""The optimizers among the objects of TensorFlow's object graph: what each trains, and the state of a model's.
+
+Until Keras 2.9 an optimizer's slots hang on it, each with the variable that it belongs to; later ones list all their
+variables, and call a slot after what it belongs to. Keras 3's list what they train as well.
+(Source: files written by TensorFlow 1.13 to 2.21, Keras 3.15 among them.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.model import Group, Tensor
+
+if TYPE_CHECKING:
+    from unnest.formats.tensorflow.object_graph import ObjectGraph
+
+Message: TypeAlias = Any
+
+#: Parts of a slot's name that are looked at.
+MAX_PARTS = 40
+
+
+class Optimizers:
+    """The optimizers of one object graph, by the number of their object."""
+
+    def __init__(self, graph: ObjectGraph) -> None:
+        self._graph = graph
+        by_name = {name: n for n in range(len(graph.nodes)) for name in [graph.name(n)] if name}
+        told = {n: self._trained_by(n, by_name) for n in range(len(graph.nodes))}
+        #: The variables that each optimizer trains; those that do not tell are left out.
+        self.trained = {n: variables for n, variables in told.items() if variables is not None}
+        #: The variables that some optimizer trains.
+        self.all_trained = {n for variables in self.trained.values() for n in variables}
+
+    def _trained_by(self, node: int, by_name: dict[str, int]) -> set[int] | None:
+        """What an optimizer trains; None where an object is none, or does not tell."""
+        graph = self._graph
+        slots = graph.nodes[node].slot_variables
+        if slots:
+            return {int(s.original) for s in slots}
+        listed, trained = graph.child(node, "_variables"), graph.child(node, "_trainable_variables")
+        if listed is None or graph.child(node, "_iterations") is None:
+            return None
+        if trained is not None:  # Keras 3
+            return set(graph.listed(trained))
+        # Keras 2.10 and later: a slot is called after what it belongs to.
+        state = set(graph.listed(listed))
+        variables: set[int] = set()
+        for slot in state:
+            graph.step()
+            parts = (graph.name(slot) or "").split("/")[-MAX_PARTS:]
+            tails = ("/".join(parts[k:]) for k in range(1, len(parts)))
+            variables.update(next(([by_name[t]] for t in tails if by_name.get(t, slot) not in state), ()))
+        return variables
+
+    def state(self, model: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+        """The state of a model's optimizer in the order in which Keras saves it to .h5; None where nobody can tell."""
+        graph = self._graph
+        order = [t.ref for g in groups for t in g.tensors]
+        own = graph.child(model, "optimizer")
+        keys = {at: {graph.key(n) for n in trained} for at, trained in self.trained.items()}
+        matching = [at for at in keys if keys[at] and keys[at] <= set(order)]
+        if own in matching or (not matching and own is not None):
+            matching = [own]
+        if len(matching) != 1:
+            return None
+        at = matching[0]
+        modern = graph.is_modern(model)
+        listed = graph.child(at, "_variables")
+        if listed is not None:  # Keras 2.10 and later: one list
+            state = graph.listed(listed)
+        else:
+            slots = self._slots(at, order)
+            counts = [n for name in COUNTS if (n := graph.child(at, name)) is not None]
+            state = [*counts, *slots] if slots else []
+        return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
+
+    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
+        """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
+        place = {key: k for k, key in enumerate(order)}
+        slots = self._graph.nodes[optimizer].slot_variables
+        kinds = slot_order({s.slot_name for s in slots})
+        if kinds is None:
+            return []
+
+        def rank(slot: Message) -> tuple[int, int]:
+            kind = kinds.index(slot.slot_name)
+            at = place.get(self._graph.key(int(slot.original)) or "", len(place))
+            return (at, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, at)
+
+        return [int(s.variable) for s in sorted(slots, key=rank)]
