@@ -128,6 +128,11 @@ class Code(Enum):
         "weights were multiplied by a constant, and training goes on with another effective rate for them",
         "predictions are the same; compile with a fresh optimizer where that matters",
     )
+    OTHER_EPSILON = (
+        "warning",
+        "{kind}'s epsilon of {epsilon} stood outside the root; squared and inside, so large a one gives other steps",
+        "predictions are the same; compile with a fresh optimizer where that matters",
+    )
     OTHER_SCHEDULE = (
         "warning",
         "Nadam's slots are carried, but not how far its schedule of momenta had come, which the file does not tell",

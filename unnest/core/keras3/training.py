@@ -112,29 +112,44 @@ def _places(stored: Stored) -> dict[str, int]:
     return {t.ref: k for k, t in enumerate(t for g in stored.groups for t in g.tensors)}
 
 
-def _outputs(model: NewLayer) -> int:
+def _outputs(model: NewLayer) -> list[str]:
+    """The layers that give the outputs; one name where there is one output."""
     ends = model.config.get("output_layers")
-    return len(ends) if isinstance(ends, list) and ends and isinstance(ends[0], list) else 1
+    if isinstance(ends, list) and ends and isinstance(ends[0], list):
+        return [str(end[0]) for end in ends]
+    return [model.name]
 
 
-def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: int, context: Context) -> JsonObject:
+def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context) -> JsonObject:
     """Keras 3's compile_config. Raises Unknown for a loss that it has not."""
-    compiled: dict[str, Json] = {
-        "optimizer": known.entry,
-        "loss": _by_output(_loss(settings.get("loss"), context), context),
-    }
-    weights = settings.get("loss_weights")
+    loss = _by_output(_loss(settings.get("loss"), context), context)
+    weights = _by_output(settings.get("loss_weights"), context)
+    compiled: dict[str, Json] = {"optimizer": known.entry, "loss": _for_every_output(loss, weights, outputs)}
     if weights is not None:
-        compiled["loss_weights"] = _by_output(weights, context)
+        compiled["loss_weights"] = weights
     for key in ("metrics", "weighted_metrics"):
         metrics = _metrics(settings.get(key), context)
-        if outputs > 1 and isinstance(metrics, list) and not any(isinstance(m, list) for m in metrics):
-            metrics = [metrics] * outputs  # those of a flat list were every output's
+        if len(outputs) > 1 and isinstance(metrics, list) and not any(isinstance(m, list) for m in metrics):
+            metrics = [metrics] * len(outputs)  # those of a flat list were every output's
         if metrics:
             compiled[key] = _by_output(metrics, context)
     if settings.get("sample_weight_mode"):
         context.findings.append(Code.COMPILE_PART(what="sample_weight_mode", why="Keras 3 takes weights of any shape"))
     return compiled
+
+
+def _for_every_output(loss: Json, weights: Json, outputs: Sequence[str]) -> Json:
+    """The loss as Keras 3 wants it of several outputs: as many as there are weights, and a name for every output.
+
+    (Source: Keras 3.15, keras/src/trainers/compile_utils.py: CompileLoss.build.)
+    """
+    if len(outputs) == 1:
+        return loss
+    if isinstance(loss, Mapping) and "class_name" not in loss:
+        return {**loss, **{name: None for name in outputs if name not in loss}}
+    if weights is not None and not isinstance(loss, list):
+        return dict.fromkeys(outputs, loss) if isinstance(weights, Mapping) else [loss] * len(outputs)
+    return loss
 
 
 def _by_output(value: Json, context: Context) -> Json:

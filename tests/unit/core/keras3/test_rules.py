@@ -262,3 +262,41 @@ def test_rule(rule: str) -> None:
     assert notes
     assert all(c.layers and c.what.startswith(RULES[rule].what) for c in notes)
     assert rule not in {c.rule for c in done(alone).conversions}
+
+
+@pytest.mark.parametrize(
+    ("loss", "weights", "written"),
+    [
+        ("mse", None, "mse"),
+        ("mse", [1.0, 0.5], ["mse", "mse"]),
+        ("mse", {"p": 1.0, "q": 0.5}, {"p": "mse", "q": "mse"}),
+        ({"p": "mse"}, None, {"p": "mse", "q": None}),
+        (["mse", "mae"], [1.0, 0.5], ["mse", "mae"]),
+    ],
+)
+def test_losses_of_several_outputs(loss: Any, weights: Any, written: Any) -> None:
+    """In the only forms that Keras 3 trains with."""
+    layers: list[Any] = [{
+        "class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+        "config": {"batch_input_shape": FLAT, "dtype": "float32", "sparse": False, "name": "x"},
+    }]  # fmt: skip
+    layers += [
+        {"class_name": "Dense", "name": n, "config": {**DENSE, "name": n}, "inbound_nodes": [[["x", 0, 0, {}]]]}
+        for n in "pq"
+    ]
+    config: JsonObject = {
+        "name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["p", 0, 0], ["q", 0, 0]],
+    }  # fmt: skip
+    training = {"optimizer_config": {"class_name": "Adam", "config": ADAM}, "loss": loss, "loss_weights": weights}
+    stored = Stored("model", {"class_name": "Model", "config": config}, training, keras_version="2.2.4")
+    model = done(stored).model
+    assert model is not None
+    assert model.training is not None
+    assert (model.training["loss"], model.training.get("loss_weights")) == (written, weights)
+
+
+@pytest.mark.parametrize(("epsilon", "codes"), [(1e-7, []), (0.1, ["other-epsilon"])])
+def test_a_large_epsilon_is_told(epsilon: float, codes: list[str]) -> None:
+    """Squared it is not the same inside the root."""
+    found = done(trained("RMSprop", learning_rate=0.1, rho=0.9, epsilon=epsilon)).findings
+    assert [f.code for f in found] == codes
