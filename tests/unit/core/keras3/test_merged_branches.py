@@ -46,7 +46,8 @@ def layers_of(done: Converted) -> list[Any]:
     """The entries of the model's layers."""
     assert done.model is not None, done.refusal
     assert done.model.architecture is not None
-    layers: list[Any] = done.model.architecture["config"]["layers"]  # type: ignore[index,call-overload,assignment]
+    config: Any = done.model.architecture["config"]
+    layers: list[Any] = config["layers"]
     return layers
 
 

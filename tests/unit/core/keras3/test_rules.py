@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.keras3.rules import RULES
-from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
+from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 IMAGE, STEPS, FLAT = [None, 6, 5, 3], [None, 6, 4], [None, 4]
 RNN = {"units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
@@ -67,7 +67,7 @@ def chain(
 
 def sequential(*layers: tuple[str, dict[str, Any]], version: str = "2.2.4") -> Stored:
     """A Sequential without an input layer."""
-    entries: Json = [
+    entries: list[Any] = [
         {"class_name": kind, "config": {"name": f"l{k}", "trainable": True, **config}}
         for k, (kind, config) in enumerate(layers)
     ]
@@ -106,13 +106,14 @@ def two(kind: str, config: dict[str, Any], version: str, *, masked: bool, states
     return Stored("architecture", graph, keras_version=version, backend="tensorflow")
 
 
-def trained(kind: str, loss: str = "mse", version: str = "2.2.4", **config: Any) -> Stored:
+def trained(kind: str, config: dict[str, Any], loss: str = "mse") -> Stored:
     """A Dense with the state of an optimizer of two slots."""
     training: JsonObject = {"optimizer_config": {"class_name": kind, "config": config}, "loss": loss, "metrics": []}
-    return chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,)), training=training, version=version)
+    return chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,)), training=training)
 
 
-ADAM: dict[str, Any] = {"learning_rate": 0.1, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
+RMSPROP = {"learning_rate": 0.1, "rho": 0.9, "epsilon": 1e-7}
+ADAM = {"learning_rate": 0.1, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
 
 
 def subclass(kind: str) -> Stored:
@@ -225,18 +226,18 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     "layer-name": (
         chain(FLAT, ("Dense", {**DENSE, "name": "tower/dense"})), chain(FLAT, ("Dense", {**DENSE, "name": "dense"})),
     ),
-    "optimizer-arguments": (trained("Adam", lr=0.1), trained("Adam", **ADAM)),
-    "optimizer-decay": (trained("Adam", **ADAM, decay=0.1), trained("Adam", **ADAM, decay=0.0)),
+    "optimizer-arguments": (trained("Adam", {"lr": 0.1}), trained("Adam", ADAM)),
+    "optimizer-decay": (trained("Adam", {**ADAM, "decay": 0.1}), trained("Adam", {**ADAM, "decay": 0.0})),
     "optimizer-epsilon": (
-        trained("RMSprop", learning_rate=0.1, rho=0.9, epsilon=1e-7),
-        trained("RMSprop", learning_rate=0.1, rho=0.9, epsilon=1e-7, momentum=0.5),
+        trained("RMSprop", RMSPROP),
+        trained("RMSprop", {**RMSPROP, "momentum": 0.5}),
     ),
     "optimizer-state": (
         chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,)),
               training={"optimizer_config": {"class_name": "Adam", "config": ADAM}, "loss": "mse"}),
         chain(FLAT, ("Dense", DENSE), shapes=((4, 3), (3,))),
     ),
-    "loss-or-metric-name": (trained("Adam", "logcosh", **ADAM), trained("Adam", "mse", **ADAM)),
+    "loss-or-metric-name": (trained("Adam", ADAM, "logcosh"), trained("Adam", ADAM)),
 }  # fmt: skip
 
 
@@ -298,5 +299,5 @@ def test_losses_of_several_outputs(loss: Any, weights: Any, written: Any) -> Non
 @pytest.mark.parametrize(("epsilon", "codes"), [(1e-7, []), (0.1, ["other-epsilon"])])
 def test_a_large_epsilon_is_told(epsilon: float, codes: list[str]) -> None:
     """Squared it is not the same inside the root."""
-    found = done(trained("RMSprop", learning_rate=0.1, rho=0.9, epsilon=epsilon)).findings
+    found = done(trained("RMSprop", {**RMSPROP, "epsilon": epsilon})).findings
     assert [f.code for f in found] == codes
