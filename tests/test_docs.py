@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from tests import doc_blocks
 from unnest.cli import EXITS, TARGETS
 from unnest.findings import Code
 
@@ -107,6 +111,49 @@ def test_readme_commands(tmp_path: Path) -> None:
             assert {o for o in rest if o.startswith("-")} <= options_of(command)
 
 
+def test_readme_report() -> None:
+    """The report that it shows is the one of today."""
+    (told,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    path = told.split(":")[0]
+    done = subprocess.run(
+        [sys.executable, "-m", "unnest", "inspect", path], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == told
+
+
+@pytest.mark.parametrize("page", doc_blocks.PAGES, ids=lambda page: page.stem)
+def test_console_blocks(page: Path) -> None:
+    """Every command of a page prints what the page says: python -m tests.doc_blocks."""
+    shown = [*doc_blocks.blocks(page)]
+    assert shown
+    for told, done in shown:
+        assert doc_blocks.agrees(told, done), done
+
+
+def test_pages_of_errors_are_run() -> None:
+    """Each has a command that shows what it speaks of, and a place in the list and in the site."""
+    listed = (ROOT / "docs" / "errors" / "index.md").read_text(encoding="utf-8")
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [page for page in (ROOT / "docs" / "errors").glob("*.md") if page.stem != "index"]
+    assert len(pages) >= 14
+    for page in pages:
+        assert page in doc_blocks.PAGES
+        assert f"({page.name})" in listed
+        assert f"errors/{page.name}" in site
+
+
+def test_api_page(tmp_path: Path) -> None:
+    """Its example runs on a real file, and what it documents exists."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    shutil.copy(ROOT / "fixtures" / "k224" / "official-cnn-adam" / "parallel.h5", tmp_path / "model.h5")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE):
+        module, _, member = name.rpartition(".")
+        assert hasattr(import_module(module), member), name
+
+
 def test_readme_sets_up_in_two_commands() -> None:
     """Two commands do all the set-up, one installs and fixes, one installs and tests."""
     setup, use, *_ = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
@@ -117,6 +164,6 @@ def test_readme_sets_up_in_two_commands() -> None:
 
 def test_links() -> None:
     """Every local link leads somewhere."""
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
-        for link in re.findall(r"\]\(([^):#]+)\)", page.read_text()):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+        for link in re.findall(r"\]\(([^):#\s]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -148,7 +148,7 @@ class TestProcesses:
 
     @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
     def test_a_death_costs_one_task(self) -> None:
-        deaths = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
+        deaths: dict[int, int] = {2: signal.SIGKILL, 5: signal.SIGSEGV, 6: signal.SIGKILL}
         results = dict(in_order(range(12), Numbers(deaths, {}), 2, ahead=2))
         assert results == {n: -n if n in deaths else n * n for n in range(12)}
 

@@ -95,17 +95,18 @@ HERE = Engine()
 UNWATCHED = Unwatched()
 
 
-def inspect_all(
+def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
     paths: Sequence[str],
     architecture: JsonObject | None = None,
     slice_layers: Collection[str] = (),
     *,
     trust: bool = False,
+    draw: bool = False,
     engine: Engine = HERE,
     watch: Watch = UNWATCHED,
 ) -> Generator[Report, None, None]:
-    """A report per model, in the order of the paths."""
-    work = Inspecting(architecture, frozenset(slice_layers), trust)
+    """A report per model, in the order of the paths; with `draw`, with its picture."""
+    work = Inspecting(architecture, frozenset(slice_layers), trust, draw)
     return _each(tasks_in(paths, FixOptions()), work, engine, watch)
 
 
@@ -113,11 +114,11 @@ def fix_all(
     paths: Sequence[str], options: FixOptions, *, engine: Engine = HERE, watch: Watch = UNWATCHED
 ) -> Generator[Result, None, None]:
     """A result per model, in the order of the paths. Raises UsageError before anything is written."""
-    several = len(paths) > 1 or any(_is_walked(p) for p in paths)
+    several = len(paths) > 1 or any(is_walked(p) for p in paths)
     _check(paths, options, several=several)
     # A folder for all that is itself a SavedModel may be one that a walk comes to later.
     around = models_around(options.output) if several and options.output is not None else []
-    given = Inputs.of([*(p for p in paths if not _is_walked(p)), *around])
+    given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
     options = replace(options, inputs=(*options.inputs, given))
     tasks = tasks_in(paths, options)
     if not several or options.output is None:
@@ -128,7 +129,7 @@ def fix_all(
 def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
     """The paths themselves, and what may be a model below them, sorted; no file is opened for it."""
     for path in paths:
-        if _is_walked(path):
+        if is_walked(path):
             yield from _walk(path, options)
             yield Task(path, path, end=True)
         else:
@@ -199,10 +200,17 @@ class Inspecting(_Work[Report]):
     architecture: JsonObject | None
     slice_layers: frozenset[str]
     trust: bool
+    draw: bool = False
 
     def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
         """Its report."""
-        return inspect(task.path, architecture=self.architecture, slice_layers=self.slice_layers, trust=self.trust)
+        return inspect(
+            task.path,
+            architecture=self.architecture,
+            slice_layers=self.slice_layers,
+            trust=self.trust,
+            draw=self.draw,
+        )
 
     def failed(self, task: Task, problem: Problem) -> Report:
         """An unreadable file."""
@@ -352,9 +360,9 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
         raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
     for path in paths:
         output = options.output
-        if several and output is not None and not _is_walked(path):
+        if several and output is not None and not is_walked(path):
             output = _place_in(output, Task(path), options)
-        check_usage(path, options if _is_walked(path) and not options.in_place else replace(options, output=output))
+        check_usage(path, options if is_walked(path) and not options.in_place else replace(options, output=output))
 
 
 def _place_in(folder: str, task: Task, options: FixOptions) -> str:
@@ -377,5 +385,6 @@ def _suffix(path: str, options: FixOptions) -> str | None:
     return ".keras" if options.keras == "3" and options.to is None and not keeps else None
 
 
-def _is_walked(path: str) -> bool:
+def is_walked(path: str) -> bool:
+    """Whether a path is a folder of models, and no model itself."""
     return os.path.isdir(path) and not is_saved_model(path)

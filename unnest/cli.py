@@ -6,22 +6,29 @@ Reports go to stdout, messages and progress to stderr. Exit codes are in EXITS.
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO, TypeVar, cast
 
 import typer
+from typer.core import TyperGroup
 
 from unnest.__main__ import INTERRUPTED, received
-from unnest.errors import UsageError
+from unnest.errors import Failed, Refused, UsageError
 from unnest.report.escape import plain
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from unnest.batch import Engine
     from unnest.formats.base import Target
     from unnest.options import Dialect
     from unnest.report.result import Report, Tally
+    from unnest.report.text import Look
 
 DONE, FOUND, TROUBLE = 0, 1, 2
 EXITS = {
@@ -36,6 +43,18 @@ TARGETS = ("h5", "keras", "weights", "saved_model", "json")
 
 R = TypeVar("R", bound="Report")
 
+
+class _Commands(TyperGroup):
+    """The commands, which know a path where a command is due."""
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - as the parser has it
+        """The command that the first argument names."""
+        if args[0] not in self.commands and os.path.lexists(args[0]):
+            path = shlex.quote(args[0])
+            raise UsageError("usage", f"{args[0]}: say what to do with it: unnest inspect {path} or unnest fix {path}")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="unnest",
     help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
@@ -43,7 +62,7 @@ app = typer.Typer(
     "(128 + number of the signal).",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -88,6 +107,15 @@ def inspect(  # noqa: PLR0917 - one parameter per option
     architecture: Architecture = None,
     slice_layer: SliceLayers = None,
     trust: Trust = False,
+    diagram: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.svg|.html|.mmd", help="Draw the layer graph of one model, the wrapper marked."),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Write a page of the scan: sorted and filtered in a browser."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing diagram or page.")] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> int:
@@ -95,14 +123,34 @@ def inspect(  # noqa: PLR0917 - one parameter per option
 
     Example: unnest inspect model.h5 checkpoints/
     """
-    from unnest.batch import inspect_all
+    from unnest import written_pages
+    from unnest.batch import inspect_all, is_walked
     from unnest.options import given_architecture
 
     form = _form(as_json=as_json, json_lines=json_lines)
+    one = len(paths) == 1 and not is_walked(paths[0])
+    if diagram is not None:
+        written_pages.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
+        if not one:
+            raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
+    if report is not None:
+        written_pages.check_suffix("--report", report, (".html",))
+    draw = diagram is not None or (one and form == "text" and not quiet)
     known = given_architecture(architecture)
-    reports = inspect_all(paths, known, slice_layer or (), trust=trust, engine=_engine(jobs, scheduler))
-    tally = _show(reports, form, quiet=quiet, verbose=verbose)
-    return TROUBLE if tally.troubled else FOUND if tally.verdicts["parallel"] else DONE
+    progress = _Progress(quiet=quiet)
+    reports = inspect_all(
+        paths, known, slice_layer or (), trust=trust, draw=draw, engine=_engine(jobs, scheduler), watch=progress
+    )
+    kept: list[Report] | None = None if diagram is None and report is None else []
+    tally = _show(reports, form, progress, quiet=quiet, verbose=verbose, rows=not one and not verbose, kept=kept)
+    written = True
+    if diagram is not None and kept and not kept[0].error:
+        written = _written(lambda: written_pages.write_diagram(diagram, kept[0], force=force))
+    if report is not None and kept is not None:
+        written = _written(lambda: written_pages.write_scan(report, kept, force=force)) and written
+    if not written or tally.troubled:
+        return TROUBLE
+    return FOUND if tally.verdicts["parallel"] else DONE
 
 
 @app.command()
@@ -121,11 +169,19 @@ def fix(  # noqa: PLR0917 - one parameter per option
     ] = False,
     to: Annotated[
         str | None,
-        typer.Option(metavar="|".join(TARGETS), help="The container to write; default: the input's, or what -o names."),
+        typer.Option(
+            metavar="|".join(TARGETS),
+            help="The container to write; default: the input's, or what -o names.",
+            autocompletion=lambda: [*TARGETS],
+        ),
     ] = None,
     keras: Annotated[
         str,
-        typer.Option(metavar="|".join(DIALECTS), help="The dialect to write; 3: what today's Keras loads, as .keras."),
+        typer.Option(
+            metavar="|".join(DIALECTS),
+            help="The dialect to write; 3: what today's Keras loads, as .keras.",
+            autocompletion=lambda: [*DIALECTS],
+        ),
     ] = "original",
     architecture: Architecture = None,
     keep_nested: Annotated[
@@ -173,8 +229,9 @@ def fix(  # noqa: PLR0917 - one parameter per option
         keras=cast("Dialect", keras),
     )
     form = _form(as_json=as_json, json_lines=json_lines)
-    results = fix_all(paths, options, engine=_engine(jobs, scheduler), watch=_Progress())
-    tally = _show(results, form, quiet=quiet, verbose=verbose)
+    progress = _Progress(quiet=quiet)
+    results = fix_all(paths, options, engine=_engine(jobs, scheduler), watch=progress)
+    tally = _show(results, form, progress, quiet=quiet, verbose=verbose)
     if tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE
@@ -237,12 +294,20 @@ def _live(*, quiet: bool) -> Callable[[str], None]:
 def options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With --version: all that a bug report needs.")
+    ] = False,
 ) -> None:
     """Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives)."""
     if version:
         from unnest import __version__
 
-        _say(f"unnest {__version__}")
+        if verbose:
+            from unnest.about import versions
+
+            _say("\n".join(versions()))
+        else:
+            _say(f"unnest {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         raise UsageError(
@@ -280,7 +345,10 @@ def run() -> int:
         if hasattr(e, "show"):  # the parser's own, whichever library it comes from
             _showing(e.show)
         else:
-            _complain(f"internal error ({type(e).__name__}: {e}); please report it")
+            from unnest.repair import internal
+
+            _complain(internal(e))
+            _tell_what_to_paste()
         return TROUBLE
     if code == INTERRUPTED:
         raise KeyboardInterrupt
@@ -296,6 +364,23 @@ def _engine(jobs: int, scheduler: str | None) -> Engine:
     return Engine(jobs, scheduler)
 
 
+def _tell_what_to_paste() -> None:
+    """What an issue on an internal error needs beside its message."""
+    from unnest.about import versions
+
+    _tell("\n".join(["Please paste the line above and these into the issue:", *(f"    {line}" for line in versions())]))
+
+
+def _written(write: Callable[[], None]) -> bool:
+    """Whether a diagram or a page was written; if not, one line says why."""
+    try:
+        write()
+    except (Refused, Failed) as e:
+        _complain(e.message)
+        return False
+    return True
+
+
 Form = Literal["text", "json", "lines"]
 
 
@@ -306,8 +391,19 @@ def _form(*, as_json: bool, json_lines: bool) -> Form:
     return "json" if as_json else "lines" if json_lines else "text"
 
 
-def _show(entries: Generator[R, None, None], form: Form, *, quiet: bool, verbose: bool) -> Tally:
-    """Show entry by entry and keep none of them; a JSON document alone has to wait for the last.
+def _show(
+    entries: Generator[R, None, None],
+    form: Form,
+    progress: _Progress,
+    *,
+    quiet: bool,
+    verbose: bool,
+    rows: bool = False,
+    kept: list[R] | None = None,
+) -> Tally:
+    """Show entry by entry, and keep none that `kept` does not ask for; a JSON document has to wait for the last.
+
+    With `rows`, each is one line, its error too.
 
     Raises StdoutError when all entries are worked through, where their report could not be written.
     """
@@ -315,19 +411,23 @@ def _show(entries: Generator[R, None, None], form: Form, *, quiet: bool, verbose
     from unnest.report.result import Tally
 
     tally = Tally()
-    kept: list[R] = []
+    kept = [] if kept is None and form == "json" else kept
+    look = _look(verbose=verbose)
     lost: StdoutError | None = None
-    with closing(entries):
+    with closing(progress), closing(entries):
         for entry in entries:
             if received:  # and swallowed by a library
                 raise KeyboardInterrupt
             tally.add(entry)
-            if form == "json":
+            progress.hide()
+            if kept is not None:
                 kept.append(entry)
+            if form == "json":
                 continue
-            if entry.error is not None and form == "text":
+            in_row = rows and not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+            if entry.error is not None and form == "text" and not in_row:
                 _complain(entry.error.message)
-            shown = _shown(entry, form, quiet=quiet, verbose=verbose)
+            shown = _shown(entry, form, look, quiet=quiet, rows=rows)
             if lost is None and shown is not None:
                 try:
                     _say(shown)
@@ -335,26 +435,42 @@ def _show(entries: Generator[R, None, None], form: Form, *, quiet: bool, verbose
                     lost = e
     if lost is not None:
         raise lost
+    if any(code == "internal" for _, code, _ in tally.kinds) and form == "text":
+        _tell_what_to_paste()
     if form == "json":
-        _say(json.render(kept))
+        _say(json.render(kept or []))
     elif tally.files > 1 and not quiet:
         from unnest.report import text
 
-        _tell(text.summary(tally))
+        _tell("\n".join([text.summary(tally), *(text.kinds(tally) if rows else ())]))
     return tally
 
 
-def _shown(entry: Report, form: Form, *, quiet: bool, verbose: bool) -> str | None:
+def _shown(entry: Report, form: Form, look: Look, *, quiet: bool, rows: bool) -> str | None:
     """What stdout gets of one entry."""
     if form == "lines":
         from unnest.report import json
 
         return json.line(entry)
-    if quiet or (entry.error is not None and not entry.wrappers):
+    if quiet or (entry.error is not None and not entry.wrappers and not rows):
         return None
     from unnest.report import text
 
-    return text.render(entry, verbose=verbose, color=_colors(sys.stdout))
+    return text.row(entry, look) if rows else text.render(entry, look)
+
+
+def _look(*, verbose: bool) -> Look:
+    """What stdout can show."""
+    from unnest.report.text import Look
+
+    color = _colors(sys.stdout)
+    letters = (sys.stdout.encoding or "").lower().replace("-", "")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    return Look(verbose, color, width, ascii_only=not letters.startswith("utf"))
+
+
+#: Columns where stdout is no terminal.
+WIDTH = 80
 
 
 class StdoutError(Exception):
@@ -411,28 +527,74 @@ def _colors(stream: TextIO) -> bool:
 
 #: Copies shorter than this are over before anybody wonders.
 LONG = 256 << 20
-WHOLE = 100
+#: Seconds between two looks of a progress bar, and files between two looks of a count.
+OFTEN, FILES = 0.2, 20
 
 
 class _Progress:
-    """Progress of large files, for people only."""
+    """Progress of long work, for people only: bytes of large files, and files where stdout does not show them.
+
+    Drawn from the thread that works, so that there is no other to be interrupted.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = sys.stderr.isatty() and not quiet
+        self._counts = self._shown and not sys.stdout.isatty()
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._last = 0.0
+        self._files = 0
 
     def meter(self, path: str) -> Callable[[int, int], None] | None:
-        """A percentage that grows in one line."""
-        if not sys.stderr.isatty():
+        """A bar with rate and time left; None where nobody looks."""
+        if not self._shown:
             return None
-        last = -1
 
         def step(done: int, total: int) -> None:
-            nonlocal last
-            percent = WHOLE * done // max(total, 1)
-            if total > LONG and percent != last:
-                last = percent
-                end = "\r" + " " * (len(name) + 6) + "\r" if percent == WHOLE else ""
-                _showing(lambda: print(f"\r{name} {percent:3}%{end}", end="", file=sys.stderr, flush=True))
+            now = time.monotonic()
+            if total > LONG and (now - self._last > OFTEN or done == total):
+                self._last = now
+                _showing(lambda: self._move(plain(path), done, total))
 
-        name = plain(path)
         return step
 
-    def looked_at(self, path: str) -> None:
-        """Every file shows its own."""
+    def looked_at(self, path: str) -> None:  # noqa: ARG002 - their number is enough
+        """Counts files, where they are not listed on the same terminal."""
+        self._files += 1
+        if self._counts and self._files % FILES == 0:
+            _showing(lambda: print(f"\r{self._files:,} files\x1b[K", end="", file=sys.stderr, flush=True))
+
+    def hide(self) -> None:
+        """Take the bars away: something is going to be printed."""
+        if self._bars is not None:
+            _showing(self._bars.stop)
+            self._bars, self._tasks = None, {}
+
+    def close(self) -> None:
+        """Leave nothing of it on the terminal."""
+        self.hide()
+        if self._counts and self._files >= FILES:
+            _showing(lambda: print("\r\x1b[K", end="", file=sys.stderr, flush=True))
+
+    def _move(self, name: str, done: int, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+
+        if self._bars is None:
+            columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+            label = TextColumn("{task.description}", markup=False)
+            self._bars = Progress(label, *columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+            self._bars.start()
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total)
+        self._bars.update(self._tasks[name], completed=done)
+        self._bars.refresh()
+        if done >= total:
+            self._bars.remove_task(self._tasks.pop(name))

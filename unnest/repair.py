@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from unnest import destination, outputs, remote
 from unnest.budget import Budget, check, limited
@@ -39,6 +39,9 @@ from unnest.options import (
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 from unnest.report.result import Action, Kept, Problem, Report, Result, Writer
 
+if TYPE_CHECKING:
+    from unnest.report.diagram import Drawing
+
 #: Called with the bytes moved so far, and in all: written once, read back once.
 Meter: TypeAlias = Callable[[int, int], None]
 
@@ -51,12 +54,14 @@ def inspect(
     architecture: Architecture = None,
     slice_layers: Iterable[str] = (),
     trust: bool = False,
+    draw: bool = False,
 ) -> Report:
     """Tell what is in this file, and whether it is a parallel model.
 
     `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
     was saved or of its template. `slice_layers` are the classes of which the caller vouches that
-    they cut the batch in order. `trust` raises the limits of work and memory.
+    they cut the batch in order. `trust` raises the limits of work and memory. With `draw` the
+    report has a `drawing`, for `unnest.report.diagram`.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
     if remote.is_remote(report.path):
@@ -66,6 +71,8 @@ def inspect(
         with limited(_budget(report.path, trust=trust)), reading(report.path), _opened(report.path) as source:
             made = _plan(source, known, choices)
             report = replace(_seen(report, source, made), near_misses=made.near_misses, fix_would=_foreseen(made))
+            if draw:
+                report = replace(report, drawing=_drawing(source, made, known, choices))
             mistaken = made.refusal if made.refusal is not None and made.refusal.code == MISMATCH else None
             return (
                 replace(report, error=Problem(MISMATCH, f"{source.path}: {mistaken.message}")) if mistaken else report
@@ -201,6 +208,16 @@ def _seen(report: R, source: Source, made: Plan) -> R:
     )
 
 
+def _drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
+    """The picture of what is stored, or was given, and of what `fix` would write."""
+    from unnest.report.diagram import draw
+
+    before = source.stored.architecture or architecture
+    after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
+    refusal = made.refusal.message if made.refusal is not None else None
+    return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
+
+
 def _loading(model: Stored, path: str, container: str) -> dict[str, Any]:
     """What a report says of where a file loads."""
     return {
@@ -245,13 +262,24 @@ def _told_code(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
 def _troubled(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
     if not isinstance(error, UnnestError):
-        told = " ".join(str(error).split())[:200]
-        error = Failed("internal", f"{report.path}: internal error ({type(error).__name__}: {told}); please report it")
+        error = Failed("internal", f"{report.path}: {internal(error)}")
     name = report.container
     if name is None and not remote.is_remote(report.path):
         with contextlib.suppress(UnnestError, OSError):
             name = container_of(report.path)
     return replace(report, container=name, error=Problem(error.code, error.message))
+
+
+def internal(error: BaseException) -> str:
+    """A defect in one line: what was raised, and where in this package."""
+    told = " ".join(str(error).split())[:200]
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] == "unnest":
+            place = f" at {module}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"internal error ({type(error).__name__}: {told}{place}); please report it"
 
 
 def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:

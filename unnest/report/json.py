@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from unnest import __version__
@@ -42,7 +42,8 @@ def document(entries: Sequence[Report]) -> dict[str, Any]:
 
 
 def _entry(report: Report) -> dict[str, Any]:
-    entry = asdict(report)
+    entry = asdict(replace(report, drawing=None))
+    del entry["drawing"]
     if entry["template"] is not None:
         entry["template"]["class"] = entry["template"].pop("class_name")
     return entry

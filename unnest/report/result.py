@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.loading import Needs
 from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding
+
+if TYPE_CHECKING:
+    from unnest.report.diagram import Drawing
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
 
@@ -67,6 +70,8 @@ class Report:
     does_not_load_in: Mapping[str, str] = field(default_factory=dict)
     #: What has to be given to load it.
     needs: Needs = field(default_factory=Needs)
+    #: The picture of it, where it was asked for; no part of the JSON report.
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,8 @@ class Tally:
 
     verdicts: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
+    #: (verdict, container or error code, Keras's version) -> entries.
+    kinds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     #: Entries with an error.
     troubled: int = 0
 
@@ -101,6 +108,8 @@ class Tally:
     def add(self, entry: Report) -> None:
         """One more."""
         self.verdicts[entry.verdict] += 1
+        what = entry.error.code if entry.error is not None else entry.container or ""
+        self.kinds[entry.verdict, what, entry.writer.keras_version or ""] += 1
         self.troubled += entry.error is not None
         if isinstance(entry, Result):
             self.actions[entry.action] += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
@@ -13,19 +14,49 @@ from unnest.report.result import Report, Result, Tally
 FEW = 6
 
 
-def render(report: Report, *, verbose: bool = False, color: bool = False) -> str:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a report is shown: in colour or not, how wide, and whether the terminal has no more than ASCII."""
+
+    verbose: bool = False
+    color: bool = False
+    width: int = 80
+    ascii_only: bool = False
+
+
+def render(report: Report, look: Look = Look()) -> str:
     """One model's report, without a trailing newline. Errors are messages, not part of it."""
-    paint = _PAINT if color else {}
+    paint = _PAINT if look.color else {}
     lines = [_headline(report, paint)]
     if report.error is None:
-        lines += [f"  {plain(line)}" for line in _body(report, verbose=verbose)]
+        body = [f"  {plain(line)}" for line in _body(report, verbose=look.verbose)]
+        lines += [*(f"  {line}" for line in _tree(report, paint, look)), *body]
     return "\n".join(lines)
 
 
-_PAINT = {"clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m", "end": "\x1b[0m"}
+#: Escape sequences by verdict, and by the part that a layer plays in a wrapper.
+_PAINT = {
+    "clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m",
+    "slice": "\x1b[33m", "merge": "\x1b[35m", "tower": "\x1b[34m", "more": "\x1b[34m", "kept": "\x1b[32m",
+    "end": "\x1b[0m",
+}  # fmt: skip
 
 
-def _headline(report: Report, paint: dict[str, str]) -> str:
+def _tree(report: Report, paint: Mapping[str, str], look: Look) -> Iterator[str]:
+    """The wrapper as a picture, where there is one."""
+    if report.drawing is None or not report.wrappers:
+        return
+    from unnest.report.diagram import tree
+
+    for line in tree.lines(report.drawing, look.width - 2):
+        painted = "".join(
+            f"{paint[role]}{plain(words)}{paint['end']}" if role is not None and role in paint else plain(words)
+            for words, role in line
+        )
+        yield painted.translate(tree.ASCII) if look.ascii_only else painted
+
+
+def _headline(report: Report, paint: Mapping[str, str]) -> str:
     verdict = f"{paint.get(report.verdict, '')}{report.verdict}{paint.get('end', '')}"
     return f"{plain(report.path)}: {verdict}{plain(_written_by(report))}"
 
@@ -140,8 +171,58 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def writer(report: Report) -> str:
+    """The software that wrote a file, as far as it says."""
+    return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
+
+
+#: Widths of the columns of a row; what is longer pushes the rest.
+VERDICT, PATH = 10, 36
+
+
+def row(report: Report, look: Look) -> str:
+    """One model of many, in one line."""
+    paint = _PAINT if look.color else {}
+    start, end = paint.get(report.verdict, ""), paint.get("end", "")
+    facts = "; ".join(_facts(report))
+    if report.error is not None:
+        return f"{start}{report.verdict:{VERDICT}}  {plain(report.path):{PATH}}  {plain(facts)}{end}".rstrip()
+    return f"{start}{report.verdict:{VERDICT}}{end}  {plain(report.path):{PATH}}  {plain(facts)}".rstrip()
+
+
+def _facts(report: Report) -> Iterator[str]:
+    if report.error is not None:
+        yield report.error.message.removeprefix(f"{report.path}: ")
+        return
+    if report.wrappers:
+        towers = " x ".join(str(w.towers or "?") for w in report.wrappers)
+        yield f"{towers} towers of {report.wrappers[-1].template}"
+    if writer(report):
+        yield writer(report)
+    if report.loads_in:
+        yield f"loads in {', '.join(_brief(software) for software in report.loads_in)}"
+    if report.fix_would is not None and "refuse" in report.fix_would:
+        yield "fix will refuse it"
+    warnings = sum(finding.severity != "info" for finding in report.findings)
+    if warnings:
+        yield _count(warnings, "warning")
+
+
+def _brief(software: str) -> str:
+    return software.split(",", maxsplit=1)[0].removesuffix(" (Keras 2)")
+
+
 def summary(tally: Tally) -> str:
     """Many files in one line."""
     told = [f"{tally.verdicts[v]} {v}" for v in ("clean", "parallel", "unreadable") if tally.verdicts[v]]
     done = [f"{n} {action}" for action, n in sorted(tally.actions.items())]
     return f"{_count(tally.files, 'file')}: {', '.join(told)}{'; ' if done else ''}{', '.join(done)}"
+
+
+def kinds(tally: Tally) -> Iterator[str]:
+    """Many files by kind, a line each: what they are, in which container, by whom; nothing where all are of one."""
+    if len(tally.kinds) > 1:
+        for (verdict, what, version), number in sorted(
+            tally.kinds.items(), key=lambda item: (item[0][0], -item[1], item[0])
+        ):
+            yield f"{number:6,}  {verdict:{VERDICT}}  {plain(what + (f', Keras {version}' if version else ''))}"

@@ -1,0 +1,160 @@
+"""Make what the documents take from the program: `python scripts/make_pages.py`.
+
+The manual page and the reference of the command line from the parser, the reference of the JSON report from its schema,
+the pictures from files of the fixtures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import unnest
+from unnest.cli import EXITS, app
+from unnest.report.diagram import RENDERERS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+SCHEMA = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """The whole program and its commands, by how they are called."""
+    root: Any = typer.main.get_command(app)
+    yield "unnest", root
+    for name, command in root.commands.items():
+        yield f"unnest {name}", command
+
+
+def options(command: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - the parser's, whichever library it comes from
+    """(spelling, help) of each option, the arguments left out."""
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
+            yield ", ".join(sorted(parameter.opts, key=len)) + value, parameter.help or ""
+
+
+def usage(name: str, command: Any) -> str:  # noqa: ANN401 - as above
+    """How a command is called."""
+    arguments = [
+        f"{p.metavar}{'...' if p.nargs == -1 else ''}" for p in command.params if p.param_type_name == "argument"
+    ]
+    return " ".join([name, "[OPTION]...", *(arguments or ["COMMAND"])])
+
+
+def markdown() -> str:
+    """The reference for the site."""
+    made = "Made from the program by `scripts/make_pages.py`"
+    lines = ["# Command line", "", f"{made}; what the options mean for each other is in [commands](commands.md)."]
+    for name, command in commands():
+        lines += ["", f"## {name}", "", *_paragraphs(command.help), "", f"    {usage(name, command)}", ""]
+        lines += ["| option | meaning |", "|---|---|"]
+        lines += [f"| `{spelling.replace('|', chr(92) + '|')}` | {help_} |" for spelling, help_ in options(command)]
+    lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in EXITS.items()]
+    return "\n".join([*lines, ""])
+
+
+def man_page() -> str:
+    """The manual page, in man(7)."""
+    root = next(command for _, command in commands())
+    lines = ['.TH UNNEST 1 "" "unnest" "User Commands"', ".SH NAME", f"unnest \\- {_roff(root.help.splitlines()[0])}"]
+    lines += [".SH SYNOPSIS"]
+    for name, command in commands():
+        lines += [".nf" if name == "unnest" else ".br", _roff(usage(name, command))]
+    lines.append(".fi")
+    for name, command in commands():
+        lines.append(".SH OPTIONS" if name == "unnest" else f'.SH "{name.upper()}"')
+        lines += [] if name == "unnest" else [_roff(line) for line in _paragraphs(command.help)]
+        for spelling, help_ in options(command):
+            lines += [".TP", f".B {_roff(spelling)}", _roff(help_)]
+    lines.append(".SH EXIT STATUS")
+    for code, meaning in EXITS.items():
+        lines += [".TP", f".B {code}", _roff(meaning)]
+    lines += [".SH ENVIRONMENT", ".TP", ".B NO_COLOR", "no colours on a terminal either"]
+    return "\n".join([*lines, ""])
+
+
+def report() -> str:
+    """The reference of the JSON report."""
+    schema = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
+    lines = [
+        "# JSON report",
+        "",
+        "Made from `unnest/report/schema.json`, which the package ships, by `scripts/make_pages.py`.",
+    ]
+    lines += ["", "## The document", "", *_properties(schema)]
+    for name, part in schema["$defs"].items():
+        if "properties" in part:
+            lines += ["", f"## {name}", "", *_properties(part)]
+    return "\n".join([*lines, ""])
+
+
+def _properties(schema: dict[str, Any]) -> Iterator[str]:
+    yield from ("| key | value |", "|---|---|")
+    for key, value in schema["properties"].items():
+        told = ": ".join(part for part in (_kind(value), value.get("description", "")) if part)
+        yield f"| `{key}` | {told} |".replace("||", "|")
+
+
+def _kind(value: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "enum" in value:
+        return ", ".join(f"`{each}`" if each is not None else "null" for each in value["enum"])
+    if "const" in value:
+        return f"`{value['const']}`"
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        part = SCHEMA["$defs"][name]
+        return f"[{name}](#{name})" if "properties" in part else _kind(part)
+    for many in ("anyOf", "oneOf"):
+        if many in value:
+            return ", or ".join(_kind(each) for each in value[many])
+    kinds = value.get("type", "object")
+    words = ", ".join([kinds] if isinstance(kinds, str) else kinds)
+    return f"array of {_kind(value['items'])}" if "items" in value and words == "array" else words
+
+
+def picture(source: str) -> Callable[[], str]:
+    """A diagram of a file of the fixtures."""
+
+    def draw() -> str:
+        drawing = unnest.inspect(ROOT / "fixtures" / source, draw=True).drawing
+        assert drawing is not None
+        return RENDERERS[".svg"](drawing, os.path.basename(source))
+
+    return draw
+
+
+def _paragraphs(help_: str | None) -> list[str]:
+    return [line.strip() for line in (help_ or "").replace("\b", "").splitlines()]
+
+
+def _roff(words: str) -> str:
+    escaped = words.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
+#: What is made, and how.
+PAGES = {
+    DOCS / "man" / "unnest.1": man_page,
+    DOCS / "cli.md": markdown,
+    DOCS / "json.md": report,
+    DOCS / "pictures" / "two-towers.svg": picture("k224/official-cnn-adam/parallel.h5"),
+    DOCS / "pictures" / "eight-towers.svg": picture("k122/kuza-frozen-x8-json/model.json"),
+    DOCS / "pictures" / "twice.svg": picture("tf23/official-mlp-adam-double/parallel.h5"),
+    DOCS / "pictures" / "ensemble.svg": picture("k224/lookalike-ensemble-sgd/lookalike.h5"),
+    DOCS / "pictures" / "siamese.svg": picture("k224/lookalike-clean_siamese/clean.h5"),
+}
+
+if __name__ == "__main__":
+    for path, make in PAGES.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(make(), encoding="utf-8")
+        sys.stdout.write(f"{path}\n")

@@ -1,0 +1,79 @@
+"""One line a file, and the summary of many."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.model import Wrapper
+from unnest.findings import Code
+from unnest.report import scan_page, text
+from unnest.report.result import Problem, Report, Tally, Writer
+
+TORN = Report(
+    path="a\x1b[2J.h5", verdict="unreadable", error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it")
+)
+CLEAN = Report(path="b.h5", verdict="clean", container="h5", contents="model", loads_in=("tf_keras (Keras 2)",))
+PARALLEL = Report(
+    path="<script>alert(1)</script>.h5",
+    verdict="parallel",
+    container="h5",
+    contents="model",
+    writer=Writer("2.2.4", "tensorflow"),
+    wrappers=(
+        Wrapper("m", "inner", 4, "whole", ("c",), 0, "proven", ("<b>names</b> \x07",)),
+        Wrapper("inner", "net", 2, "whole", ("c",), 1, "proven", ()),
+    ),
+    loads_in=("Keras 2.2.4, which wrote it",),
+    findings=(Code.NEEDS_ARCHITECTURE(), Code.WEIGHTLESS_LEFT_OUT()),
+    fix_would="unnest fix will refuse this: no",
+)
+
+
+@pytest.mark.parametrize(
+    ("report", "facts"),
+    [
+        (TORN, ["unreadable", "a\\x1b[2J.h5", "is cut short; copy it"]),
+        (CLEAN, ["clean", "b.h5", "loads in tf_keras"]),
+        (
+            PARALLEL,
+            [
+                "parallel",
+                "<script>alert(1)</script>.h5",
+                "4 x 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
+            ],
+        ),
+    ],
+)
+def test_a_row(report: Report, facts: list[str]) -> None:
+    """Verdict, path, and what matters, in one harmless line; trouble is coloured whole."""
+    row = text.row(report, text.Look())
+    assert row.split(maxsplit=2) == facts
+    painted = text.row(report, text.Look(color=True))
+    assert painted.endswith("\x1b[0m") == (report.verdict == "unreadable")
+    assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
+
+
+def test_kinds() -> None:
+    """A line for every kind; none where there is but one."""
+    tally = Tally()
+    tally.add(CLEAN)
+    tally.add(CLEAN)
+    assert [*text.kinds(tally)] == []
+    tally.add(TORN)
+    tally.add(PARALLEL)
+    assert [" ".join(line.split()) for line in text.kinds(tally)] == [
+        "2 clean h5",
+        "1 parallel h5, Keras 2.2.4",
+        "1 unreadable truncated",
+    ]
+
+
+def test_the_page_of_a_scan() -> None:
+    """A row a file; what a name holds stays text."""
+    page = scan_page.render([TORN, CLEAN, PARALLEL] * 400, "1.0")
+    assert page.count("<tr class=") == 1200
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;.h5" in page
+    assert "<b>names" not in page
+    assert not {"\x1b", "\x07"} & set(page)
+    assert page == scan_page.render([TORN, CLEAN, PARALLEL] * 400, "1.0")

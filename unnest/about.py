@@ -1,0 +1,44 @@
+"""What a bug report needs to say of the software: versions and platform, and nothing of the machine's owner."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+
+from unnest import __version__
+
+#: Distributions that decide what a run does, in the order of their weight.
+NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "PyYAML")
+OPTIONAL = ("tensorflow", "keras", "tf_keras", "jax", "torch")
+
+
+def versions() -> Iterator[str]:
+    """One `name version` a line; nothing but h5py is imported for it, which alone knows its HDF5."""
+    yield f"unnest {__version__}"
+    yield f"Python {platform.python_version()} ({platform.python_implementation()})"
+    yield f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield f"encodings: stdout {sys.stdout.encoding}, files {sys.getfilesystemencoding()}"
+    for name in NEEDED:
+        yield f"{name} {_version(name) or 'is missing'}"
+    yield f"HDF5 {_hdf5()}"
+    for name in OPTIONAL:
+        version = _version(name)
+        if version is not None:
+            yield f"{name} {version}"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _hdf5() -> str:
+    try:
+        from h5py import version
+    except ImportError as e:
+        return f"cannot be loaded ({e})"
+    return str(version.hdf5_version)

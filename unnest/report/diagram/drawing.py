@@ -1,0 +1,309 @@
+"""What a diagram shows: boxes and arrows, with the part that each box plays in a wrapper.
+
+A figure is one graph of layers. Towers beyond the first few are one box, and so are layers far from any wrapper, so
+that a figure stays readable for any number of both. What a box stands for is in `inside`, for renderers that can open
+it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture.graph import CallId, Graph, Layer
+from unnest.core.model import JsonObject, Wrapper
+from unnest.core.recognise.wrappers import Found, recognise
+
+#: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
+#: layers that are not. kept: of the template, in the model that is left.
+Role: TypeAlias = Literal["input", "layer", "slice", "tower", "merge", "more", "group", "kept"]
+
+#: Up to so many towers each is drawn; of more, the first TOWERS_AHEAD and the last.
+TOWERS_DRAWN = 4
+TOWERS_AHEAD = 2
+#: Up to so many layers outside of wrappers each is drawn; more become boxes that stand for several.
+LAYERS_DRAWN = 24
+#: Levels of models in models that can be opened.
+DEEPEST = 8
+
+
+@dataclass(frozen=True)
+class Node:
+    """One box. `key` is its name in the figure's edges; `stands_for` layers or towers, where it is not one."""
+
+    key: str
+    name: str
+    kind: str
+    role: Role
+    inside: Figure | None = None
+    stands_for: int = 1
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Boxes in an order in which each comes after those that it reads, and arrows between them, by their keys."""
+
+    title: str
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[str, str], ...]
+    layers: int
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A model as it is, level by level where wrappers sit inside models, and as `fix` leaves it.
+
+    `after` is None where nothing would change, or `refusal` says why nothing can be written.
+    """
+
+    before: tuple[Figure, ...]
+    after: Figure | None = None
+    refusal: str | None = None
+
+
+def draw(
+    before: JsonObject | None,
+    after: JsonObject | None,
+    wrappers: Sequence[Wrapper],
+    vouched: Collection[str] = (),
+    refusal: str | None = None,
+) -> Drawing | None:
+    """The drawing of an architecture, and of the one that `fix` writes.
+
+    `wrappers` are those that were found: where the architecture is not stored (weights alone, a serving graph), or has
+    none of them, they are all that can be drawn. `vouched`: classes said to cut the batch. None where there is nothing
+    to draw.
+    """
+    graphs = [] if before is None else [*_levels(before, vouched)]
+    if wrappers and not any(found for _, found in graphs):
+        last = Figure("after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1)
+        whole = last if after is None else _figure(read(after), (), vouched, kept=None)
+        return Drawing((_schema(wrappers),), None if refusal else replace(whole, title="after"), refusal)
+    if not graphs:
+        return None
+    top, *inner = graphs
+    shown = [top, *(level for level in inner if level[1])]
+    titles = ["before" if wrappers else top[0].name, *(f"inside {graph.name}" for graph, _ in shown[1:])]
+    figures = tuple(
+        replace(_figure(graph, found, vouched), title=title)
+        for title, (graph, found) in zip(titles, shown, strict=True)
+    )
+    if not wrappers or after is None or refusal:
+        return Drawing(figures, None, refusal)
+    return Drawing(figures, replace(_figure(read(after), (), vouched, kept=_template_layers(shown)), title="after"))
+
+
+def _levels(model: JsonObject, vouched: Collection[str], depth: int = 0) -> Iterator[tuple[Graph, tuple[Found, ...]]]:
+    """Every graph in the model, outermost first, with its wrappers; a model that is there twice comes once."""
+    graph = read(model)
+    yield graph, recognise(graph, vouched).wrappers
+    if depth == DEEPEST:
+        return
+    for layer in graph.layers.values():
+        for child in [layer.stored] if is_model(layer.stored) else [c for _, c in children(layer.stored)]:
+            yield from _levels(child, vouched, depth + 1)
+
+
+def _template_layers(levels: Iterable[tuple[Graph, tuple[Found, ...]]]) -> frozenset[str]:
+    """Names that a template's layers have in the model that is left: their own, or the template's where it is kept."""
+    names: set[str] = set()
+    for graph, found in levels:
+        for wrapper in found:
+            if wrapper.inline is not None:
+                names |= {call.layer for call in wrapper.first}
+            else:
+                names |= {wrapper.template, *read(graph.layers[wrapper.template].stored).layers}
+    return frozenset(names)
+
+
+def _figure(
+    graph: Graph, found: Sequence[Found], vouched: Collection[str], *, kept: frozenset[str] | None = frozenset(),
+    depth: int = 0,
+) -> Figure:  # fmt: skip
+    """One graph. `kept`: the layers that are a template's; None for all."""
+    insides: dict[str, Figure | None] = {}
+    roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
+    folded = {
+        call: f"tower {n} {i}"
+        for n, wrapper in enumerate(found)
+        for i, tower in enumerate(_towers(graph, wrapper))
+        if len(tower) > 1
+        for call in tower
+    }
+    folded |= {call: f"more {n}" for n, wrapper in enumerate(found) for call in _hidden(graph, wrapper)}
+    order = _in_order(graph)
+    plain = [call for call in order if call not in roles]
+    if len(plain) > LAYERS_DRAWN and depth == 0:
+        folded |= _groups(graph, plain, found)
+    members: dict[str, list[CallId]] = {}
+    for call in order:
+        members.setdefault(folded.get(call, f"{call.layer} {call.rank}"), []).append(call)
+    nodes = []
+    for key, calls in members.items():
+        if calls[0] not in folded:
+            layer = graph.layers[calls[0].layer]
+            if layer.name not in insides:
+                insides[layer.name] = _inside(layer, vouched, depth)
+            is_kept = kept is None or layer.name in kept
+            role = roles.get(calls[0]) or ("input" if is_input(layer.stored) else "kept" if is_kept else "layer")
+            nodes.append(Node(key, layer.name, layer.class_name, role, insides[layer.name]))
+        else:
+            nodes.append(_folded(graph, key, calls, found, kept))
+    edges: dict[tuple[str, str], None] = {}
+    for call in order:
+        for ref in graph.call(call).reads:
+            ends = tuple(folded.get(each, f"{each.layer} {each.rank}") for each in (ref.call, call))
+            if ends[0] != ends[1]:
+                edges[ends[0], ends[1]] = None
+    return Figure(graph.name, tuple(nodes), tuple(edges), len(graph.layers))
+
+
+def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None:
+    """What a box opens to: the layers of a nested model, one level a box."""
+    if not is_model(layer.stored) or depth == DEEPEST:
+        return None
+    graph = read(layer.stored)
+    return _figure(graph, recognise(graph, vouched).wrappers, vouched, depth=depth + 1)
+
+
+def _roles(graph: Graph, found: Found) -> Iterator[tuple[CallId, Role]]:
+    yield from ((call, "slice") for call in found.slices)
+    yield from ((call, "tower") for tower in _towers(graph, found) for call in tower)
+    yield from ((call, "merge") for merge in found.merges for call in merge.calls)
+
+
+def _towers(graph: Graph, found: Found) -> list[frozenset[CallId]]:
+    """The calls of each tower: one of a nested model, or those of the graph's own layers between slices and merges.
+
+    What no slice leads to is read by towers, and part of none.
+    """
+    if found.inline is None:
+        return [frozenset({tower}) for tower in found.towers]
+    between = set(found.slices)
+    merging = {call for merge in found.merges for call in merge.calls}
+    for call in _in_order(graph):
+        if call not in merging and any(ref.call in between for ref in graph.call(call).reads):
+            between.add(call)
+    towers = []
+    for end in found.towers:
+        tower, waiting = set[CallId](), [end]
+        while waiting:
+            call = waiting.pop()
+            if call in between and call not in found.slices and call not in tower:
+                tower.add(call)
+                waiting += [ref.call for ref in graph.call(call).reads]
+        towers.append(frozenset(tower))
+    return towers
+
+
+def _hidden(graph: Graph, found: Found) -> frozenset[CallId]:
+    """The towers of many that are not drawn, with the slices and the merges that are there for them alone."""
+    if len(found.towers) <= TOWERS_DRAWN:
+        return frozenset()
+    towers = _towers(graph, found)
+    hidden = set().union(*towers[TOWERS_AHEAD:-1]) - towers[0]
+    last = {merge.calls[0] for merge in found.merges}
+    joins = [call for merge in found.merges for call in merge.calls if call not in last]
+    for call in reversed([c for c in _in_order(graph) if c in found.slices]):
+        users = {user for user, _ in graph.readers.get(call, ())}
+        if users and users <= hidden:
+            hidden.add(call)
+    for call in (c for c in _in_order(graph) if c in joins):
+        if all(ref.call in hidden for ref in graph.call(call).reads):
+            hidden.add(call)
+    return frozenset(hidden)
+
+
+def _in_order(graph: Graph) -> list[CallId]:
+    """All calls, each after those that it reads."""
+    waiting = {at: len({ref.call for ref in call.reads}) for at, call in graph.calls()}
+    ready = [at for at, count in waiting.items() if not count][::-1]
+    done: list[CallId] = []
+    while ready:
+        at = ready.pop()
+        done.append(at)
+        for user in reversed([*dict.fromkeys(user for user, _ in graph.readers.get(at, ()))]):
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready.append(user)
+    return done
+
+
+def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[Found]) -> dict[CallId, str]:
+    """Layers that are one box: those between the same wrappers, inputs excepted.
+
+    That leaves no circle: whoever is behind a wrapper stays so.
+    """
+    order = _in_order(graph)
+    ends = {merge.calls[0]: n for n, wrapper in enumerate(found) for merge in wrapper.merges}
+    starts = {call: n for n, wrapper in enumerate(found) for call in wrapper.slices}
+    behind: dict[CallId, frozenset[int]] = {}
+    for at in order:
+        own = frozenset([ends[at]] if at in ends else [])
+        behind[at] = own.union(*(behind[ref.call] for ref in graph.call(at).reads))
+    before: dict[CallId, frozenset[int]] = {}
+    for at in reversed(order):
+        own = frozenset([starts[at]] if at in starts else [])
+        before[at] = own.union(*(before[user] for user, _ in graph.readers.get(at, ())))
+    between = {at: (behind[at], before[at]) for at in plain if not is_input(graph.layers[at.layer].stored)}
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(between.values()))}
+    many = {key for key, count in Counter(between.values()).items() if count > 1}
+    return {at: f"group {numbers[key]}" for at, key in between.items() if key in many}
+
+
+def _folded(
+    graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[Found], kept: frozenset[str] | None
+) -> Node:
+    """The box that stands for several calls."""
+    if key.startswith("more "):
+        towers = len(found[int(key.removeprefix("more "))].towers) - TOWERS_AHEAD - 1
+        return Node(key, f"{towers} more towers", "drawn as one", "more", stands_for=towers)
+    names = [*dict.fromkeys(call.layer for call in calls)]
+    inner = set(calls)
+    role: Role = "tower" if key.startswith("tower ") else "kept" if kept is None or names[0] in kept else "group"
+    nodes = tuple(
+        Node(f"{c.layer} {c.rank}", c.layer, graph.layers[c.layer].class_name, "kept" if role == "kept" else "layer")
+        for c in calls
+    )
+    edges = dict.fromkeys(
+        (f"{ref.layer} {ref.rank}", f"{c.layer} {c.rank}")
+        for c in calls for ref in graph.call(c).reads if ref.call in inner
+    )  # fmt: skip
+    title = f"{names[0]} to {names[-1]}"
+    inside = Figure(title, nodes, tuple(edges), len(names))
+    return Node(key, title, "layers", role, inside, stands_for=len(names))
+
+
+def _schema(wrappers: Sequence[Wrapper]) -> Figure:
+    """Wrappers as they are told where no graph of layers is stored, the inner ones inside of the outer ones' towers."""
+    inside: Figure | None = None
+    for wrapper in reversed(wrappers):
+        shown = wrapper.towers or TOWERS_AHEAD
+        lanes = [*range(shown)] if shown <= TOWERS_DRAWN else [*range(TOWERS_AHEAD), shown - 1]
+        merges = wrapper.merge or ("merge",)
+        nodes = [Node("batch", "batch", "input", "input")]
+        edges = []
+        for lane in lanes:
+            nodes.append(Node(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
+            nodes.append(replace(_template(wrapper, "tower"), key=f"tower {lane}", inside=inside))
+            edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
+            edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
+        if len(lanes) < shown:
+            more = shown - len(lanes)
+            nodes.append(Node("more", f"{more} more towers", "drawn as one", "more", stands_for=more))
+            edges += [("batch", "more"), *(("more", f"merge {m}") for m in range(len(merges)))]
+        nodes += [Node(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
+        inside = Figure(wrapper.name or "before", tuple(nodes), tuple(edges), len(nodes))
+    assert inside is not None
+    return replace(inside, title="before")
+
+
+def _template(wrapper: Wrapper, role: Role) -> Node:
+    return Node("template", wrapper.template, "template model", role)
+
+
+def _chain(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    return (Node("batch", "batch", "input", "input"), *nodes)

@@ -1,0 +1,42 @@
+"""What pages and pictures share: text made harmless for XML, and a page that loads nothing from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+
+from unnest.report.escape import plain
+
+
+def text(words: str) -> str:
+    """Words out of a file, as the text of an element or the value of a quoted attribute."""
+    return escape(plain(words))
+
+
+def page(title: str, body: str, style: str, script: str) -> str:
+    """A self-contained page. The browser runs this script and style, by their hashes, and loads nothing else."""
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{text(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _hash(source: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

@@ -1,0 +1,62 @@
+"""What `inspect` writes beside its report, diagrams and pages: complete or absent, and never in an input's place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from unnest.errors import Failed, Refused, UsageError
+from unnest.files import atomic, replaceable
+from unnest.report import diagram
+from unnest.report.result import Report
+
+
+def check_suffix(option: str, place: str, suffixes: Iterable[str]) -> str:
+    """The suffix of a path that an option names. Raises UsageError where it is none of these."""
+    suffix = os.path.splitext(place)[1].lower()
+    if suffix not in suffixes:
+        raise UsageError("usage", f"{option} {place}: the name must end in {' or '.join(suffixes)}")
+    return suffix
+
+
+def write_diagram(place: str, report: Report, *, force: bool) -> None:
+    """Draw the model of a report. Raises Refused or Failed, in one line."""
+    suffix = check_suffix("--diagram", place, diagram.RENDERERS)
+    if report.drawing is None:
+        raise Refused(
+            "nothing-to-draw",
+            f"{report.path}: no graph of layers is stored, and no wrapper was found to draw; try --architecture",
+        )
+    write(place, diagram.RENDERERS[suffix](report.drawing, report.path), [report.path], force=force)
+
+
+def write_scan(place: str, reports: Sequence[Report], *, force: bool) -> None:
+    """The page of a scan. Raises Refused or Failed, in one line."""
+    from unnest import __version__
+    from unnest.report import scan_page
+
+    write(place, scan_page.render(reports, __version__), [report.path for report in reports], force=force)
+
+
+def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
+    """The text as UTF-8, under its name when it is whole. Raises Refused or Failed."""
+    data = text.encode("utf-8", "backslashreplace")
+
+    def fill(path: str) -> None:
+        with open(path, "xb") as file:
+            file.write(data)
+
+    def check(path: str) -> None:
+        with open(path, "rb") as file:
+            if file.read() != data:
+                raise Failed("read-back", f"{place}: reads back differently; the disk may be failing")
+
+    try:
+        replaceable.check_inputs(place, replaceable.Inputs.of(inputs))
+        atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
+    except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
+        raise type(e)(e.code, e.message.replace("-o", "another name").replace("with another", "under another")) from e
+
+
+#: Permission bits of a page, less the umask.
+READABLE = 0o666
