@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from unnest import destination, outputs, remote
-from unnest.budget import Budget, check, limited
+from unnest.budget import Budget, OverBudget, check, limited
 from unnest.core import stored_code
 from unnest.core.keras3.tensors import stored as stored_tensors
 from unnest.core.keras_facts.loading import needs
@@ -209,13 +209,19 @@ def _seen(report: R, source: Source, made: Plan) -> R:
 
 
 def _drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
-    """The picture of what is stored, or was given, and of what `fix` would write."""
+    """The picture of what is stored, or was given, and of what `fix` would write.
+
+    None where the file's budget does not last for one: a picture costs about what recognition costs.
+    """
     from unnest.report.diagram import draw
 
     before = source.stored.architecture or architecture
     after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
     refusal = made.refusal.message if made.refusal is not None else None
-    return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
+    try:
+        return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
+    except OverBudget:
+        return None
 
 
 def _loading(model: Stored, path: str, container: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from tests import makeh5
 from unnest.core.model import Stored, Wrapper
 from unnest.core.plan import plan
+from unnest.repair import inspect
 from unnest.report.diagram import RENDERERS, Drawing, draw, tree
 
 #: A name that each of the renderers would obey if it could.
@@ -134,6 +136,21 @@ def test_what_stores_no_graph_is_drawn_from_what_was_found() -> None:
     assert [node.stands_for for node in towers.nodes if node.role == "more"] == [6]
     assert drawn.after is not None
     assert [node.name for node in drawn.after.nodes] == ["batch", "b"]
+
+
+INLINE = sorted((Path(__file__).parents[2] / "corpus" / "cases" / "h5").glob("*inline*/parallel.h5"))
+
+
+@pytest.mark.parametrize("path", INLINE, ids=lambda path: path.parent.name)
+def test_towers_of_the_graph_s_own_layers(path: Path) -> None:
+    """Each is one box, however its rows are cut, and every box comes after those that it reads."""
+    report = inspect(path, draw=True)
+    assert report.drawing is not None
+    (figure,) = report.drawing.before
+    drawn = sum(node.stands_for if node.role == "more" else node.role == "tower" for node in figure.nodes)
+    assert drawn == report.wrappers[0].towers
+    place = {node.key: n for n, node in enumerate(figure.nodes)}
+    assert all(place[start] < place[end] for start, end in figure.edges)
 
 
 def test_a_clean_model_is_one_figure() -> None:

@@ -8,8 +8,9 @@ it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal, TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
@@ -26,6 +27,8 @@ TOWERS_DRAWN = 4
 TOWERS_AHEAD = 2
 #: Up to so many layers outside of wrappers each is drawn; more become boxes that stand for several.
 LAYERS_DRAWN = 24
+#: Wrappers side by side in one graph that are drawn; what is beyond is layers like others.
+WRAPPERS_DRAWN = 16
 #: Levels of models in models that can be opened.
 DEEPEST = 8
 
@@ -124,26 +127,13 @@ def _figure(
     depth: int = 0,
 ) -> Figure:  # fmt: skip
     """One graph. `kept`: the layers that are a template's; None for all."""
-    insides: dict[str, Figure | None] = {}
+    found = found[:WRAPPERS_DRAWN]
     roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
-    folded = {
-        call: f"tower {n} {i}"
-        for n, wrapper in enumerate(found)
-        for i, tower in enumerate(_towers(graph, wrapper))
-        if len(tower) > 1
-        for call in tower
-    }
-    folded |= {call: f"more {n}" for n, wrapper in enumerate(found) for call in _hidden(graph, wrapper)}
-    order = _in_order(graph)
-    plain = [call for call in order if call not in roles]
-    if len(plain) > LAYERS_DRAWN and depth == 0:
-        folded |= _groups(graph, plain, found)
-    members: dict[str, list[CallId]] = {}
-    for call in order:
-        members.setdefault(folded.get(call, f"{call.layer} {call.rank}"), []).append(call)
+    boxes, edges = _boxes(graph, _drawn_as_one(graph, found, roles, depth))
+    insides: dict[str, Figure | None] = {}
     nodes = []
-    for key, calls in members.items():
-        if calls[0] not in folded:
+    for key, calls in boxes.items():
+        if key == _key(calls[0]):
             layer = graph.layers[calls[0].layer]
             if layer.name not in insides:
                 insides[layer.name] = _inside(layer, vouched, depth)
@@ -152,13 +142,49 @@ def _figure(
             nodes.append(Node(key, layer.name, layer.class_name, role, insides[layer.name]))
         else:
             nodes.append(_folded(graph, key, calls, found, kept))
+    return Figure(graph.name, tuple(nodes), edges, len(graph.layers))
+
+
+def _key(call: CallId) -> str:
+    return f"{call.layer} {call.rank}"
+
+
+def _drawn_as_one(graph: Graph, found: Sequence[Found], roles: Mapping[CallId, Role], depth: int) -> dict[CallId, str]:
+    """The calls that share a box, by its key: towers of several layers, towers of many, layers of many."""
+    shared = {
+        call: f"\0tower {n} {i}"
+        for n, wrapper in enumerate(found)
+        for i, tower in enumerate(_towers(graph, wrapper))
+        if len(tower) > 1
+        for call in tower
+    }
+    shared |= {call: f"\0more {n}" for n, wrapper in enumerate(found) for call in _hidden(graph, wrapper)}
+    plain = [call for call in _in_order(graph) if call not in roles]
+    return shared | _groups(graph, plain, found) if len(plain) > LAYERS_DRAWN and depth == 0 else shared
+
+
+def _boxes(graph: Graph, shared: Mapping[CallId, str]) -> tuple[dict[str, list[CallId]], tuple[tuple[str, str], ...]]:
+    """The calls of every box, each box after those that it reads, and the arrows between boxes.
+
+    Boxes that would read one another in a circle are none: their calls have a box each.
+    """
+    boxes: dict[str, list[CallId]] = {}
     edges: dict[tuple[str, str], None] = {}
-    for call in order:
+    for call in _in_order(graph):
+        end = shared.get(call, _key(call))
+        boxes.setdefault(end, []).append(call)
         for ref in graph.call(call).reads:
-            ends = tuple(folded.get(each, f"{each.layer} {each.rank}") for each in (ref.call, call))
-            if ends[0] != ends[1]:
-                edges[ends[0], ends[1]] = None
-    return Figure(graph.name, tuple(nodes), tuple(edges), len(graph.layers))
+            start = shared.get(ref.call, _key(ref.call))
+            if start != end:
+                edges[start, end] = None
+    sorter: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(boxes, ()))
+    for start, end in edges:
+        sorter.add(end, start)
+    try:
+        order = [*sorter.static_order()]
+    except CycleError as circle:
+        return _boxes(graph, {call: key for call, key in shared.items() if key not in circle.args[1]})
+    return {key: boxes[key] for key in order}, tuple(edges)
 
 
 def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None:
@@ -251,19 +277,19 @@ def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[Found]) -> di
     between = {at: (behind[at], before[at]) for at in plain if not is_input(graph.layers[at.layer].stored)}
     numbers = {key: n for n, key in enumerate(dict.fromkeys(between.values()))}
     many = {key for key, count in Counter(between.values()).items() if count > 1}
-    return {at: f"group {numbers[key]}" for at, key in between.items() if key in many}
+    return {at: f"\0group {numbers[key]}" for at, key in between.items() if key in many}
 
 
 def _folded(
     graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[Found], kept: frozenset[str] | None
 ) -> Node:
     """The box that stands for several calls."""
-    if key.startswith("more "):
-        towers = len(found[int(key.removeprefix("more "))].towers) - TOWERS_AHEAD - 1
+    if key.startswith("\0more "):
+        towers = len(found[int(key.removeprefix("\0more "))].towers) - TOWERS_AHEAD - 1
         return Node(key, f"{towers} more towers", "drawn as one", "more", stands_for=towers)
     names = [*dict.fromkeys(call.layer for call in calls)]
     inner = set(calls)
-    role: Role = "tower" if key.startswith("tower ") else "kept" if kept is None or names[0] in kept else "group"
+    role: Role = "tower" if key.startswith("\0tower ") else "kept" if kept is None or names[0] in kept else "group"
     nodes = tuple(
         Node(f"{c.layer} {c.rank}", c.layer, graph.layers[c.layer].class_name, "kept" if role == "kept" else "layer")
         for c in calls
