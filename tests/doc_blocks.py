@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-WITH = re.compile(r"<!-- with: (.*?) -->")
+WITH = re.compile(r"^<!-- with: (.*?) -->$", re.MULTILINE)
 PAGES = sorted(
     page
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]

@@ -554,7 +554,7 @@ class _Progress:
             now = time.monotonic()
             if total > LONG and (now - self._last > OFTEN or done == total):
                 self._last = now
-                _showing(lambda: self._move(plain(path), done, total))
+                _showing(lambda: self._move(plain(os.path.basename(path)), done, total))
 
         return step
 
