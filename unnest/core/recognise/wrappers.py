@@ -35,6 +35,7 @@ from unnest.core.recognise import layer_facts, slice_claims, slice_steps
 from unnest.core.recognise.operations import operation
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
 from unnest.core.recognise.slice_steps import Step
+from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
     from unnest.core.recognise.computed_wrappers import ComputedWrapper
@@ -156,7 +157,9 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         computed, more = computed_wrappers.find(graph)
         judged = [_of_rows(graph, each) for each in computed]
         found += [each for each in judged if isinstance(each, Found)]
-        for miss in (*more, *(each for each in judged if isinstance(each, NearMiss))):
+        told = [] if found else [*_inline(graph)]
+        found += [each for each in told if isinstance(each, Found)]
+        for miss in (*(each for each in (*told, *judged) if isinstance(each, NearMiss)), *more):
             near.setdefault(miss.layer, miss)
     joined = {c.layer for wrapper in found for merge in wrapper.merges for c in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
@@ -207,6 +210,83 @@ def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
         "proven",
         evidence,
         inline=Inline(frozenset(copies.calls[0]), cut, ends),
+    )
+
+
+def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
+    """Towers of the graph's own layers behind slices that are told their parts, and why others are none."""
+    found: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
+    for at, call in graph.calls():
+        layer = graph.layers[at.layer]
+        if len(call.reads) == 1 or not layer_facts.may_join(layer) or _is_part_of_a_larger_merge(graph, at):
+            continue
+        operands, calls = _join(graph, at) if call.reads else ([], [])
+        if (
+            len(operands) == 0
+            or not _can_merge(layer)
+            or _on_batch_axis(graph, calls) is not True
+            or len({*operands}) < len(operands)
+        ):
+            continue
+        try:
+            copies = walk_back(graph, tuple(operands), lambda column: _told_apart(graph, column))
+            if copies.entries:
+                merge = Merge(operands[0].tensor, tuple(calls), on_batch_axis=True)
+                found.setdefault(frozenset(c.call for e in copies.entries for c in e), []).append((merge, copies))
+        except Unlike:
+            continue
+    for outputs in found.values():
+        yield _told_or_not(graph, [merge for merge, _ in outputs], [copies for _, copies in outputs])
+
+
+def _told_or_not(graph: Graph, merges: Sequence[Merge], copies: Sequence[Copies]) -> Found | NearMiss:
+    """The wrapper around such towers, or why they are none."""
+    try:
+        return _told_inline(graph, merges, copies)
+    except NotAWrapper as reason:
+        return NearMiss(merges[0].layer, str(reason))
+
+
+def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
+    """What slices by stored code, or by a class of somebody's own, are cut from; None where they are all the same."""
+    layers = [graph.layers[ref.layer] for ref in column]
+    for ref, layer in zip(column, layers, strict=True):
+        is_own = layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
+        if not _can_slice(graph, ref.call) or operation(layer, graph.call(ref.call)) is not None or not is_own:
+            return None
+    is_split = len({ref.call for ref in column}) == 1
+    told = [{key: value for key, value in layer.settings.items() if key != "name"} for layer in layers]
+    return graph.call(column[0].call).reads[0] if is_split or any(one != told[0] for one in told) else None
+
+
+def _told_inline(graph: Graph, merges: Sequence[Merge], copies: Sequence[Copies]) -> Found:
+    """The wrapper around such towers. Raises NotAWrapper unless what the slices are told is all rows in order."""
+    columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
+    calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
+    towers, joining = set().union(*calls), {c for merge in merges for c in merge.calls}
+    cut, traced = _cut(graph, columns, [_Known(None, frozenset())] * len(columns), towers)
+    ends = [_join(graph, merge.calls[0])[0] for merge in merges]
+    if not _only_read_by(graph, sorted(towers), towers | joining):
+        raise NotAWrapper(f"the towers that end in {ends[0][0].layer} are read by others than {merges[0].layer} too")
+    if not cut.claims or any(claim.told is not Told.ROWS for claim in cut.claims):
+        raise NotAWrapper(f"nothing stored tells that {cut.lanes[0][0].layer} and its like cut {cut.sources[0].layer}")
+    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):
+        raise NotAWrapper(f"the towers that end in {ends[0][0].layer} hold no weights but those of normalizations")
+    evidence = _evidence(graph, [end.call for end in ends[0]], cut, merges)
+    names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
+    return Found(
+        ends[0][0].layer,
+        tuple(end.call for end in ends[0]),
+        tuple(dict.fromkeys(cut.sources)),
+        cut.calls,
+        tuple(merges),
+        "proven" if cut.is_proven else "likely",
+        (f"{len(calls)} towers of the same layers: {_listed(names)}", *[*evidence][1:]),
+        inline=Inline(
+            frozenset(calls[0]),
+            {column[0]: each.sources[0] for column, each in zip(columns, traced, strict=True)},
+            {merge.tensor: end[0] for merge, end in zip(merges, ends, strict=True)},
+        ),
     )
 
 
@@ -429,10 +509,22 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     columns = list(zip(*inputs, strict=True))
     shapes = layer_facts.template_shapes(template.stored) or []
     shapes = [*shapes, *[None] * (len(columns) - len(shapes))][: len(columns)]
-    traced = [_trace(graph, c, _Known(s, frozenset(vouched))) for c, s in zip(columns, shapes, strict=True)]
+    cut, traced = _cut(graph, columns, [_Known(shape, frozenset(vouched)) for shape in shapes], {*towers})
+    _check_shapes(graph, template, cut.sources)
+    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in cut.calls):
+        return cut
+    return _computed(graph, cut, _inputs(graph, columns, traced, shapes))
+
+
+def _cut(
+    graph: Graph, columns: Sequence[tuple[Ref, ...]], known: Sequence[_Known], towers: set[CallId]
+) -> tuple[_Cut, list[_Cut]]:
+    """How what the towers read is cut, all inputs together and one by one. Raises NotAWrapper."""
+    name = min(towers).layer
+    traced = [_trace(graph, c, k) for c, k in zip(columns, known, strict=True)]
     cuts = [cut for cut in traced if cut.lanes[0]]
     if not cuts:
-        raise NotAWrapper(f"every call of {template.name} reads the whole of {columns[0][0].layer}")
+        raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     sources = tuple(cut.sources[0] for cut in traced)
     whole_ones = (cut.sources[0] for cut in traced if not cut.lanes[0])
     for source in whole_ones:
@@ -443,11 +535,10 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
             )
     between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
     _check_readers(graph, cuts, towers)
-    _check_shapes(graph, template, sources)
     claims = [claim for cut in cuts for claim in cut.claims]
     if not slice_claims.agree(claims):
-        raise NotAWrapper(f"the inputs of {template.name} are cut in different places")
-    whole = _Cut(
+        raise NotAWrapper(f"the inputs of {name} are cut in different places")
+    return _Cut(
         sources,
         tuple(lane for cut in cuts for lane in cut.lanes),
         between,
@@ -455,10 +546,7 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
         any(cut.dealt_out for cut in cuts),
         tuple(claims),
         all(cut.shown for cut in cuts),
-    )
-    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in between):
-        return whole
-    return _computed(graph, whole, _inputs(graph, columns, traced, shapes))
+    ), traced
 
 
 def _check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
+from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
 
@@ -119,3 +122,43 @@ def test_what_a_class_is_called_says_nothing(name: str) -> None:
     assert seen(model([renamed])).wrappers == seen(model([told])).wrappers
     joined = seen(model([told], merge(name))).wrappers
     assert [w.towers for w in joined] == [w.towers for w in seen(model([told], merge("Joiner"))).wrappers]
+
+
+def _shared_layers(told: Sequence[Mapping[str, int]]) -> Writer:
+    """A model whose towers are one layer of its own, each behind a Lambda that is told its part."""
+    writer = Writer()
+    settings = {"function": ["not code", None, None]}
+    parts = [
+        writer.layer("Lambda", f"part_{n}", {**settings, "arguments": dict(each)}, [["x", 0, 0]])[0]
+        for n, each in enumerate(told)
+    ]
+    writer.join(writer.dense(*parts))
+    return writer
+
+
+def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
+    """The first tower's calls, what they read in place of the slice, what stands for the merged tensor."""
+    graph = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}]).graph(["joined", 0, 0])
+    (found,) = wrappers.find(graph)
+    assert found.inline is not None
+    assert (found.template, found.sources, found.confidence) == ("dense", (Ref("x", 0, 0),), "likely")
+    assert found.first == {CallId("dense", 0)}
+    assert found.cut(graph) == {Ref("part_0", 0, 0): Ref("x", 0, 0)}
+    assert found.ends == {Ref("joined", 0, 0): Ref("dense", 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ([{"i": 1, "parts": 2}, {"i": 0, "parts": 2}], "i is 1, 0 from slice to slice, which is no order of parts"),
+        ([{"i": 0}, {"i": 1}], "nothing stored tells that part_0 and its like cut x"),
+        (
+            [{"i": 0, "parts": 2, "axis": 1}, {"i": 1, "parts": 2, "axis": 1}],
+            "part_0 cuts axis 1, which is not the batch",
+        ),
+    ],
+)
+def test_own_layers_behind_slices_that_are_told_otherwise(told: list[dict[str, int]], reason: str) -> None:
+    """Told less than all rows in order, towers of the model's own layers are none."""
+    seen = wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
+    assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])

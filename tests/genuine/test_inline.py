@@ -1,0 +1,47 @@
+"""Towers of a model's own layers behind slices that are told their parts: files of three stacks (`inline/make.py`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import unnest
+from tests.h5compare import differences
+
+HERE = Path(__file__).with_name("inline")
+STACKS = ("k224", "tf23", "tf210")
+
+#: Why each look-alike is none; layers with weights of their own are no candidates.
+REASONS = {
+    "not-swapped": "i is 1, 0 from slice to slice, which is no order of parts",
+    "not-twice": "every tower reads the whole of rows",
+    "not-all": "slice arguments: i counts from 0, but parts is 3, 3 from slice to slice",
+    "not-shared": None,
+}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize(("name", "towers"), [("two", 2), ("three", 3)])
+def test_the_model_as_if_it_had_never_been_cut(stack: str, name: str, towers: int, tmp_path: Path) -> None:
+    """What comes out is what the same process saved for the template."""
+    source, out = HERE / stack / f"{name}.h5", tmp_path / "out.h5"
+    (wrapper,) = unnest.inspect(source).wrappers
+    assert (wrapper.template, wrapper.towers, wrapper.scope, wrapper.confidence) == (
+        "scores",
+        towers,
+        "whole",
+        "proven",
+    )
+    assert unnest.fix(source, out).action == "fixed"
+    assert differences(out, HERE / stack / f"{name}-base.h5") == []
+    assert unnest.inspect(out).verdict == "clean"
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("name", REASONS)
+def test_look_alikes_stay(stack: str, name: str) -> None:
+    """Swapped, one part twice, a part left out, layers of their own: clean, and why."""
+    seen = unnest.inspect(HERE / stack / f"{name}.h5")
+    assert seen.verdict == "clean"
+    assert next((miss.reason for miss in seen.near_misses), None) == REASONS[name]
