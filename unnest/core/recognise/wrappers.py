@@ -268,6 +268,11 @@ def _told_inline(graph: Graph, merges: Sequence[Merge], copies: Sequence[Copies]
     ends = [_join(graph, merge.calls[0])[0] for merge in merges]
     if not _only_read_by(graph, sorted(towers), towers | joining):
         raise NotAWrapper(f"the towers that end in {ends[0][0].layer} are read by others than {merges[0].layer} too")
+    cut_from = {column[0]: each.sources[0] for column, each in zip(columns, traced, strict=True)}
+    for at in sorted(at for at in calls[0] if is_model(graph.layers[at.layer].stored)):
+        reads = graph.call(at).reads
+        if all(ref in cut_from for ref in reads):
+            _check_shapes(graph, graph.layers[at.layer], [cut_from[ref] for ref in reads])
     if not cut.claims or any(claim.told is not Told.ROWS for claim in cut.claims):
         raise NotAWrapper(f"nothing stored tells that {cut.lanes[0][0].layer} and its like cut {cut.sources[0].layer}")
     if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):
@@ -284,7 +289,7 @@ def _told_inline(graph: Graph, merges: Sequence[Merge], copies: Sequence[Copies]
         (f"{len(calls)} towers of the same layers: {_listed(names)}", *[*evidence][1:]),
         inline=Inline(
             frozenset(calls[0]),
-            {column[0]: each.sources[0] for column, each in zip(columns, traced, strict=True)},
+            cut_from,
             {merge.tensor: end[0] for merge, end in zip(merges, ends, strict=True)},
         ),
     )

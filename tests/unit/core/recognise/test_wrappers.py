@@ -162,3 +162,23 @@ def test_own_layers_behind_slices_that_are_told_otherwise(told: list[dict[str, i
     """Told less than all rows in order, towers of the model's own layers are none."""
     seen = wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
+
+
+def test_rows_of_another_shape_behind_told_slices() -> None:
+    """A model that takes narrower rows than those that are sliced reads channels, whatever stands behind it."""
+    inner = [
+        {"class_name": "InputLayer", "name": "in", "config": {"name": "in", "batch_input_shape": [None, 2]}},
+        {"class_name": "Dense", "name": "d", "config": {"name": "d", "units": 3, "kernel_initializer": "zeros"}},
+    ]
+    ends = {"input_layers": [["in", 0, 0]], "output_layers": [["d", 0, 0]]}
+    layers = [{**inner[0], "inbound_nodes": []}, {**inner[1], "inbound_nodes": [[["in", 0, 0, {}]]]}]
+    writer = Writer()
+    told = [{"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)]
+    parts = [writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)]
+    calls = [[[*part, {}]] for part in parts]
+    config = {"name": "net", "layers": layers, **ends}
+    writer.layers.append({"class_name": "Functional", "name": "net", "config": config, "inbound_nodes": calls})
+    joined = writer.join(writer.dense(["net", 1, 0], ["net", 2, 0]))
+    seen = wrappers.recognise(writer.graph(joined))
+    reason = "net takes rows of another shape than those of x"
+    assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
