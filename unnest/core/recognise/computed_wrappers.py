@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import lcm
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise.kernels import ByContents, Unreadable, literal_axis
 from unnest.core.recognise.layer_values import Array, Operations, Values, numbered, row_sizes, rows_of
-from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS, Outcome, Rows, Taken, outcome_of, verdict
+from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS, Outcome, Rows, Taken, batches, outcome_of, verdict
 from unnest.core.recognise.tower_copies import Column, Copies, Unlike, behind, walk_back
 
 SLICES = frozenset({
@@ -218,7 +217,7 @@ class _Sources:
 
     def _are_parts(self, column: Column, source: Ref) -> bool:
         longest = _longest(self.operations, column)
-        for rows in _batches(len(column), longest):
+        for rows in reversed(batches(len(column), longest)):
             values = Values(self.operations, rows, longest, {})
             try:
                 whole = values.of(source)
@@ -231,12 +230,6 @@ class _Sources:
 
 def _longest(operations: Operations, ends: Sequence[Ref]) -> int:
     return max(operations.literals([*behind(operations.graph, ends, operations.graph.inputs)]), default=0)
-
-
-def _batches(towers: int, longest: int) -> list[int]:
-    """Numbers of rows that towers and small shares divide, and some that they do not."""
-    k = towers
-    return sorted({1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, 2 * (longest + k), lcm(DIVISIBLE, k)}, reverse=True)
 
 
 class _Trial:
@@ -255,7 +248,7 @@ class _Trial:
         """What comes together, over all batch sizes that can be tried."""
         outcomes: dict[int, Outcome] = {}
         is_telling = is_fixed = False
-        for rows in sorted(_batches(self.towers, self.longest)):
+        for rows in batches(self.towers, self.longest):
             try:
                 tried = self._tried(rows)
             except ByContents:

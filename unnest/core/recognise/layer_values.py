@@ -68,6 +68,8 @@ class Operations:
         """One of Keras's own layers that puts tensors together, as the operation that it is."""
         if layer_facts.joins_on_batch_axis(layer, call):
             return Said("concat", [reads, 0], {})
+        if len(reads) == 1 and "function" not in layer.settings and layer_facts.passes_on(layer, call):
+            return Said("identity", reads, {})
         if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
             return NOTHING
         if layer.class_name == "Concatenate":
@@ -124,6 +126,10 @@ class Operations:
                 after = [shapes[read] for read in reads]
                 shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
         return shapes.get(ref)
+
+    def noted(self, ref: Ref) -> Shape | None:
+        """The shape that Keras 3 notes beside a tensor."""
+        return self._noted.get(ref)
 
     def _told_shape(self, ref: Ref) -> Shape | None:
         layer = self.graph.layers[ref.layer]
