@@ -219,6 +219,16 @@ def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
     return any(len(shape) > 1 and shape[0] == parts and shape[1] == -1 for shape in shapes)
 
 
+def fixes_rows(layer: Layer, call: Call) -> bool:
+    """Whether an operation brings a tensor into a shape with a number of rows of its own, `[4, 3]`."""
+    known = operation(layer, call)
+    if known is None:
+        return False
+    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
+    is_shaped = "reshape" in known.name or "broadcast" in known.name
+    return is_shaped and any(isinstance(shape[0], int) and shape[0] > 0 for shape in shapes if shape)
+
+
 def moves(name: str) -> bool:
     """Whether an operation of this name moves what is in the rows."""
     return _says(name, MOVING)

@@ -196,6 +196,9 @@ def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
     if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in copies.calls[0]):
         ends_in = joins[0].operands[0].layer
         raise NotAWrapper(f"the towers that end in {ends_in} hold no weights but those of normalizations, if any")
+    fixed = [at.layer for at in copies.calls[0] if layer_facts.fixes_rows(graph.layers[at.layer], graph.call(at))]
+    if fixed:
+        raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
     ends = {join.root: join.operands[0] for join in joins}
     layers = {at.layer for at in copies.calls[0]}
     names = [name for name in graph.layers if name in layers]

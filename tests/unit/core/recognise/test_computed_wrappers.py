@@ -263,3 +263,14 @@ def test_means_of_rows_are_no_losses() -> None:
     writer = Writer()
     rows = writer.dense(*writer.split())
     assert not recognise(writer.graph(writer.join(rows), _sum_divided(writer, rows))).wrappers
+
+
+@pytest.mark.parametrize(("rows", "wrappers"), [(4, 0), (-1, 1)])
+def test_towers_that_are_built_for_their_share(rows: int, wrappers: int) -> None:
+    """What reshapes to the rows of one tower takes no whole batch."""
+    writer = Writer(rows=8)
+    parts = [writer.call("reshape", part, shape=[rows, UNITS]) for part in writer.dense(*writer.split())]
+    seen = recognise(writer.graph(writer.join(writer.dense(*parts, name="scores"))))
+    assert len(seen.wrappers) == wrappers
+    reason = "op_3 is built for the number of rows of one tower, and takes no other"
+    assert [miss.reason for miss in seen.near_misses] == [reason] * (1 - wrappers)
