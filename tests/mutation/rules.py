@@ -89,8 +89,8 @@ RULES = [
     Broken(
         rule="what a config switches off is not promised",
         file="core/keras_facts/weight_specs.py",
-        old="if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]\n        with",
-        new="]\n        with",
+        old="if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]\n        if",
+        new="]\n        if",
         tests="tests/unit/core/keras_facts/test_weight_specs.py",
     ),
     Broken(
@@ -180,7 +180,7 @@ RULES = [
     Broken(
         rule="cells that are bound late are the last part's",
         file="core/recognise/slice_claims.py",
-        old="    if same and cells and _is_last_part(constant, known):\n",
+        old="    if same and cells and _is_last_part(cells, others, known):\n",
         new="    if same and cells:\n",
         tests="tests/unit/core/recognise/test_slice_claims.py",
     ),

@@ -538,9 +538,7 @@ def _cut(
     for source in whole_ones:
         shape = layer_facts.stored_shape(graph.layers[source.layer])
         if not shape or shape[0] is None:
-            raise NotAWrapper(
-                f"every call of {template.name} reads all rows of {source.layer}, and parts of the others"
-            )
+            raise NotAWrapper(f"every call of {name} reads all rows of {source.layer}, and parts of the others")
     between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
     _check_readers(graph, cuts, towers)
     claims = [claim for cut in cuts for claim in cut.claims]
