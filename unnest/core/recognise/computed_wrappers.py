@@ -17,6 +17,7 @@ from unnest.budget import spend
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.model import NearMiss
+from unnest.core.recognise import layer_facts
 from unnest.core.recognise.kernels import ByContents, Unreadable, literal_axis
 from unnest.core.recognise.layer_values import Array, Operations, Values, numbered, row_sizes, rows_of
 from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS, Outcome, Rows, Taken, batches, outcome_of, verdict
@@ -83,7 +84,8 @@ class _Search:
 def find(graph: Graph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
     """The wrappers of one graph whose slices and joins can be computed, outermost first, and the near misses."""
     operations = Operations(graph)
-    roots = [ref for ref in _backwards(graph) if _joined_by(operations, ref)]
+    may_join = {name for name, layer in graph.layers.items() if layer_facts.may_join(layer)}
+    roots = [ref for ref in _backwards(graph) if ref.layer in may_join and _joined_by(operations, ref)]
     search = _Search()
     used: set[CallId] = set()
     for root in roots:

@@ -48,6 +48,7 @@ class Operations:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._said: dict[CallId, Said] = {}
+        self._moved: dict[CallId, list[Ref]] = {}
 
     def of(self, at: CallId) -> Said:
         """The operation behind a call, `NOTHING` where there is none that is known."""
@@ -81,8 +82,10 @@ class Operations:
 
     def moved(self, at: CallId) -> list[Ref]:
         """The tensors whose contents an operation moves about; none where it is no operation."""
-        found = tensor_refs.reads(contents(self.of(at)), self.graph.layers)
-        return [self.ref(raw) for raw in found]
+        if at not in self._moved:
+            found = tensor_refs.reads(contents(self.of(at)), self.graph.layers)
+            self._moved[at] = [self.ref(raw) for raw in found]
+        return self._moved[at]
 
     def ref(self, raw: tensor_refs.RawRef) -> Ref:
         """A tensor by the number that the file gives its call."""

@@ -221,7 +221,9 @@ def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
     found: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
-        if len(call.reads) == 1 or not layer_facts.may_join(layer) or _is_part_of_a_larger_merge(graph, at):
+        if len(call.reads) == 1 or not layer_facts.may_join(layer) or not _joins_batch(graph, at):
+            continue
+        if _is_part_of_a_larger_merge(graph, at):
             continue
         operands, calls = _join(graph, at) if call.reads else ([], [])
         if (
