@@ -5,6 +5,7 @@ Reports go to stdout, messages and progress to stderr. Exit codes are in EXITS.
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import shutil
@@ -263,6 +264,7 @@ def balance(  # noqa: PLR0917 - one parameter per option
     """
     from unnest.measure_devices import measure
 
+    _loaded()
     result = measure(target, batch_size, gpus, sizes, _live(quiet=quiet or as_json))
     from unnest.report import balance_table
 
@@ -391,6 +393,12 @@ def _form(*, as_json: bool, json_lines: bool) -> Form:
     return "json" if as_json else "lines" if json_lines else "text"
 
 
+def _loaded() -> None:
+    """Look for garbage from now on, but not among the modules; `unnest.__main__` had them loaded without."""
+    gc.freeze()
+    gc.enable()
+
+
 def _show(
     entries: Generator[R, None, None],
     form: Form,
@@ -410,6 +418,7 @@ def _show(
     from unnest.report import json
     from unnest.report.result import Tally
 
+    _loaded()
     tally = Tally()
     kept = [] if kept is None and form == "json" else kept
     look = _look(verbose=verbose)
