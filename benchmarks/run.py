@@ -37,7 +37,12 @@ finally:
 
 
 def interleaved(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, float]:
-    """The median seconds of each task; they take turns in changing order, so that a busy machine is unfair to none.
+    """The median seconds of each task in `taking_turns`."""
+    return {name: statistics.median(times) for name, times in taking_turns(tasks, rounds).items()}
+
+
+def taking_turns(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
+    """The seconds of each task; they take turns in changing order, so that a busy machine is unfair to none.
 
     The first round is not counted: it fills the caches, the compiled modules among them.
     """
@@ -49,7 +54,7 @@ def interleaved(tasks: Mapping[str, Callable[[], None]], rounds: int) -> dict[st
             task()
             if turn:
                 seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    return seconds
 
 
 def unnest(*args: str | Path, code: int = 0) -> Callable[[], None]:
