@@ -296,9 +296,8 @@ def cluster(bench: Bench) -> list[Row]:
     from distributed import LocalCluster
 
     folder = bench.many(max(10, bench.files // 10))
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
-    ) as dask:
+    workers: Any = LocalCluster  # Dask has types in part
+    with workers(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as dask:
         seconds = interleaved(
             {
                 "jobs": unnest("inspect", folder, "-q", "--jobs", "2", code=2),

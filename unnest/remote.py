@@ -35,7 +35,7 @@ T = TypeVar("T")
 URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 #: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.
-BLOCK = 64 << 10
+BLOCK = 8 << 10
 #: Bytes of a whole copy that are asked for at once.
 PIECE = 8 << 20
 #: Tensors that are smaller are copied, too.
