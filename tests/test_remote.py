@@ -108,6 +108,12 @@ class TestInspect:
         assert error is not None
         assert (error.code in {code, "damaged-hdf5"}, error.message.startswith("memory://zoo/x.h5: ")) == (True, True)
 
+    def test_a_drawing(self, memory: Any, bad: Path) -> None:  # noqa: ANN401
+        memory.put_file(str(bad), "/zoo/m.h5")
+        drawing = unnest.inspect("memory://zoo/m.h5", draw=True).drawing
+        assert drawing is not None
+        assert drawing == unnest.inspect(bad, draw=True).drawing
+
     def test_no_object(self, cli: Cli) -> None:
         done = cli("inspect", "memory://zoo/none.h5")
         assert (done.returncode, done.stderr) == (2, "unnest: memory://zoo/none.h5: no such object\n")

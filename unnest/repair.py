@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from unnest import destination, outputs, remote
@@ -65,7 +66,8 @@ def inspect(
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
     if remote.is_remote(report.path):
-        return _inspect_remote(report.path, architecture, slice_layers, trust=trust)
+        again = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
+        return _inspect_remote(report.path, again, trust=trust)
     known, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
         with limited(_budget(report.path, trust=trust)), reading(report.path), _opened(report.path) as source:
@@ -81,12 +83,11 @@ def inspect(
         return _troubled(report, e)
 
 
-def _inspect_remote(url: str, architecture: Architecture, slice_layers: Iterable[str], *, trust: bool) -> Report:
+def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
     """`inspect` of a copy without the tensors' bytes."""
     try:
         with remote.copied(url, whole=False, trust=trust) as path:
-            report = inspect(path, architecture=architecture, slice_layers=slice_layers, trust=trust)
-        return remote.renamed(report, path, remote.shown(url))
+            return remote.renamed(inspect_copy(path), path, remote.shown(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return _troubled(Report(path=remote.shown(url), verdict="unreadable"), e)
 
