@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "layers"
+#: The same of whole models, as people wrote them.
+PEOPLE = FOLDER.parent / "people"
 SUFFIX = ".zip.xz"
 
 
@@ -56,6 +58,7 @@ class LayerCase:
     name: str
     note: dict[str, Any]
     has_io: bool
+    pack: Path
 
     def is_worse(self, backend: str) -> bool:
         """Whether it is known to come out otherwise, for the reason given above."""
@@ -63,21 +66,22 @@ class LayerCase:
 
     def extract(self, folder: Path) -> Path:
         """The model file, in a folder of its own with its inputs and outputs beside it."""
-        archive = unpacked(FOLDER / f"{self.stack}{SUFFIX}")
+        archive = unpacked(self.pack)
         members = [n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")]
         archive.extractall(folder, members)
         return next(p for p in (folder / self.name).iterdir() if p.stem == "model")
 
 
-def stacks() -> list[str]:
+def stacks(folder: Path = FOLDER) -> list[str]:
     """Those that have cases."""
-    return sorted(p.name.removesuffix(SUFFIX) for p in FOLDER.glob(f"*{SUFFIX}"))
+    return sorted(p.name.removesuffix(SUFFIX) for p in folder.glob(f"*{SUFFIX}"))
 
 
-def cases(stack: str) -> Iterator[LayerCase]:
+def cases(stack: str, folder: Path = FOLDER) -> Iterator[LayerCase]:
     """All cases of a stack, by name."""
-    archive = unpacked(FOLDER / f"{stack}{SUFFIX}")
+    pack = folder / f"{stack}{SUFFIX}"
+    archive = unpacked(pack)
     names = set(archive.namelist())
     for note in sorted(n for n in names if n.endswith("/case.json")):
         name = note.removesuffix("/case.json")
-        yield LayerCase(stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names)
+        yield LayerCase(stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names, pack)

@@ -118,6 +118,8 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
     new: dict[str, Json] = {}
     decay = 0.0
     known = (*COMMON, *CLASSES[kind].arguments)
+    if kind == "Ftrl" and not modern and config.get("l2_shrinkage_regularization_strength"):
+        raise Unknown("Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11")
     for key, value in config.items():
         if key == "lr":
             new["learning_rate"] = value

@@ -168,6 +168,7 @@ def _loss(value: Json, context: Context) -> Json:
         return None
     kind, config = named(value)
     kind = kind.rpartition(">")[2]
+    _check_same(kind, context)
     if kind in COSINE and context.release[:1] != (1,):
         context.note("loss-or-metric-name", kind)
         return "cosine_similarity"
@@ -182,6 +183,18 @@ def _loss(value: Json, context: Context) -> Json:
         if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
             return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
     raise Unknown(f"the loss {kind!r} is none of Keras 3's")
+
+
+def _check_same(loss: str, context: Context) -> None:
+    """Raises Unknown for a loss that computed something else then (source: a step of each, recorded by its stack)."""
+    if loss in ("hinge", "squared_hinge") and not context.is_tf and (1,) <= context.release < (2, 3):
+        raise Unknown(f"the loss {loss!r} left labels of 0 as they are, and takes them for -1 today")
+    if (
+        loss in (*COSINE, "cosine_similarity", "CosineSimilarity")
+        and context.is_tf
+        and context.release[:3] == (2, 2, 4)
+    ):
+        raise Unknown(f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored")
 
 
 def _metrics(value: Json, context: Context) -> Json:  # noqa: PLR0911 - one return a form of metric

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -301,3 +302,25 @@ def test_a_large_epsilon_is_told(epsilon: float, codes: list[str]) -> None:
     """Squared it is not the same inside the root."""
     found = done(trained("RMSprop", {**RMSPROP, "epsilon": epsilon})).findings
     assert [f.code for f in found] == codes
+
+
+@pytest.mark.parametrize(
+    ("loss", "version", "is_kept"),
+    [
+        ("hinge", "2.2.4", False), ("squared_hinge", "2.0.9", False), ("hinge", "2.3.1", True),
+        ("hinge", "2.2.4-tf", True), ("cosine_similarity", "2.2.4-tf", False), ("cosine_similarity", "2.4.0", True),
+        ("cosine_proximity", "2.2.4", True),
+    ],
+)  # fmt: skip
+def test_losses_that_were_others(loss: str, version: str, is_kept: bool) -> None:
+    """A loss of today's that computes something else is not written: the compile settings stay out, with a finding."""
+    result = done(replace(trained("Adam", ADAM, loss), keras_version=version))
+    assert result.model is not None
+    assert (result.model.training is not None) is is_kept
+    assert ("compile-dropped" in {f.code for f in result.findings}) is not is_kept
+
+
+def test_a_shrinkage_that_was_another() -> None:
+    """Ftrl's, before Keras 2.11."""
+    result = done(trained("Ftrl", {"learning_rate": 0.1, "l2_shrinkage_regularization_strength": 0.03}))
+    assert [f.code for f in result.findings] == ["compile-dropped"]

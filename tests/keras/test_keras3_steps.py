@@ -1,0 +1,60 @@
+"""Training goes on: one more step from the carried optimizer state gives what the file's own stack got by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unnest
+from tests.layer_cases import cases
+
+SCRIPT = Path(__file__).with_name("train_today.py")
+#: Relative to the largest output.
+TOLERANCE = 1e-4
+#: One case of every optimizer. Keras 2.2.4 and 2.3.1 count the steps of Adam and Adamax otherwise from run to run.
+OPTIMIZERS = (
+    "SGD_0.05", "SGD_0.05_momentum_0.9", "RMSprop_0.01", "RMSprop_0.01_centered_True", "Adam_0.01",
+    "Adam_0.01_amsgrad_True", "Adamax_0.01", "Adagrad_0.05", "Adadelta_1.0", "Ftrl_0.05", "AdamW_0.01",
+)  # fmt: skip
+STACKS = {
+    "k122": ("SGD_0.05", "Adam_0.01", "Adadelta_1.0"),
+    "k209": OPTIMIZERS,
+    "k224": ("SGD_0.05_momentum_0.9", "RMSprop_0.01", "Adagrad_0.05"),
+    "k231": ("SGD_0.05_momentum_0.9", "RMSprop_0.01", "Adagrad_0.05"),
+    "tfk115": OPTIMIZERS,
+    "tf23": OPTIMIZERS,
+    "tf215": OPTIMIZERS,
+}
+
+
+def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
+    """What a process that never imports unnest says of each."""
+    told, answers = folder / "jobs.json", folder / "answers.json"
+    told.write_text(json.dumps(jobs))
+    env = {"PATH": os.defpath, "HOME": str(folder), "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
+    subprocess.run([sys.executable, str(SCRIPT), str(told), str(answers)], env=env, check=True, timeout=900)
+    read: list[dict[str, Any]] = json.loads(answers.read_text())
+    return read
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_one_more_step(stack: str, tmp_path: Path) -> None:
+    """Every optimizer that Keras 3 has too but Nadam, whose schedule is not stored."""
+    wanted = {f"train-optimizer-{name}" for name in STACKS[stack]}
+    jobs = []
+    for case in (c for c in cases(stack) if c.name in wanted):
+        path = case.extract(tmp_path)
+        result = unnest.fix(path, path.with_name("today.keras"), keras="3")
+        assert (result.error, [f.code for f in result.findings]) == (None, []), case.name
+        jobs.append({"file": str(path.with_name("today.keras")), "io": str(path.with_name("io.npz"))})
+    told = steps(jobs, tmp_path)
+    assert len(told) >= min(len(wanted), 7)
+    assert all("error" not in answer for answer in told), told
+    assert all(answer["step"] > 10 * TOLERANCE for answer in told)
+    assert all(answer["off"] <= TOLERANCE for answer in told), told
