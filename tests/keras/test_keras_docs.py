@@ -12,7 +12,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["training.md", "migrating.md"])
+@pytest.mark.parametrize("page", ["training.md", "migrating.md", "examples.md", "strategies.md"])
 def test_a_page_runs(tf: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks marked `before` need software of another time and are compiled only; `setup` was done for all tests."""
     monkeypatch.chdir(tmp_path)

@@ -129,6 +129,7 @@ class Balance:
         return {
             **asdict(self),
             "ratios": list(self.ratios) if self.ratios else None,
+            "best": asdict(self.best) if self.best else None,
             "split": list(self.split) if self.split else None,
             "pays": self.pays,
             "fitting_batch": self.fitting_batch,

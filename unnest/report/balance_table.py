@@ -1,12 +1,12 @@
 """What `unnest balance` measured: as text for people, and as a plot.
 
 Both take `Balance.to_json()`: `alone` (device, rows, seconds and its quartiles), `equal` and `trials` (rows and
-seconds of each tower), `ratios`, `pays`, `line`.
+seconds of each tower), `best` of these, `ratios`, `pays`, `line`, `too_large` and `fitting_batch`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unnest.errors import UsageError
@@ -88,9 +88,10 @@ def plot(result: Measured, path: str) -> None:
         low, high = ([s["rows"] / s[key] for s in points] for key in ("high", "low"))
         (line,) = axes.plot(rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device)
         axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2)
-    for label, trial in _ends(result["equal"], result["trials"]):
-        axes.axhline(sum(trial["rows"]) / trial["seconds"], linestyle="--", linewidth=1, color="grey")
-        axes.annotate(label, (axes.get_xlim()[0], sum(trial["rows"]) / trial["seconds"]), fontsize=8, va="bottom")
+    for label, trial in _ends(result["equal"], result["best"]):
+        height = sum(trial["rows"]) / trial["seconds"]
+        axes.axhline(height, linestyle="--", linewidth=1, color="grey")
+        axes.text(0.98, height, label, transform=axes.get_yaxis_transform(), fontsize=8, ha="right", va="bottom")
     axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
     axes.legend(frameon=False)
     try:
@@ -99,9 +100,8 @@ def plot(result: Measured, path: str) -> None:
         raise UsageError("usage", f"--plot {path}: {unknown}") from None
 
 
-def _ends(equal: Measured | None, trials: Sequence[Measured]) -> Iterator[tuple[str, Measured]]:
+def _ends(equal: Measured | None, best: Measured | None) -> Iterator[tuple[str, Measured]]:
     if equal:
         yield "together, equal shares", equal
-    if trials:
-        best = max(trials, key=lambda trial: trial["gain"])
-        yield f"together, {':'.join(str(n) for n in best['rows'])}", best
+    if best and best != equal:
+        yield f"together, {' + '.join(str(n) for n in best['rows'])} rows", best
