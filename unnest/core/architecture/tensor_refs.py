@@ -48,6 +48,21 @@ def with_dtype(node: Json, history: Json, dtype: str) -> Json:
     return node
 
 
+def with_rows(node: Json, rows: int) -> Json:
+    """The same structure of Keras 3's, where every tensor of a fixed batch is noted with this number of rows."""
+    if isinstance(node, Mapping):
+        config = node.get("config")
+        if node.get("class_name") == KERAS_3_TENSOR and isinstance(config, Mapping):
+            shape = config.get("shape")
+            if isinstance(shape, list) and shape and shape[0] is not None:
+                return {**node, "config": {**config, "shape": [rows, *shape[1:]]}}
+            return node
+        return {key: with_rows(part, rows) for key, part in node.items()}
+    if isinstance(node, Sequence) and not isinstance(node, str):
+        return [with_rows(part, rows) for part in node]
+    return node
+
+
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
     """Every tensor that a stored node (or an input or output list) refers to, in order."""
     found: list[RawRef] = []

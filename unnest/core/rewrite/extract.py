@@ -21,6 +21,7 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
+from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.recognise.wrappers import Found
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 
@@ -172,11 +173,22 @@ def in_place(graph: Graph, found: Found) -> JsonObject:
     renumber = _Renumbering(graph, removed, instead)
     renumber_tower = _Renumbering(graph, removed, {**instead, **found.cut(graph)})
 
+    rows = _fixed_batch(graph, found)
+
     def spell(at: CallId, stored: Json) -> Json:
-        return (renumber_tower if at in first else renumber).rewrite(stored)
+        if at not in first:
+            return renumber.rewrite(stored)
+        rewritten = renumber_tower.rewrite(stored)
+        return rewritten if rows is None else tensor_refs.with_rows(rewritten, rows)
 
     entries = [entry for layer in graph.layers.values() for entry in _kept(graph, layer, removed, spell)]
     return _with_layers(graph, entries, renumber)
+
+
+def _fixed_batch(graph: Graph, found: Found) -> int | None:
+    """The batch that the model's own layers take once they are no tower, where it is fixed."""
+    shapes = [stored_shape(graph.layers[source.layer]) for source in found.sources] if found.inline else []
+    return next((shape[0] for shape in shapes if shape), None)
 
 
 def _with_layers(graph: Graph, entries: Iterable[JsonObject], change: _Renumbering) -> JsonObject:

@@ -89,3 +89,13 @@ def test_the_dtype_of_one_tensor_is_noted_anew() -> None:
 def test_two_towers_are_one_call_where_this_is_equal(node: Any, besides: Any) -> None:
     """In all dialects; an empty mapping of arguments is none."""
     assert tensor_refs.without_tensors(node, LAYERS) == besides
+
+
+def test_rows_of_a_fixed_batch_are_noted_anew() -> None:
+    def tensor(*shape: int | None) -> dict[str, Any]:
+        config = {"shape": [*shape], "dtype": "float32", "keras_history": ["x", 0, 0]}
+        return {"class_name": tensor_refs.KERAS_3_TENSOR, "config": config}
+
+    node: Any = {"args": [[tensor(4, 3), tensor(None, 3)], 4], "kwargs": {"mask": tensor()}}
+    after = {"args": [[tensor(8, 3), tensor(None, 3)], 4], "kwargs": {"mask": tensor()}}
+    assert tensor_refs.with_rows(node, 8) == after
