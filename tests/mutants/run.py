@@ -231,8 +231,8 @@ def main() -> int:
 
 
 def _is_keras_2(subject: Subject) -> bool:
-    """Whether tf_keras reads the dialect."""
-    return (subject.stored.keras_version or "1").startswith("2.")
+    """Whether tf_keras reads the dialect, and the weights lie in the order in which it takes them."""
+    return subject.path.suffix == ".h5" and (subject.stored.keras_version or "1").startswith("2.")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,47 @@
+"""SECURITY.md, from `security.md` and the figures beside it: `python -m tests.figures.security`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.figures import FOLDER, recorded
+
+PAGE = Path(__file__).parents[2] / "SECURITY.md"
+
+
+def page() -> str:
+    """The text of SECURITY.md."""
+    text = (FOLDER / "security.md").read_text("utf8")
+    return text.replace("{fuzz}", _fuzz(recorded("fuzz"))).replace("{mutants}", _mutants(recorded("mutants")))
+
+
+def _fuzz(figures: dict[str, Any]) -> str:
+    readers = {name: told for name, told in figures.items() if isinstance(told, dict)}
+    counts = ", ".join(f"{name} {told['mutants']:,}" for name, told in readers.items())
+    mutants, minutes, broken = (
+        sum(told[key] for told in readers.values()) for key in ("mutants", "processor_minutes", "broken")
+    )
+    return (
+        f"The last run ({figures['day']}; {figures['machine']}): {mutants:,} mutants in {minutes:.0f} minutes of the\n"
+        f"  processor ({counts});\n  {broken} broke a promise; what they found is mended and has a test."
+    )
+
+
+def _mutants(figures: dict[str, Any]) -> str:
+    ends: Counter[str] = Counter()
+    for told in figures["kinds"].values():
+        ends.update(told)
+    ran = figures["tf_keras"]
+    shares = ", ".join(f"{count:,} {end}" for end, count in ends.most_common())
+    unlike = f"{ran['differs']} not; {ran['not run']} could not be run there"
+    pairs = f"\n  In tf_keras {ran['same']} pairs gave the same, {unlike}." if any(ran.values()) else ""
+    return (
+        f"The last run ({figures['day']}; {figures['machine']}): {ends.total():,} mutants\n"
+        f"  of {figures['files']} files: {shares}.{pairs}"
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf8")
