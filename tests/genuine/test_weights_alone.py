@@ -95,3 +95,22 @@ def test_a_template_that_was_compiled_itself(beside: str, tmp_path: Path) -> Non
     with h5py.File(str(done.output)) as file:
         assert contents(file) == expected
     assert [f.message for f in done.findings if f.code == "not-carried"]
+
+
+@pytest.mark.parametrize("case", ["k224/saver-official-named-adam", "k231/saver-official-mlp-x3"])
+def test_a_checkpoint_whose_graph_tells_becomes_weights(case: str, tmp_path: Path) -> None:
+    """The architecture is the template's, and the wrapper shows in `.meta` alone: no copy of the checkpoint."""
+    folder = FIXTURES / "checkpoint" / case
+    done = unnest.fix(folder / "parallel.ckpt", tmp_path / "out", architecture=folder / "base.json")
+    assert (done.error, done.action, done.verdict) == (None, "fixed", "parallel")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    with h5py.File(tmp_path / "out") as file, h5py.File(folder / "base_weights.h5") as base:
+        assert sorted(contents(file).values()) == sorted(contents(base).values())
+
+
+def test_keras_3s_own_weights_may_be_asked_for_as_keras_3s(tmp_path: Path) -> None:
+    """With the architecture they are a whole model, in today's form already."""
+    source, architecture = KEYED / "parallel.weights.h5", KEYED / "model.json"
+    done = unnest.fix(source, tmp_path / "m.keras", architecture=architecture, keras="3")
+    assert (done.error, done.action) == (None, "fixed")
+    assert unnest.inspect(tmp_path / "m.keras").verdict == "clean"

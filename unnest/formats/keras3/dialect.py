@@ -23,6 +23,8 @@ def aim_keras_3(source: Source, plan: Plan, to: Target | None) -> Aim:
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model"
         return aim(source, plan, "keras" if as_zip and to is None else to)
+    if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
+        return aim(source, plan, to or "keras")
     whole = _whole(source, plan)
     if to is None:
         to = "json" if whole.contents == "architecture" else "keras"
