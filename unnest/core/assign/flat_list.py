@@ -24,7 +24,7 @@ from typing import TypeAlias
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.layer_classes import PLAIN, today
+from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_order import RULED, promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
 from unnest.core.model import JsonObject, Tensor
@@ -232,8 +232,9 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         told = _promised(entry)
         if told is None or next(children(entry), None) is not None:
             return None
-        others = next(_names_within(entry), None) is not None
-        return frozenset({told.trained, 0} if others else {told.trained})
+        # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
+        alone = today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry))
+        return frozenset({told.trained} if alone else {told.trained, 0})
     sums = frozenset({0})
     for layer in read(entry).layers.values():
         if _promised(layer.stored) is None:

@@ -76,6 +76,14 @@ def test_names_choose_between_orders_that_keras_writes_and_make_none(names: list
     assert placed(names, TWINS) == {"a": (names[:2], []), "b": (names[2:], [])}
 
 
+def test_the_name_of_a_dtype_is_no_layers() -> None:
+    """Keras 3 stores a policy with a name in every config: that holds no layer that may be frozen."""
+    policy = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}}
+    graph = chain(norm("n", "x", dtype=policy), dense("y", "n", dtype=policy))
+    names = ["y/kernel", "y/bias", "n/gamma", "n/beta", "n/moving_mean", "n/moving_variance"]
+    assert placed(names, graph) == {"n": (names[:2], names[4:]), "y": (names[2:4], [])}
+
+
 def test_names_tell_that_a_nested_model_was_frozen() -> None:
     """No config says so; of the two orders that Keras may have written they fit one."""
     inner = functional(source("ix"), dense("i", "ix"), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)], name="inner")
