@@ -150,6 +150,21 @@ def fix_h5(bench: Bench) -> list[Row]:
     ]
 
 
+def to_keras_3(bench: Bench) -> list[Row]:
+    """Into another dialect against into another container alone."""
+    source, output = bench.h5(64), bench.folder / "output.keras"
+    words = ("fix", source, "-o", output, "--force")
+    seconds = interleaved(
+        {"container": unnest(*words, "--to", "keras"), "dialect": unnest(*words, "--keras", "3")}, bench.rounds
+    )
+    return [
+        ("`fix --to keras`, 64 MiB", str(seconds["container"])),
+        ("`fix --keras 3`", str(seconds["dialect"])),
+        ("... over `fix --to keras`", seconds["dialect"].over((1, seconds["container"]))),
+        ("peak memory", f"{peak(*words, '--keras', '3'):.0f} MiB"),
+    ]
+
+
 def fix_saved_model(bench: Bench) -> list[Row]:
     """A large SavedModel against a copy of it, and against TensorFlow's reading of its variables."""
     large, output = bench.folder / "saved_model", bench.folder / "output"
@@ -316,6 +331,7 @@ def cluster(bench: Bench) -> list[Row]:
 SECTIONS: dict[str, tuple[str, Callable[[Bench], list[Row]]]] = {
     "start-up": ("One small file", start_up),
     "h5": ("A large .h5", fix_h5),
+    "keras-3": ("Into Keras 3", to_keras_3),
     "saved-model": ("A large SavedModel", fix_saved_model),
     "many": ("Many small files", many_files),
     "growth": ("Growth", growth),

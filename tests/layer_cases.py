@@ -46,7 +46,8 @@ KNOWN = {
 ON_JAX = (
     "Hashing", "StringLookup", "TextVectorization", "GRU-stateful", "LSTM-stateful", "SimpleRNN-stateful",
     "RNN-stateful",
-    "ConvLSTM1D-stateful", "ConvLSTM2D-stateful", "ConvLSTM3D-stateful",
+    "ConvLSTM1D-stateful", "ConvLSTM2D-stateful", "ConvLSTM3D-stateful", "CuDNNGRU-stateful", "CuDNNLSTM-stateful",
+    "mask-stateful", "mask-Softmax", "Normalization-axis-0_1",
 )  # fmt: skip
 
 
