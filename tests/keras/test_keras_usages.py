@@ -92,18 +92,23 @@ def test_a_persistent_tape_over_two_losses(tf: Any, keras: Any, zoo: Any, rows: 
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
-def test_second_derivatives(tf: Any, keras: Any, zoo: Any, rows: Any) -> None:
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("name", ["dense", "conv"])
+def test_second_derivatives(tf: Any, keras: Any, zoo: Any, rows: Any, name: str, graph: bool) -> None:
     """A penalty on the gradient, as in WGAN-GP."""
-    template = zoo["dense"]()
+    template = zoo[name]()
     batch = tf.constant(rows(template, 5))
-    found = []
-    for model in (template, multi_gpu_model(template, 2)):
+
+    def gradient(model: Any) -> Any:
         with tf.GradientTape() as outer:
             with tf.GradientTape() as inner:
                 inner.watch(batch)
                 y = tf.reduce_sum(model(batch) ** 2)
             penalty = tf.reduce_sum(inner.gradient(y, batch) ** 2)
-        found.append(outer.gradient(penalty, template.trainable_variables))
+        return outer.gradient(penalty, template.trainable_variables[:-1])
+
+    models = (template, multi_gpu_model(template, 2))
+    found = [(tf.function(gradient) if graph else gradient)(model) for model in models]
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 

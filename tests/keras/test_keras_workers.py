@@ -54,7 +54,9 @@ def train(folder: Path, dies: int = 0) -> list[int]:
 
 def models(folder: Path) -> set[str]:
     """What lies in `folder` beside logs and backups: models, and whatever a worker forgot."""
-    return {p.name for p in folder.iterdir() if p.suffix not in {".log", ".json"} and p.name != "backup"}
+    return {
+        p.name for p in folder.iterdir() if p.suffix not in {".log", ".json", ".checkpoints"} and p.name != "backup"
+    }
 
 
 def weights(path: Path) -> list[Any]:

@@ -212,6 +212,16 @@ def sweep(target: str) -> None:
             _swept(path, os.path.dirname(target))
 
 
+def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
+    """The same for every target in a folder whose whole name `names` matches."""
+    if not os.path.isdir(folder):
+        return
+    for entry in os.listdir(folder):
+        mark = TEMPORARY.search(entry)
+        if mark and names.fullmatch(entry[1 : mark.start()]):
+            _swept(os.path.join(folder, entry), folder)
+
+
 def _candidates(target: str) -> Iterator[str]:
     for number in range(SEVERAL):
         yield temporary(target, str(number) if number else "")

@@ -9,14 +9,17 @@ under the same name completes.
 from __future__ import annotations
 
 import os
-import shutil
+import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from string import Formatter
 
-from unnest.files import system
+from unnest.files import system, workspace
 from unnest.files.interrupts import Held
 from unnest.files.workspace import Workspace
+from unnest.keras import stores
 
 INDEX = ".index"
 STATE = "checkpoint"
@@ -27,11 +30,14 @@ STATE = "checkpoint"
 def replacing(path: str) -> Iterator[str]:
     """Give out a path to write to; what was written there becomes `path` when the block ends well.
 
-    A remote path (`gs://..`) is given out as it is. Raises OSError where a file would replace a folder or
-    the other way round.
+    What goes to a remote path (`gs://..`, or whatever fsspec serves) is written here and copied there. Raises OSError
+    where a file would replace a folder or the other way round, ValueError for a scheme that nothing serves.
     """
-    if "://" in path:
-        yield path
+    if stores.is_remote(path):
+        store, name = stores.of(path), path.rpartition("/")[2]
+        with tempfile.TemporaryDirectory(prefix="unnest-") as local:
+            yield os.path.join(local, name)
+            _upload(Path(local), name, store, path.removesuffix(name))
         return
     with Held() as held, Workspace(os.path.realpath(path)) as work:
         with held.released():
@@ -44,14 +50,29 @@ def replacing(path: str) -> Iterator[str]:
             work.move(parts, replace=True, stale=_stale(Path(work.folder), work.name, parts))
 
 
-def remove(path: str) -> None:
-    """Delete a model that was written under this name, in whatever container; what is gone already is fine."""
-    target = Path(path)
-    if target.is_dir() and not target.is_symlink():
-        shutil.rmtree(target, ignore_errors=True)
-    for part in [target, *(target.parent / name for name in _shards(target.parent, target.name))]:
-        if part.is_file() or part.is_symlink():
-            part.unlink(missing_ok=True)
+def sweep(pattern: str) -> None:
+    """Complete and remove what killed saves under a checkpoint's path, placeholders included, have left."""
+    folder, name = pattern[: pattern.rfind("/") + 1], pattern[pattern.rfind("/") + 1 :]
+    if "{" in folder:
+        return
+    wanted = re.compile(
+        "".join(re.escape(text) + (".+?" if field else "") for text, field, *_ in Formatter().parse(name))
+    )
+    if not stores.is_remote(pattern):
+        workspace.sweep_folder(folder or ".", wanted)
+        return
+    store = stores.of(pattern)
+    for each in store.names(folder):
+        if each.endswith(stores.PART) and wanted.fullmatch(each.removesuffix(stores.PART)):
+            store.remove(folder + each)
+
+
+def _upload(local: Path, name: str, store: stores.Store, folder: str) -> None:
+    """Copy what was written under a name into a remote folder, what decides whether it is complete last."""
+    files = [path for part in _parts(local, name) for path in [local / part, *sorted((local / part).rglob("*"))]]
+    files = sorted((path for path in files if path.is_file()), key=lambda path: path.name == "saved_model.pb")
+    for path in files:
+        store.put(str(path), folder + path.relative_to(local).as_posix())
 
 
 def _parts(folder: Path, name: str) -> list[str]:

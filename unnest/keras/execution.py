@@ -243,8 +243,7 @@ def placed(
     def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
         given = iter(args)
         tensors = [None if x is None else next(given) for x in parts]
-        with tf.device(device), tf.GradientTape(persistent=True) as tape:
-            tape.watch([x for x in args if x.dtype.is_floating])
+        with tf.device(device), _gradients(args) as gradients:
             results = forward(tf.nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
 
@@ -252,7 +251,7 @@ def placed(
             wanted = [g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex]
             with tf.device(device):
                 sources = [*args, *(variables or ())]
-                found = tape.gradient(smooth, sources, output_gradients=wanted)
+                found = gradients(smooth, sources, wanted)
             of_inputs = list(found[: len(args)])
             return (of_inputs, list(found[len(args) :])) if variables is not None else of_inputs
 
@@ -262,6 +261,28 @@ def placed(
     with tf.device(device):
         results = run(*present)
     return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+@contextmanager
+def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | None]]]:
+    """What gives the gradients, as often as wanted, of what is computed in the block; `args` are its inputs.
+
+    In a graph they are found in the graph. A tape of our own beside the caller's would make TensorFlow prepare the
+    second derivatives of every function and loop (all of an LSTM).
+    """
+    if not tf.executing_eagerly():
+        graph = tf.compat.v1.get_default_graph()
+
+        def within(ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]) -> list[Tensor | None]:
+            if tf.compat.v1.get_default_graph() is not graph:
+                raise RuntimeError("take the gradient in the function or branch in which the parallel model is called")
+            return list(tf.gradients(ys, xs, upstream)) if ys else [None] * len(xs)
+
+        yield within
+        return
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x for x in args if x.dtype.is_floating])
+        yield tape.gradient
 
 
 def _static_rows(inputs: Sequence[Tensor]) -> int | None:

@@ -1,0 +1,118 @@
+"""What a checkpoint has written, and the monitored value of each: a small hidden file beside the models.
+
+    .NAME.checkpoints        JSON: [{"name", "value", "size", "checksum"}, ..], oldest first
+
+NAME is the last part of the callback's path, placeholders included. The models themselves stay as Keras writes them.
+A line holds as long as the file of that name is the one that was written: its size and a checksum say so. It is written
+before the model takes its name, with the lines of the old files still there, so that a run killed at any point
+leaves a record in which the file that is there is found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import zlib
+from dataclasses import asdict, dataclass
+
+import tensorflow as tf
+
+from unnest.keras import stores
+
+LONGEST = 200
+"""Bytes of the callback's path that the record's name has."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file that was written: its path from the record's folder, and the monitored value, where it was known."""
+
+    name: str
+    value: float | None
+    size: int
+    checksum: int
+
+
+class Record:
+    """The record of one callback. `pattern` is its path, with placeholders."""
+
+    def __init__(self, pattern: str) -> None:
+        pattern = _with_slashes(pattern)
+        literal = pattern.partition("{")[0]
+        self._folder = literal[: literal.rfind("/") + 1]
+        self._rest = pattern.removeprefix(self._folder)
+        self._store = stores.of(pattern)
+        self.path = f"{self._folder}.{_file_name(self._rest)}.checkpoints"
+        self.entries: list[Entry] = []
+
+    def read(self) -> None:
+        """Take up the lines that hold; a record that is not there, or is none of ours, has none."""
+        try:
+            with self._store.open(self.path) as file:
+                lines = [Entry(**line) for line in json.loads(file.read())]
+        except (OSError, ValueError, TypeError, tf.errors.OpError):
+            lines = []
+        self.entries = [line for line in lines if self._holds(line)]
+
+    def add(self, path: str, value: float | None, written: str) -> None:
+        """Note that the local file `written` is about to become `path`."""
+        mark = stores.fingerprint(stores.GFile(), written)
+        name = _with_slashes(path).removeprefix(self._folder)
+        if mark is None or name.count("/") != self._rest.count("/"):
+            return  # another worker's, which goes to a temporary folder
+        entry = Entry(name, value, *mark)
+        self._write([*(e for e in self.entries if e != entry), entry])
+        self.entries = [*(e for e in self.entries if e.name != name), entry]
+
+    def drop(self, entry: Entry) -> None:
+        """Delete what `entry` speaks of, unless another has taken its name since."""
+        self.entries.remove(entry)
+        path = self._folder + entry.name
+        if self._holds(entry):
+            for part in [path] if self._store.exists(path) else self._parts(path):
+                self._store.remove(part)
+        self._write(self.entries)
+
+    def _parts(self, prefix: str) -> list[str]:
+        """The files of the TF checkpoint with this prefix, the index first."""
+        folder, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
+        found = [n for n in self._store.names(folder) if n == f"{name}.index" or n.startswith(f"{name}.data-")]
+        return [folder + n for n in sorted(found, reverse=True)]
+
+    def _holds(self, entry: Entry) -> bool:
+        return stores.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
+
+    def _write(self, entries: list[Entry]) -> None:
+        with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
+            local = os.path.join(folder, "record")
+            with open(local, "w", encoding="utf-8") as file:
+                json.dump([asdict(entry) for entry in entries], file)
+            self._store.put(local, self.path)
+
+
+def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:
+    """The entries that are neither among the `last` newest nor among the `best` best; None: no such rule.
+
+    Without `last`, an entry whose value is not known stays.
+    """
+    if last is None and best is None:
+        return []
+    newest = entries[-last:] if last else [e for e in entries if e.value is None]
+    known = [(e.value if lower_is_better else -e.value, e) for e in entries if e.value is not None]
+    ranked = [e for _, e in sorted(known, key=lambda pair: pair[0])]
+    kept = [*newest, *ranked[: best or 0]]
+    return [e for e in entries if e not in kept]
+
+
+def _with_slashes(path: str) -> str:
+    return path if stores.is_remote(path) else path.replace(os.sep, "/")
+
+
+def _file_name(pattern: str) -> str:
+    """The pattern as a file name that every system takes; long ones end in a checksum."""
+    name = re.sub(r"[^\w.-]", "_", pattern)
+    if len(name.encode()) <= LONGEST:
+        return name
+    return f"{name.encode()[:LONGEST].decode(errors='ignore')}.{zlib.crc32(pattern.encode()):08x}"

@@ -1,0 +1,173 @@
+"""Which model a checkpoint writes, what it notes of what it wrote, and what it deletes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+import weakref
+from typing import Any
+
+import tensorflow as tf
+
+from unnest.keras import atomic_save, compiled_copy, stores
+from unnest.keras.keras_api import Kit, Model, is_model, kit_of
+from unnest.keras.record import Record, surplus
+from unnest.keras.template import base_model, template_model, templates_in
+
+
+class View:
+    """The running model as the callback sees it while it saves."""
+
+    def __init__(self, saver: Saver, running: Model, target: Model, value: float | None) -> None:
+        self._saver, self._running, self._target, self._value = saver, running, target, value
+
+    def save(self, filepath: str, overwrite: bool = True, **options: Any) -> None:
+        """Save the whole template."""
+        self._write("save", filepath, overwrite, options)
+
+    def save_weights(self, filepath: str, overwrite: bool = True, **options: Any) -> None:
+        """Save the template's weights."""
+        self._write("save_weights", filepath, overwrite, options)
+
+    def _write(self, how: str, filepath: str, overwrite: bool, options: dict[str, Any]) -> None:
+        if how == "save" and str(filepath).endswith(".h5"):
+            _warn_of_short_names(self._running)
+        path = self._saver.path_of(str(filepath))
+        with atomic_save.replacing(path) as temporary:
+            getattr(self._target, how)(temporary, overwrite=overwrite, **options)
+            self._saver.note(path, self._value, temporary)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._running, name)
+
+
+def _warn_of_short_names(running: Model) -> None:
+    """Keras 3 writes `loss="mse"` into an .h5 file in a form that it does not load again."""
+    kit = kit_of(running)
+    settings = getattr(running, "_compile_config", None) if kit.name == "keras" else None
+    losses = tf.nest.flatten(settings.config.get("loss")) if settings is not None else []
+    for loss in losses:
+        spelling = getattr(kit.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
+        if spelling != loss:
+            warnings.warn(
+                f"Keras {kit.keras.__version__} does not load an .h5 file of a model compiled with loss={loss!r}: "
+                f"write loss={spelling!r}, or save as .keras",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+class Saver:
+    """What a checkpoint needs to know beyond Keras's own: which model to write, and what it wrote (None: not noted)."""
+
+    def __init__(self, kit: Kit, template: Model | None, record: Record | None) -> None:
+        if template is not None and not (is_model(template) and kit_of(template) == kit):
+            raise TypeError(f"template must be a model of {kit.name}, this is a {type(template).__qualname__}")
+        self.kit, self.template, self._record = kit, template, record
+        self._remote: dict[str, str] = {}
+        self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
+
+    def view(self, running: Model, value: float | None) -> View:
+        """The stand-in for `running` while Keras's own code saves; `value` is the monitored one."""
+        template = self.choose(running)
+        return View(self, running, template if template is running else self._dressed(template, running), value)
+
+    def known_to_keras(self, path: str) -> str:
+        """`path`, or a local name in its place where Keras cannot look for its folder, as it does before it saves."""
+        if stores.is_keras_own(path):
+            return path
+        local = os.path.join(tempfile.gettempdir(), path.rpartition("/")[2])
+        self._remote[local] = path
+        return local
+
+    def path_of(self, filepath: str) -> str:
+        """Where to write what Keras calls `filepath`."""
+        return self._remote.get(filepath, filepath)
+
+    def taken_up(self) -> list[float]:
+        """Read what earlier runs have noted; the values of those files of theirs that are still there."""
+        if self._record is None:
+            return []
+        self._record.read()
+        return [entry.value for entry in self._record.entries if entry.value is not None]
+
+    def note(self, path: str, value: float | None, written: str) -> None:
+        """Note that the local file `written` is about to become `path`."""
+        if self._record is not None:
+            self._record.add(path, value, written)
+
+    def prune(self, last: int | None, best: int | None, *, lower_is_better: bool) -> None:
+        """Delete what is neither among the newest nor among the best."""
+        if self._record is not None:
+            for entry in surplus(self._record.entries, last, best, lower_is_better=lower_is_better):
+                self._record.drop(entry)
+
+    def choose(self, running: Model) -> Model:
+        """The model to write: the template asked for, or the base model of `running`.
+
+        Looked for anew when `running` has gained weights: a sub-classed model makes them in its first step.
+        """
+        weights = frozenset(map(id, running.variables))
+        if self._chosen is None or self._chosen[0]() is not running or self._chosen[1] != weights:
+            self._chosen = (weakref.ref(running), weights, self._choose(running))
+        return self._chosen[2]
+
+    def _choose(self, running: Model) -> Model:
+        if self.template is not None:
+            return self._as_asked(running, self.template)
+        templates = templates_in(running)
+        if not templates:
+            return running
+        if len(templates) == 1 and _holds(templates[0], running):
+            return templates[0]
+        if not getattr(running, "inputs", None):
+            return self._all_of(running)
+        base = base_model(running)
+        if base is None or not _holds(base, running):
+            raise ValueError(
+                f"the model in training has weights beyond its template {templates[0].name!r}, which would be lost: "
+                f"pass template= with the model to save"
+            )
+        return base
+
+    def _all_of(self, running: Model) -> Model:
+        """A sub-classed model that is more than the parallel model in it: nobody but its code can take that out."""
+        warnings.warn(
+            f"{type(running).__name__} {running.name!r} has weights beyond the parallel model that it holds: "
+            "checkpoints hold all of it, the parallel model included; pass template= to save the template alone",
+            UserWarning,
+            stacklevel=2,
+        )
+        return running
+
+    def _as_asked(self, running: Model, template: Model) -> Model:
+        """The template that was passed in, or the clone of it that is being trained instead."""
+        if _holds(running, template):
+            return template
+        found = template_model(running)
+        if found is running:
+            raise ValueError(f"template {template.name!r} shares no weights with the model in training")
+        warnings.warn(
+            f"the model in training does not train {template.name!r} but a clone of it: "
+            f"the clone's weights are saved; {template.name!r} itself is untrained",
+            UserWarning,
+            stacklevel=2,
+        )
+        return found
+
+    def _dressed(self, template: Model, running: Model) -> Model:
+        if compiled_copy.shares_optimizer(template, running):
+            return compiled_copy.trained(self.kit, template, running)
+        warnings.warn(
+            f"the model in training trains other weights than {template.name!r}: "
+            "the file has no optimizer state and no compile settings",
+            UserWarning,
+            stacklevel=2,
+        )
+        return template
+
+
+def _holds(whole: Model, part: Model) -> bool:
+    """Whether every variable of `part` is one of `whole`'s."""
+    return {id(v) for v in part.variables} <= {id(v) for v in whole.variables}

@@ -1,0 +1,160 @@
+"""Where checkpoints lie: in files that TensorFlow serves, this machine's among them, or that fsspec serves."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from importlib import import_module
+from typing import Any, Protocol
+
+import tensorflow as tf
+
+PART = ".part"
+"""How names end under which a remote file is on its way."""
+
+BLOCKS, BLOCK = 64, 4096
+
+
+class Store(Protocol):
+    """Files by name. What is not there raises FileNotFoundError, tf.errors.NotFoundError or another OSError."""
+
+    def open(self, path: str) -> Any:
+        """The file, for reading bytes."""
+
+    def size(self, path: str) -> int:
+        """Its size in bytes."""
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder of that name."""
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder; empty where there is none."""
+
+    def put(self, local: str, path: str) -> None:
+        """Copy a local file there. Readers see it complete or, as far as the store allows, not at all."""
+
+    def remove(self, path: str) -> None:
+        """Delete a file, or a folder with all that is in it."""
+
+
+class GFile:
+    """What `tf.io.gfile` serves."""
+
+    def open(self, path: str) -> Any:
+        """The file, for reading bytes."""
+        return tf.io.gfile.GFile(path, "rb")
+
+    def size(self, path: str) -> int:
+        """Its size in bytes."""
+        return int(tf.io.gfile.stat(path).length)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder of that name."""
+        return bool(tf.io.gfile.exists(path))
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        found = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
+        return sorted(name.rstrip("/") for name in found)
+
+    def put(self, local: str, path: str) -> None:
+        """Copy a local file there."""
+        tf.io.gfile.makedirs(path.rpartition("/")[0] or ".")
+        try:
+            tf.io.gfile.copy(local, path + PART, overwrite=True)
+            tf.io.gfile.rename(path + PART, path, overwrite=True)
+        except BaseException:
+            with contextlib.suppress(tf.errors.OpError):
+                tf.io.gfile.remove(path + PART)
+            raise
+
+    def remove(self, path: str) -> None:
+        """Delete a file or folder."""
+        (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
+
+
+class FSSpec:
+    """What fsspec serves; a file takes its name when it is complete, where the store knows transactions."""
+
+    def __init__(self, path: str) -> None:
+        self._files, _ = import_module("fsspec").core.url_to_fs(path)
+
+    def _inner(self, path: str) -> str:
+        return str(self._files._strip_protocol(path))
+
+    def open(self, path: str) -> Any:
+        """The file, for reading bytes."""
+        return self._files.open(self._inner(path), "rb")
+
+    def size(self, path: str) -> int:
+        """Its size in bytes."""
+        return int(self._files.size(self._inner(path)))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder of that name."""
+        return bool(self._files.exists(self._inner(path)))
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        inner = self._inner(folder)
+        found = self._files.ls(inner, detail=False) if self._files.isdir(inner) else []
+        return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
+
+    def put(self, local: str, path: str) -> None:
+        """Copy a local file there."""
+        inner = self._inner(path)
+        self._files.makedirs(inner.rpartition("/")[0], exist_ok=True)
+        with self._files.transaction:
+            self._files.put_file(local, inner)
+
+    def remove(self, path: str) -> None:
+        """Delete a file or folder."""
+        self._files.rm(self._inner(path), recursive=True)
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path names its scheme."""
+    return "://" in path
+
+
+def is_keras_own(path: str) -> bool:
+    """Whether Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
+    return not is_remote(path) or path.partition("://")[0] in tf.io.gfile.get_registered_schemes()
+
+
+def of(path: str) -> Store:
+    """The store of a path. Raises ValueError, in one line, where nothing serves its scheme."""
+    if is_keras_own(path):
+        return GFile()
+    scheme = path.partition("://")[0]
+    try:
+        return FSSpec(path)
+    except ImportError as e:
+        raise ValueError(f"{path}: TensorFlow serves no {scheme}://, and fsspec needs more for it: {e}") from None
+    except ValueError as e:
+        raise ValueError(f"{path}: neither TensorFlow nor fsspec serves {scheme}://: {e}") from None
+
+
+def fingerprint(store: Store, path: str) -> tuple[int, int] | None:
+    """Size and checksum of blocks spread over the weights of what is saved under this name; None where nothing is.
+
+    A step of training changes nearly every byte of the weights, so blocks tell one checkpoint from the next.
+    """
+    data = next((name for name in (path, *_weights(path)) if store.exists(name) and not _is_folder(store, name)), None)
+    if data is None:
+        return None
+    size, checksum = store.size(data), 0
+    with store.open(data) as file:
+        for start in sorted({k * max(size - BLOCK, 0) // (BLOCKS - 1) for k in range(BLOCKS)}):
+            file.seek(start)
+            checksum = zlib.crc32(file.read(BLOCK), checksum)
+    return size, checksum
+
+
+def _weights(path: str) -> tuple[str, str]:
+    """Where a SavedModel and a TF checkpoint of that name have them."""
+    return f"{path}/variables/variables.data-00000-of-00001", f"{path}.data-00000-of-00001"
+
+
+def _is_folder(store: Store, path: str) -> bool:
+    return bool(store.names(path)) or (isinstance(store, GFile) and bool(tf.io.gfile.isdir(path)))
