@@ -130,7 +130,9 @@ def of(path: str) -> Store:
     try:
         return FSSpec(path)
     except ImportError as e:
-        raise ValueError(f"{path}: TensorFlow serves no {scheme}://, and fsspec needs more for it: {e}") from None
+        raise ValueError(
+            f"{path}: TensorFlow does not serve {scheme}://, and fsspec cannot: {e}; pip install 'unnest[remote]'"
+        ) from None
     except ValueError as e:
         raise ValueError(f"{path}: neither TensorFlow nor fsspec serves {scheme}://: {e}") from None
 
