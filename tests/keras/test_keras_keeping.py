@@ -232,6 +232,7 @@ def test_what_killed_saves_left_goes_when_training_starts(tf: Any, save: Any, tm
     assert stores.of("ram://debris").names("ram://debris") == []
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(keras: Any, tmp_path: Path) -> None:
     """Under MirroredStrategy: in the midst of an epoch, and of a save; the losses are those of an undisturbed run."""
 

@@ -168,3 +168,44 @@ def test_layers_that_do_not_differ_are_not_told(keras: Any, zoo: Any, name: str)
         multi_gpu_model(frozen, 2)
         multi_gpu_model(normalized(keras), 2, moving_statistics="mean")
     assert [w for w in seen if "in towers" in str(w.message)] == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("sum", True),
+        ("half of the sum of means", True),
+        ("sum over features, mean over rows", False),
+        ("mean over rows, sum over features", False),
+        ("sum over rows by their number", False),
+        ("activity regularizer", False),
+    ],
+)
+def test_a_loss_that_is_a_sum_over_the_batch_is_told_once(
+    tf: Any, keras: Any, kind: str, told: bool, known: bool
+) -> None:
+    sums = {
+        "sum": lambda x: tf.reduce_sum(x**2),
+        "half of the sum of means": lambda x: 0.5 * tf.reduce_sum(tf.reduce_mean(x, axis=1)),
+        "sum over features, mean over rows": lambda x: tf.reduce_mean(tf.reduce_sum(x, axis=-1)),
+        "mean over rows, sum over features": lambda x: tf.reduce_sum(tf.reduce_mean(x, axis=0)),
+        "sum over rows by their number": lambda x: tf.reduce_sum(x) / tf.cast(tf.shape(x)[0], x.dtype),
+    }
+
+    class Adds(keras.layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            if kind in sums:
+                self.add_loss(sums[kind](x))
+            return x
+
+    x = keras.Input((4,))
+    y = keras.layers.Dense(2, activity_regularizer="l2")(Adds()(x))
+    parallel = multi_gpu_model(keras.Model(x, y), 2)
+    call = tf.function(lambda x: parallel(x, training=True))
+    shapes = [(6, 4), (8, 4)] if known else [(None, 4)]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for shape in shapes:
+            call.get_concrete_function(tf.TensorSpec(shape))
+    assert len([w for w in seen if "a sum over the batch" in str(w.message)]) == int(told)

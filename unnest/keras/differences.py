@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
 
 from unnest.keras import moving_statistics
-from unnest.keras.keras_api import Kit, Model
+from unnest.keras.keras_api import Kit, Model, Tensor
 
 SHOWN = 3
 """So many names of layers of a kind are told."""
+
+
+ELEMENTWISE = {
+    *("Identity", "Cast", "Neg", "Abs", "Square", "Sqrt", "Exp", "Log", "Pow"),
+    *("Mul", "Add", "AddV2", "AddN", "Sub", "SquaredDifference", "Maximum", "Minimum"),
+}
+"""Operations that keep rows apart."""
+
+_told_of_sums: weakref.WeakSet[Model] = weakref.WeakSet()
+
+
+def tell_sums(template: Model, losses: Sequence[Tensor], rows: int | None) -> None:
+    """Warn, once a template, of losses that layers add and that are sums over the batch; in a graph."""
+    if template not in _told_of_sums and any(_sums(loss, rows) for loss in losses):
+        _told_of_sums.add(template)
+        warnings.warn(
+            f"{template.name!r} in towers: a layer adds a loss that is a sum over the batch; each tower's counts by "
+            "its share of the rows, which is less than the plain model's: add a mean",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _sums(loss: Tensor, rows: int | None) -> bool:
+    """Whether a loss comes of a sum along the axis of the rows (None: not static), and is not divided by anything.
+
+    Where several reductions follow each other, the first to be computed is the one that met the rows.
+    """
+    todo, walked, reductions = [loss.op], set(), []
+    while todo:
+        operation = todo.pop(0)
+        if operation in walked:
+            continue
+        walked.add(operation)
+        if operation.type in ("Sum", "Mean"):
+            x, axes = operation.inputs[0], tf.get_static_value(operation.inputs[1])
+            if axes is not None and x.shape.rank and x.shape[0] == rows and 0 in np.ravel(axes) % x.shape.rank:
+                reductions.append(operation.type)
+            todo.append(x.op)
+        elif operation.type in ELEMENTWISE:
+            todo += [x.op for x in operation.inputs]
+    return reductions[-1:] == ["Sum"]
 
 
 def of(kit: Kit, template: Model, way: str) -> list[str]:

@@ -34,7 +34,7 @@ from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, moving_statistics
+from unnest.keras import batch_split, differences, moving_statistics
 from unnest.keras.keras_api import Kit, Model, Tensor
 
 
@@ -179,6 +179,8 @@ class Towers:
             losses += [tf.convert_to_tensor(x) for x in now[len(old) :]]
             owners += [layer] * (len(now) - len(old))
             now[:] = old
+        if not tf.executing_eagerly():
+            differences.tell_sums(self.template, losses, _static_rows(tensors))
         self.shape = Shape(len(outputs), tuple(m is not None for m in masks), tuple(owners))
         return [*outputs, *(m for m in masks if m is not None), *losses]
 
