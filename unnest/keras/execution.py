@@ -30,6 +30,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import pairwise
 
 import tensorflow as tf
@@ -276,9 +277,16 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
         graph = tf.compat.v1.get_default_graph()
 
         def within(ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]) -> list[Tensor | None]:
-            if tf.compat.v1.get_default_graph() is not graph:
-                raise RuntimeError("take the gradient in the function or branch in which the parallel model is called")
-            return list(tf.gradients(ys, xs, upstream)) if ys else [None] * len(xs)
+            if not ys:
+                return [None] * len(xs)
+            if tf.compat.v1.get_default_graph() is graph:
+                return list(tf.gradients(ys, xs, upstream))
+            # A SavedModel is being written, gradients included: the public function knows its own graph alone.
+            return list(
+                import_module("tensorflow.python.ops.gradients_util")._GradientsHelper(
+                    ys, xs, upstream, src_graph=graph
+                )
+            )
 
         yield within
         return
