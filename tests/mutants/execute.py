@@ -69,7 +69,10 @@ def judge(folder: Path, pair: Path) -> str:
             for name, count in told[f"{which} weights"]:
                 values = [arrays[f"{which}/{name}/{k}"] for k in range(count)]
                 if count:
-                    model.get_layer(name).set_weights(values) if name else model.set_weights(values)
+                    layer = model.get_layer(name)
+                    kept = [*layer.trainable_weights, *layer.non_trainable_weights]  # as the file has them
+                    for variable, value in zip(kept, values, strict=True):
+                        variable.assign(value)
             if not given:
                 given = [random.random((told["rows"], *i.shape[1:])).astype("float32") for i in model.inputs]
             made = model(given if len(given) > 1 else given[0], training=False)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.config_values import named, plain
+from unnest.core.keras3.config_values import constraint, dtype, initializer, named, plain, regularizer
+from unnest.core.keras3.context import CannotConvert, Context
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_plain(value: Any, bare: Any) -> None:
 
 
 def test_an_array_of_keras_3_keeps_its_clothes() -> None:
-    array = {"class_name": "__numpy__", "config": {"value": [1], "dtype": "int64"}}
+    array: dict[str, Any] = {"class_name": "__numpy__", "config": {"value": [1], "dtype": "int64"}}
     assert plain(array) is array
 
 
@@ -43,3 +44,81 @@ def test_an_array_of_keras_3_keeps_its_clothes() -> None:
 )
 def test_named(value: Any, name: str, config: dict[str, Any]) -> None:
     assert named(value) == (name, config)
+
+
+def built_in(module: str, kind: str, **config: Any) -> dict[str, Any]:
+    """An object of Keras 3's own."""
+    return {"module": module, "class_name": kind, "config": config, "registered_name": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, None),
+        ("glorot_uniform", built_in("keras.initializers", "GlorotUniform")),
+        ("zero", built_in("keras.initializers", "Zeros")),
+        (
+            {"class_name": "GlorotUniformV2", "config": {"seed": 3, "dtype": "float32"}},
+            built_in("keras.initializers", "GlorotUniform", seed=3),
+        ),
+    ],
+)
+def test_initializer(value: Any, written: Any) -> None:
+    context = Context()
+    assert initializer(value, "l", context) == written
+    assert context.applied == {}
+
+
+def test_an_initializer_of_somebodys_own_becomes_zeros_and_is_told() -> None:
+    context = Context()
+    assert initializer({"class_name": "Mine", "config": {"a": 1}}, "l", context) == built_in(
+        "keras.initializers", "Zeros"
+    )
+    assert context.applied == {("initializer", "Mine"): ["l"]}
+
+
+def test_rules_on_weights() -> None:
+    context = Context()
+    assert regularizer({"name": "WeightRegularizer", "l1": 0.0, "l2": 0.5}, "l", context) == built_in(
+        "keras.regularizers", "L1L2", l1=0.0, l2=0.5
+    )
+    assert constraint({"name": "MaxNorm", "m": 2}, "l", context) == built_in(
+        "keras.constraints", "MaxNorm", max_value=2
+    )
+    assert context.custom == {}
+    own = regularizer({"class_name": "package>Mine", "config": {"a": 1}}, "l", context)
+    assert own == {"module": None, "class_name": "Mine", "config": {"a": 1}, "registered_name": "package>Mine"}
+    assert context.custom == {"Mine": "regularizer of 'l'"}
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"class_name": "RadialConstraint", "config": {}}, "Keras 3 has no such constraint or regularizer"),
+        ({"class_name": "MaxNorm", "config": {"depth": 1}}, "its argument 'depth' is not known"),
+    ],
+)
+def test_rules_that_keras_3_has_not(value: Any, why: str) -> None:
+    with pytest.raises(CannotConvert, match=why):
+        constraint(value, "l", Context())
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "noted"),
+    [
+        ("float16", "float16", False),
+        (None, None, False),
+        ({"class_name": "Policy", "config": {"name": "mixed_float16"}}, "mixed_float16", True),
+        ({"class_name": "Policy", "config": {"name": "_infer"}}, None, True),
+    ],
+)
+def test_dtype(value: Any, name: str | None, noted: bool) -> None:
+    context = Context()
+    assert dtype(value, "l", context) == name
+    assert bool(context.applied) == noted
+
+
+@pytest.mark.parametrize("value", [{"class_name": "LossScalePolicy", "config": {}}, 16])
+def test_what_is_no_dtype(value: Any) -> None:
+    with pytest.raises(CannotConvert):
+        dtype(value, "l", Context())
