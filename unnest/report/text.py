@@ -196,7 +196,7 @@ def _facts(report: Report) -> Iterator[str]:
         return
     if report.wrappers:
         towers = " x ".join(str(w.towers or "?") for w in report.wrappers)
-        yield f"{towers} towers of {report.wrappers[-1].template}"
+        yield f"{towers} tower{'' if towers == '1' else 's'} of {report.wrappers[-1].template}"
     if writer(report):
         yield writer(report)
     if report.loads_in:
