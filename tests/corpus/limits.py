@@ -17,6 +17,9 @@ _LEFT_ALONE: Facts = {"verdict": "clean", "wrappers": 0, "action": "unchanged"} 
     ("towers", "scope", "parameters")
 )
 
+_LIKELY_PARALLEL: Facts = {"verdict": "parallel", "wrappers": 1, "action": "fixed"}
+_SAME_NAMES = "weights alone bear the names of a wrapper: parallel, likely, with a warning, as its author takes too"
+
 #: What is said or done otherwise and does no harm: which facts, and why.
 AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     "113-spectral-timedistributed-mixed": (
@@ -35,9 +38,8 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     "154-fp16-casts": ({"scope": "head"}, "the cast after the merge is a head"),
     "156-tf210-fixed-batch-signature": ({"action": "refused"}, "the towers take 4 rows and no others, as told"),
     "220-slices-of-inner-input": ({"scope": "embedded"}, "as its author takes too"),
-    "226-activation-in-each-tower": (_LEFT_ALONE, "a layer of every tower's own after the template, as told"),
     "347-shift-layers": (
-        {"verdict": "parallel", "wrappers": 1, "action": "fixed"},
+        _LIKELY_PARALLEL,
         "told numbers of a class whose code is not in the file: parallel, likely, as its author takes too",
     ),
     "366-blocks-of-stripes-bare-k231-inline": (
@@ -48,10 +50,14 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     "412-textcnn-eight": ({"towers": None}, "weights with the template's JSON do not tell the number of towers"),
     "428-loaded-and-wrapped-again": ({"towers": {2, 3}}, "as in 142"),
     "811-cells-late-eager-tf23": (
-        {"verdict": "parallel", "wrappers": 1, "action": "fixed"},
+        _LIKELY_PARALLEL,
         "every tower's cells are the last part's: likely, with a finding, as its author takes too",
     ),
-    "812-cells-late-eager-tf215": ({"verdict": "parallel", "wrappers": 1, "action": "fixed"}, "as in 811"),
+    "812-cells-late-eager-tf215": (_LIKELY_PARALLEL, "as in 811"),
+    "902-weights-triplet-concatenate-k224": (_LIKELY_PARALLEL, _SAME_NAMES),
+    "903-weights-triplet-concatenate-tf23": (_LIKELY_PARALLEL, _SAME_NAMES),
+    "918-weights-contrastive-concatenate-k224": (_LIKELY_PARALLEL, _SAME_NAMES),
+    "919-weights-contrastive-concatenate-tf23": (_LIKELY_PARALLEL, _SAME_NAMES),
 }
 
 #: Towers without a nested model, and a base that was made beside the parallel model, not in it.
@@ -63,6 +69,8 @@ INLINE = frozenset(
 OTHER_FILE: Mapping[str, str] = {
     "154-fp16-casts": "the cast after the merge is kept",
     "330-dictionary-inputs-h5-tf23-function": "the base is a model of another name around the same layers",
+    "894-weights-frozen-inside-k224": "without an architecture names are read as a flat model: no backbone",
+    "895-weights-frozen-inside-tf23": "as in 894",
     "896-weights-renamed-layers-k224": "layers were renamed once built: names of weights are the old ones",
     "897-weights-renamed-layers-tf23": "as in 896",
     "862-sizes-declared-tf23": "the template itself was declared for 4 rows, its base for any",

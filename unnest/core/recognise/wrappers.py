@@ -536,10 +536,10 @@ def _cut(
     if not cuts:
         raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     sources = tuple(cut.sources[0] for cut in traced)
-    whole_ones = (cut.sources[0] for cut in traced if not cut.lanes[0])
-    for source in whole_ones:
+    for source in (cut.sources[0] for cut in traced if not cut.lanes[0]):
+        # A support set, anchors: what every tower takes whole are no rows of the batch, or no tower would run.
         shape = layer_facts.stored_shape(graph.layers[source.layer])
-        if not shape or shape[0] is None:
+        if graph.call(source.call).reads and (not shape or shape[0] is None):
             raise NotAWrapper(f"every call of {name} reads all rows of {source.layer}, and parts of the others")
     between = _between(graph, {c for cut in traced for c in cut.calls}, set(sources))
     _check_readers(graph, cuts, towers)
