@@ -160,8 +160,12 @@ def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:  # noqa:
     if made.result is None:
         same = judged(model, subject.made.result) == "right"
         return ("missed" if same else "caught"), None, None
-    told = any(f.code == "other-ends" for f in made.findings)
-    return judged(model, made.result, ends_told=told), model, made
+    return judged(model, made.result, ends_told=_ends_are_told(made)), model, made
+
+
+def _ends_are_told(made: Plan) -> bool:
+    """Whether a finding says that the outputs are in another order than the mutant's."""
+    return any(f.code == "other-ends" for f in made.findings)
 
 
 def run_in_tf_keras(extracted: list[Mutant], python: str) -> Counter[str]:
@@ -218,7 +222,8 @@ def main() -> int:
             print(f"{mutant.end}: {mutant.kind}: {mutant.subject.path.relative_to(ROOT)}: {mutant.what}")
     for kind, ends in kinds.items():
         print(f"{kind}: {dict(ends.most_common())}")
-    extracted = [m for m in all_of_them if m.made is not None and m.end == "right" and _is_keras_2(m.subject)]
+    right = [m for m in all_of_them if m.made is not None and m.end == "right" and _is_keras_2(m.subject)]
+    extracted = [m for m in right if m.made and not _ends_are_told(m.made)]
     step = max(1, len(extracted) // max(1, given.execute))
     chosen = extracted[::step][: given.execute]
     outcomes = run_in_tf_keras(chosen, given.python) if chosen else Counter[str]()
