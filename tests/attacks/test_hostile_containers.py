@@ -220,6 +220,19 @@ def test_objects_that_there_are_not(model: Path, tmp_path: Path, child: int) -> 
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
 
 
+def test_places_of_operations_that_are_no_text(model: Path, tmp_path: Path) -> None:
+    """`_class` of a node names others in bytes that are no UTF-8 (found by fuzzing): the file's fault."""
+    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    graph = saved.meta_graphs[0].graph
+    for node in [*graph.node, *(n for function in graph.library.function for n in function.node_def)]:
+        node.attr["_class"].list.s.append(b"loc:@\xff")
+    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    result = unnest.fix(model)
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("failed", "damaged")
+    assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
 def test_checkpoint_shard(cli: Cli, tmp_path: Path) -> None:
     """A checkpoint without its data."""
     shutil.copy(str(CHECKPOINT) + ".index", tmp_path / "c.index")
