@@ -168,14 +168,14 @@ class SavedModelSource(Source):
 
     @cached_property
     def _cut(self) -> bytes:
-        model, meta = self.serving()
-        if not prune_graph.recognise(meta, self.path):
-            raise Refused(
-                "cannot-cut",
-                f"{self.path}: the serving graph cannot be cut without doubt; "
-                "write the Keras model instead with --to h5",
-            )
         with reading(os.path.join(self.path, GRAPH)):  # what cannot be cut is damaged, not the disk that is written to
+            model, meta = self.serving()
+            if not prune_graph.recognise(meta, self.path):
+                raise Refused(
+                    "cannot-cut",
+                    f"{self.path}: the serving graph cannot be cut without doubt; "
+                    "write the Keras model instead with --to h5",
+                )
             return protos.dump(prune_graph.reduce(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
