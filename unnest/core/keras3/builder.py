@@ -104,10 +104,10 @@ class Builder:
     def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Known:
         entry = self.entries[name]
         entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
-        reads = tuple(dict.fromkeys([*known_in(list(args)), *known_in(dict(kwargs))]))
-        entry.reads.append(reads)
+        tensors = [*known_in(list(args)), *known_in(dict(kwargs))]
+        entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = Known(name, len(entry.nodes) - 1, 0)
-        given = [self.specs.get(t) for t in reads]
+        given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
         self.specs[made] = _spec(entry.entry, given)
         return made
 
