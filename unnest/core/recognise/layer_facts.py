@@ -139,7 +139,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         axes = [0] if _says(known.name, STACKING_ROWS) else list(known.find("axis"))
         return all(axis == 0 for axis in axes) if axes else None
     if is_function(layer):
-        return _code_joins(config["function"], list(find(config.get("arguments"), "axis")))
+        return _code_joins(config.get("function"), list(find(config.get("arguments"), "axis")))
     axis = _axis(config)
     return None if axis is None else axis == 0
 
