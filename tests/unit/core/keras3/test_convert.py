@@ -1,0 +1,186 @@
+"""A whole model: what is refused as a whole, what the writer's version settles, and what the result is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.test_rules import CONV, DENSE, FLAT, IMAGE, STEPS, chain, sequential, subclass
+from unnest.core.keras3.convert import Converted, convert
+from unnest.core.model import Group, Stored, Tensor
+
+
+def layers_of(done: Converted) -> list[Any]:
+    """The entries of the layers that came out."""
+    assert done.model is not None, done.refusal
+    assert done.model.architecture is not None
+    config: Any = done.model.architecture["config"]
+    layers: list[Any] = config["layers"]
+    return layers
+
+
+def test_the_result_says_that_keras_3_wrote_it() -> None:
+    """A group per layer, each with the handles that it had."""
+    stored = chain(FLAT, ("Dense", DENSE), ("Dropout", {"rate": 0.5}), ("Dense", {**DENSE, "units": 3}),
+                   shapes=((3, 3), (3,)))  # fmt: skip
+    first = (Tensor("k", (4, 3), "<f4", "/first/k"), Tensor("b", (3,), "<f4", "/first/b"))
+    stored = replace(stored, groups=(stored.groups[0], Group("l0", first), *stored.groups[2:]))
+    done = convert(stored)
+    assert [e["class_name"] for e in layers_of(done)] == ["InputLayer", "Dense", "Dropout", "Dense"]
+    model = done.model
+    assert model is not None
+    assert model.architecture is not None
+    assert (model.keras_version, model.backend, model.training, model.optimizer) == ("3.0.0", None, None, None)
+    assert (model.architecture["class_name"], model.architecture["build_config"]) == (
+        "Functional",
+        {"input_shape": None},
+    )
+    assert [(g.name, [t.ref for t in g.tensors]) for g in model.groups] == [
+        ("x", []), ("l0", ["/first/k", "/first/b"]), ("l1", []), ("l2", ["/l2/0", "/l2/1"]),
+    ]  # fmt: skip
+    assert (done.refusal, done.findings) == (None, ())
+
+
+def test_an_architecture_alone_has_no_groups() -> None:
+    stored = replace(chain(FLAT, ("Dense", DENSE)), contents="architecture", groups=())
+    done = convert(stored)
+    assert done.model is not None
+    assert (done.model.contents, done.model.groups) == ("architecture", ())
+    assert [e["class_name"] for e in layers_of(done)] == ["InputLayer", "Dense"]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "message"),
+    [
+        (None, "holds no architecture; pass --architecture MODEL.json"),
+        ({"class_name": "Mine", "config": {"layers": 3}}, "its layers are kept in code"),
+    ],
+    ids=["weights", "code"],
+)
+def test_no_graph(architecture: dict[str, Any] | None, message: str) -> None:
+    done = convert(Stored("weights", architecture, keras_version="2.2.4"))
+    assert done.model is None
+    assert done.refusal is not None
+    assert (done.refusal.code, done.refusal.message) == (
+        "no-architecture", f"--keras 3 needs the graph of layers: {message}",
+    )  # fmt: skip
+
+
+def test_one_layer_that_cannot_be_held_refuses_the_model() -> None:
+    """Naming it; no half of a model comes out."""
+    done = convert(chain(FLAT, ("Dense", DENSE), ("RandomFourierFeatures", {"output_dim": 3})))
+    assert done.model is None
+    assert done.refusal is not None
+    assert done.refusal.code == "cannot-convert"
+    assert done.refusal.message.startswith("'l1' (RandomFourierFeatures): ")
+
+
+UP = {"size": [2, 2], "interpolation": "bilinear", "data_format": "channels_last"}
+
+
+def with_ragged(stored: Stored, said: bool) -> Stored:
+    """The same model, its input with or without the key that TensorFlow 1.15 began to write."""
+    assert stored.architecture is not None
+    architecture: Any = stored.architecture
+    config = architecture["config"]
+    first, *rest = config["layers"]
+    ragged = {"ragged": False} if said else {}
+    first = {**first, "config": {**first["config"], **ragged}}
+    return replace(stored, architecture={**architecture, "config": {**config, "layers": [first, *rest]}})
+
+
+@pytest.mark.parametrize(
+    ("version", "ragged", "outcome"),
+    [
+        ("2.4.0", False, "as it is"), ("2.3.0-tf", False, "as it is"), ("2.3.1", False, "matrices"),
+        ("2.2.4", False, "matrices"), ("2.2.4", True, "matrices"), ("2.2.4-tf", True, "as it is"),
+        ("2.2.4-tf", False, "refused"), ("2.1.6-tf", False, "matrices"), (None, False, "refused"),
+    ],
+)  # fmt: skip
+def test_pixel_centres_follow_from_the_writer(version: str | None, ragged: bool, outcome: str) -> None:
+    """TensorFlow's from 1.15 on are today's, those of Keras of its own never were; `2.2.4-tf` stands for both."""
+    stored = with_ragged(replace(chain(IMAGE, ("UpSampling2D", UP)), keras_version=version), ragged)
+    done = convert(stored)
+    if outcome == "refused":
+        assert done.refusal is not None
+        assert "pixel centres" in done.refusal.message
+    else:
+        kinds = ["UpSampling2D"] if outcome == "as it is" else ["Einsum", "Einsum"]
+        assert [e["class_name"] for e in layers_of(done)[1:]] == kinds
+
+
+@pytest.mark.parametrize(
+    ("said", "written", "is_told"),
+    [
+        (("th",), "channels_first", True),
+        (("tf",), "channels_last", True),
+        (("th", "tf", "th"), "channels_first", True),
+        ((), "channels_last", False),
+    ],
+    ids=["th", "tf", "most", "nothing"],
+)
+def test_the_order_of_axes_that_most_layers_say(said: tuple[str, ...], written: str, is_told: bool) -> None:
+    """Keras 1's ZeroPadding does not say its own; where no layer does, the guess is told."""
+    pools = [
+        ("MaxPooling2D", {"pool_size": [1, 1], "strides": [1, 1], "border_mode": "valid", "dim_ordering": order})
+        for order in said
+    ]
+    done = convert(chain(IMAGE, *pools, ("ZeroPadding2D", {"padding": [1, 1]}), version="1.2.2"))
+    assert layers_of(done)[-1]["config"]["data_format"] == written
+    assert [f.code for f in done.findings] == ([] if is_told else ["assumed-data-format"])
+
+
+@pytest.mark.parametrize(
+    ("stored", "codes", "objects"),
+    [
+        (chain(FLAT, ("Attend", {"size": 3})), ["custom-objects"], "'Attend': Attend"),
+        (chain(FLAT, ("Dense", {**DENSE, "activation": "<lambda>"})), ["custom-objects"], "'<lambda>': ..."),
+        (chain(FLAT, ("Dense", DENSE)), [], None),
+        (subclass("Mine"), ["functional-subclass"], None),
+        (subclass("package>Model"), [], None),
+    ],
+    ids=["layer", "no-identifier", "keras's", "subclass", "registered"],
+)
+def test_what_its_author_is_told(stored: Stored, codes: list[str], objects: str | None) -> None:
+    done = convert(stored)
+    assert done.model is not None
+    assert [f.code for f in done.findings] == codes
+    assert objects is None or f"custom_objects={{{objects}}}" in done.findings[0].hint
+
+
+def test_groups_of_a_sequential_go_by_their_place() -> None:
+    """Under the layers' names, whatever the file calls them."""
+    stored = sequential(("Dense", {**DENSE, "batch_input_shape": FLAT}), ("Dense", DENSE))
+    shapes = (((4, 3), (3,)), ((3, 3), (3,)))
+    groups = tuple(
+        Group(f"other_{k}", tuple(Tensor(f"{k}/{n}", s, "<f4", f"/{k}/{n}") for n, s in enumerate(pair)))
+        for k, pair in enumerate(shapes)
+    )
+    done = convert(replace(stored, contents="model", groups=groups))
+    assert done.model is not None
+    placed = {g.name: [t.ref for t in g.tensors] for g in done.model.groups if g.tensors}
+    assert placed == {"l0": ["/0/0", "/0/1"], "l1": ["/1/0", "/1/1"]}
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [("2.2.4", True), ("2.4.0", False)])
+def test_masked_steps_of_then(version: str, is_refused: bool) -> None:
+    """Behind a mask Keras of its own gave back its last output in both directions; today it is zeros."""
+    lstm = {"class_name": "LSTM", "config": {
+        "name": "f", "units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True,
+        "return_sequences": True,
+    }}  # fmt: skip
+    both = ("Bidirectional", {"layer": lstm, "merge_mode": "concat"})
+    masked = convert(chain(STEPS, ("Masking", {"mask_value": 0.0}), both, version=version))
+    assert (masked.refusal is not None) is is_refused
+    assert masked.refusal is None or "at masked steps" in masked.refusal.message
+    assert convert(chain(STEPS, both, version=version)).refusal is None
+
+
+def test_a_convolution_of_then_is_one_of_now() -> None:
+    """Nothing is noted where nothing had to change."""
+    done = convert(chain(IMAGE, ("Conv2D", {**CONV, "data_format": "channels_last"}), version="2.4.0"))
+    assert done.conversions == ()
+    config = layers_of(done)[1]["config"]
+    assert {k: config[k] for k in CONV} == CONV
