@@ -1,0 +1,100 @@
+"""Lambda layers: operations where the stored code tells them, the named function where it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.test_rules import CODE
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.pieces import Arguments, Choice, Expansion, Known, NewLayer, Piece
+from unnest.core.keras3.stored_functions import rule
+from unnest.core.keras_facts.shape_inference import Spec
+
+#: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
+X: Any = Known("x", 0, 0)
+SPEC = Spec((None, 4), "float32")
+
+
+def resolved(config: dict[str, Any], context: Context, *specs: Spec | None) -> Piece:
+    """What a Lambda called `half` becomes on such inputs."""
+    choice = rule("Lambda", config, "half", (), context)
+    assert isinstance(choice, Choice)
+    return choice.resolved(specs)
+
+
+RESCALING = OpNode("keras.layers", "Rescaling", {"scale": 0.2, "offset": 0, "dtype": "float32"}, (X,))
+DIVIDED = OpNode("keras.src.ops.numpy", "Divide", {}, (X, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("spec", "masks", "made_of"),
+    [(SPEC, False, RESCALING), (None, False, RESCALING), (SPEC, True, DIVIDED)],
+)
+def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode) -> None:
+    """`x / 5.0` depends on no shape; a mask, which a Lambda stops, would go on through Rescaling."""
+    context = Context.of("2.2.4", "tensorflow")
+    context.masks = masks
+    made = resolved(CODE, context, spec)
+    assert isinstance(made, Expansion)
+    assert made.chain is None
+    (tree,) = made.outputs(Arguments((X,), {}, {X: spec}))
+    assert tree == made_of
+    (note,) = context.conversions()
+    assert (note.rule, note.layers) == ("lambda", ("half",))
+    assert note.what.endswith("x / 5.0")
+    assert (context.custom, context.findings) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("config", "function"),
+    [
+        ({"function": "divided", "function_type": "function", "module": "package"}, "divided"),
+        ({"function": {"class_name": "function", "config": "divided", "module": "package"}}, "divided"),
+        ({"function": ["no code", None, None], "function_type": "lambda"}, "half_function"),
+    ],
+)
+def test_a_function_that_is_not_read_is_kept_by_name(config: dict[str, Any], function: str) -> None:
+    context = Context.of("2.2.4", "tensorflow")
+    made = resolved(config, context, SPEC)
+    assert isinstance(made, NewLayer)
+    assert (made.name, made.class_name) == ("half", "Lambda")
+    assert made.config == {
+        "name": "half", "trainable": True, "dtype": "float32", "function": function, "arguments": {},
+    }  # fmt: skip
+    assert context.custom == {function: "function of Lambda 'half'"}
+    assert [f.code for f in context.findings] == ["lambda-kept"]
+    assert context.conversions() == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "kept"),
+    [
+        ({"output_shape": [2, 3], "output_shape_type": "raw"}, [2, 3]),
+        ({"output_shape": [2, 3]}, [2, 3]),
+        ({"output_shape": ["code", None, None], "output_shape_type": "lambda"}, None),
+        ({"output_shape": "shape_of", "output_shape_type": "function"}, None),
+        ({"output_shape": "shape_of"}, None),
+        ({"output_shape": None}, None),
+    ],
+)
+def test_only_a_shape_that_is_stored_as_numbers_is_kept(config: dict[str, Any], kept: list[int] | None) -> None:
+    made = resolved({"function": "divided", "function_type": "function", **config}, Context(), SPEC)
+    assert isinstance(made, NewLayer)
+    assert made.config.get("output_shape") == kept
+    assert ("output_shape" in made.config) is (kept is not None)
+
+
+def test_what_a_kept_function_is_called_with() -> None:
+    """A name that is no word of Python's makes one that is."""
+    context = Context()
+    choice = rule("Lambda", {"function": None, "arguments": {"by": 2}, "dtype": "float16"}, "scale-it/1", (), context)
+    assert isinstance(choice, Choice)
+    made = choice.resolved([None])
+    assert isinstance(made, NewLayer)
+    assert (made.config["function"], made.config["arguments"], made.config["dtype"]) == (
+        "scale_it_1_function", {"by": 2}, "float16",
+    )  # fmt: skip
+    assert list(context.custom) == ["scale_it_1_function"]
