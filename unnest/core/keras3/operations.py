@@ -46,12 +46,16 @@ ALIASES = {
 DROPPED = {"name": None}
 """Arguments that nothing is computed with."""
 
+NO_NODE = "its inputs and attributes do not add up"
+"""Of a node with fewer inputs than its operation has, or with text where a number stands."""
+
 
 def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
     """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
     del weights
     function = config.get("function")
     node = _node(config.get("node_def"))
+    called_by = function if isinstance(function, str) else node.get("op")
 
     def outputs(call: Call) -> Sequence[Tree]:
         try:
@@ -60,8 +64,9 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
             else:
                 value = _node_called(node, config, call)
         except NotUnderstood as reason:
-            called_by = function if isinstance(function, str) else node.get("op")
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
+        except (IndexError, ValueError) as why:
+            raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
         context.note("tf-operation", name)
         operands = [_operand(v) for v in value.items] if isinstance(value, Items) else [_operand(value)]
         return [filled(operand, call.tensors, {}) for operand in operands]
@@ -181,6 +186,8 @@ def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], call: Cal
     index = {tensor: k for k, tensor in reversed(list(enumerate(call.tensors)))}
     tensors = iter(call.tensors)
     total = len(fixed) + len(call.tensors)
+    if not fixed.keys() <= set(range(total)):
+        raise NotUnderstood(NO_NODE)
     sides = [_value(fixed[k], index, call) if k in fixed else _value(next(tensors), index, call) for k in range(total)]
     plain = [fixed.get(k) for k in range(total)]
     if kind in UNARY and total == 1:

@@ -1,0 +1,144 @@
+"""TensorFlow operations in a graph: the operations of Keras 3 that compute the same, or a refusal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.operations import rule
+from unnest.core.keras3.pieces import Arguments, Expansion, Known, Tree
+from unnest.core.keras_facts.shape_inference import Spec
+
+NUMPY, NN = "keras.src.ops.numpy", "keras.src.ops.nn"
+#: Tensors of the new graph; any, since operations that were filled hold them where `OpNode` declares operands.
+X: Any = Known("x", 0, 0)
+Y: Any = Known("y", 0, 0)
+SPECS: dict[Known, Spec | None] = {X: Spec((None, 4), "float32"), Y: Spec((None, 4), "float32")}
+
+
+def outputs(kind: str, config: dict[str, Any], args: Sequence[Tree], context: Context, **kwargs: Tree) -> list[Tree]:
+    """What a call of such a layer, named `op`, gives."""
+    made = rule(kind, config, "op", (), context)
+    assert isinstance(made, Expansion)
+    return list(made.outputs(Arguments(tuple(args), kwargs, SPECS)))
+
+
+def node(op: str, *args: Tree, constants: dict[str, Any] | None = None, **attributes: Any) -> list[Tree]:
+    """What a node of TensorFlow's graph gives."""
+    stored = json.dumps({"name": "op", "op": op, "attr": attributes})
+    return outputs("TensorFlowOpLayer", {"node_def": stored, "constants": constants or {}}, list(args), Context())
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "made"),
+    [
+        ("math.exp", [X], {}, OpNode(NUMPY, "Exp", {}, (X,))),
+        ("math.add", [X], {"y": Y, "name": None}, OpNode(NUMPY, "Add", {}, (X, Y))),
+        ("__operators__.sub", [X, Y], {}, OpNode(NUMPY, "Subtract", {}, (X, Y))),
+        ("__operators__.rsub", [X, 2.0], {}, OpNode(NUMPY, "Subtract", {}, (2.0, X))),
+        ("compat.v1.nn.leaky_relu", [X], {"alpha": 0.3}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.3}, (X,))),
+        ("math.subtract", [Y, X], {}, OpNode(NUMPY, "Subtract", {}, (Y, X))),
+        ("math.multiply", [X, X], {}, OpNode(NUMPY, "Multiply", {}, (X, X))),
+    ],
+)  # fmt: skip
+def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], made: OpNode) -> None:
+    context = Context()
+    assert outputs("TFOpLambda", {"function": function}, args, context, **kwargs) == [made]
+    assert [(c.rule, c.layers) for c in context.conversions()] == [("tf-operation", ("op",))]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "why"),
+    [
+        ("nn.no_such", [X], "nn.no_such is not translated"),
+        ("__operators__.matmul", [X], "the operator matmul"),
+        ("__operators__.rsomething", [X, Y], "the operator rsomething"),
+        ("math.exp", [{"class_name": "Mine", "config": {}}], "an argument of a form that is not known"),
+        ("math.exp", [2.0], "not translated"),
+    ],
+)
+def test_functions_that_are_refused(function: str, args: list[Tree], why: str) -> None:
+    """With the layer, its class and the function; nothing is noted."""
+    context = Context()
+    with pytest.raises(CannotConvert, match=rf"^'op' \(TFOpLambda\): .*{why}"):
+        outputs("TFOpLambda", {"function": function}, args, context)
+    assert context.conversions() == ()
+
+
+def test_a_tensor_that_is_given_back_is_an_operation_all_the_same() -> None:
+    """A layer of Keras 3 needs something to stand for it."""
+    assert outputs("TFOpLambda", {"function": "identity"}, [X], Context()) == [OpNode(NUMPY, "Multiply", {}, (X, 1))]
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "constants", "attributes", "made"),
+    [
+        ("Relu", [X], {}, {}, OpNode(NN, "Relu", {}, (X,))),
+        ("Sub", [X], {"0": 1.0}, {}, OpNode(NUMPY, "Subtract", {}, (1.0, X))),
+        ("Sub", [X], {"1": 1.0}, {}, OpNode(NUMPY, "Subtract", {}, (X, 1.0))),
+        ("RealDiv", [X, Y], {}, {}, OpNode(NUMPY, "Divide", {}, (X, Y))),
+        ("Maximum", [X, Y], {}, {}, OpNode(NUMPY, "Maximum", {}, (X, Y))),
+        ("Mean", [X], {"1": [1]}, {"keep_dims": {"b": True}},
+         OpNode(NUMPY, "Mean", {"axis": [1], "keepdims": True}, (X,))),
+        ("Mean", [X], {"1": 1}, {}, OpNode(NUMPY, "Mean", {"axis": 1, "keepdims": False}, (X,))),
+        ("ConcatV2", [X, Y], {"2": -1}, {}, OpNode(NUMPY, "Concatenate", {"axis": -1}, ([X, Y],))),
+        ("Pack", [X, Y], {}, {"axis": {"i": "1"}}, OpNode(NUMPY, "Stack", {"axis": 1}, ([X, Y],))),
+        ("LeakyRelu", [X], {}, {}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.2}, (X,))),
+        ("LeakyRelu", [X], {}, {"alpha": {"f": 0.1}}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.1}, (X,))),
+    ],
+)  # fmt: skip
+def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], made: OpNode) -> None:
+    """Constants stand at their place among the inputs."""
+    assert node(op, *args, constants=constants, **attributes) == [made]
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "constants", "attributes", "why"),
+    [
+        ("NoSuch", [X], {}, {}, "the operation NoSuch"),
+        ("Relu", [X, Y], {}, {}, "the operation Relu"),
+        ("Squeeze", [X], {}, {"squeeze_dims": {"list": {}}}, "axes that are not named"),
+        ("StridedSlice", [X, Y], {"2": [0], "3": [1]}, {}, "ends that are computed"),
+        ("Mean", [X], {}, {}, "inputs"),
+        ("Relu", [X], {"7": 1.0}, {}, "inputs"),
+        ("Relu", [X], {"first": 1.0}, {}, "inputs"),
+        ("StridedSlice", [X], {"1": [0, 0], "2": [1], "3": [1]}, {}, "inputs"),
+        ("StridedSlice", [X], {"1": [0]}, {}, "inputs"),
+        ("Split", [X], {}, {}, "inputs"),
+    ],
+)
+def test_nodes_that_are_refused(
+    op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(CannotConvert, match=rf"^'op' \(TensorFlowOpLayer\): {op} is not translated: .*{why}"):
+        node(op, *args, constants=constants, **attributes)
+
+
+@pytest.mark.parametrize("stored", ["{", "[1]", None])
+def test_a_node_that_cannot_be_read(stored: str | None) -> None:
+    with pytest.raises(CannotConvert, match="the operation None"):
+        outputs("TensorFlowOpLayer", {"node_def": stored}, [X], Context())
+
+
+@pytest.mark.parametrize(
+    ("masks", "keys"),
+    [
+        ({}, [(0, 2, 1), (1, 3, 1)]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "2"}}, [(None, 2, 1), (1, None, 1)]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "shrink_axis_mask": {"i": "2"}}, [(None, None, 1), 1]),
+    ],
+)
+def test_a_slice_with_its_masks(masks: dict[str, Any], keys: list[Any]) -> None:
+    """A bit for each axis."""
+    constants = {"1": [0, 1], "2": [2, 3], "3": [1, 1]}
+    (sliced,) = node("StridedSlice", X, constants=constants, **masks)
+    by_function = outputs("SlicingOpLambda", {"function": "__operators__.getitem"}, [X, [
+        {"start": k[0], "stop": k[1], "step": k[2]} if isinstance(k, tuple) else k for k in keys
+    ]], Context())  # fmt: skip
+    assert isinstance(sliced, OpNode)
+    assert (sliced.class_name, [sliced]) == ("GetItem", by_function)
