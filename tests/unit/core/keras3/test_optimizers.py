@@ -1,0 +1,233 @@
+"""Optimizers: today's arguments, and the state in today's order; what does not follow from the file is not guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3 import tensors
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
+from unnest.core.model import Tensor
+
+KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
+BIAS = Tensor("d/bias", (3,), "<f4", "/d/bias")
+PLACES = {KERNEL.ref: 0, BIAS.ref: 1}
+#: What tells an optimizer of Keras 2.11 and later.
+MODERN = {"jit_compile": False}
+SCHEDULES = "keras.optimizers.schedules"
+
+
+def of(kind: str, context: Context | None = None, **config: Any) -> KnownOptimizer:
+    """The optimizer of that class and config, in a file of Keras 2.2.4 where no context is given."""
+    return optimizer({"class_name": kind, "config": config}, context or Context.of("2.2.4", "tensorflow"))
+
+
+def arguments(known: KnownOptimizer) -> dict[str, Any]:
+    """The arguments of the new optimizer."""
+    config: Any = known.entry["config"]
+    return dict(config)
+
+
+def refs(made: Sequence[Tensor]) -> list[str]:
+    """What a state is made of, in order."""
+    return [t.ref for t in made]
+
+
+def slots(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
+    """A stored state: `s0`, `s1`... of these shapes."""
+    return tuple(Tensor(f"s{k}", shape, "<i8" if not shape else "<f4", f"s{k}") for k, shape in enumerate(shapes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "written"),
+    [
+        ("Adam", {"lr": 0.1, "epsilon": 1e-8}, {"learning_rate": 0.1, "epsilon": 1e-8}),
+        ("adam", {"learning_rate": 0.1}, {"learning_rate": 0.1, "epsilon": 1e-7}),
+        ("Custom>Adam", {"learning_rate": 0.1, "jit_compile": True}, {"learning_rate": 0.1, "epsilon": 1e-7}),
+        ("SGD", {"lr": 0.1, "clipnorm": 1.0}, {"learning_rate": 0.1, "global_clipnorm": 1.0}),
+        ("SGD", {"lr": 0.1, "weight_decay": None}, {"learning_rate": 0.1}),
+        ("Nadam", {"lr": 0.1, "schedule_decay": 0.004, "decay": 0.5}, {"learning_rate": 0.1, "epsilon": 1e-7}),
+        ("Adagrad", {"lr": 0.1, "epsilon": 1e-3}, {"learning_rate": 0.1, "epsilon": 1e-3**2}),
+        ("Adagrad", {"learning_rate": 0.1, "epsilon": 1e-3, **MODERN}, {"learning_rate": 0.1, "epsilon": 1e-3}),
+        ("RMSprop", {"lr": 0.1, "momentum": 0.5, "epsilon": 1e-3},
+         {"learning_rate": 0.1, "momentum": 0.5, "epsilon": 1e-3}),
+    ],
+)  # fmt: skip
+def test_arguments(kind: str, config: dict[str, Any], written: dict[str, Any]) -> None:
+    known = of(kind, **config)
+    assert arguments(known) == written
+    assert known.kind == known.entry["class_name"] == {"adam": "Adam", "Custom>Adam": "Adam"}.get(kind, kind)
+    assert known.rate == 0.1
+    assert known.modern is ("jit_compile" in config)
+
+
+@pytest.mark.parametrize(
+    ("version", "key"), [("2.2.4", "global_clipnorm"), ("2.2.4-tf", "clipnorm"), ("2.4.0", "clipnorm")]
+)
+def test_a_norm_was_of_all_gradients_in_keras_of_its_own(version: str, key: str) -> None:
+    assert arguments(of("SGD", Context.of(version, None), lr=0.1, clipnorm=2.0)) == {"learning_rate": 0.1, key: 2.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "why"),
+    [
+        ("Yogi", {}, "the optimizer 'Yogi' is none of Keras 3's"),
+        ("Addons>Adam", {}, "the optimizer 'Addons>Adam' is none"),
+        ("Adam", {"lookahead": 5}, "Adam's argument 'lookahead' = 5 has no counterpart"),
+        ("Adam", {"learning_rate": {"class_name": "Warmup", "config": {}}}, "the learning rate's schedule 'Warmup'"),
+        ("Ftrl", {"l2_shrinkage_regularization_strength": 0.1}, "acted otherwise before Keras 2.11"),
+    ],
+)
+def test_what_keras_3_has_not(kind: str, config: dict[str, Any], why: str) -> None:
+    with pytest.raises(Unknown, match=why):
+        of(kind, **config)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("Adam", {"lookahead": None, "use_locking": True}),
+        ("Ftrl", {"l2_shrinkage_regularization_strength": 0.1, **MODERN}),
+        ("Ftrl", {"l2_shrinkage_regularization_strength": 0.0}),
+    ],
+)
+def test_what_changes_nothing_is_no_obstacle(kind: str, config: dict[str, Any]) -> None:
+    assert of(kind, learning_rate=0.1, **config).kind == kind
+
+
+def test_a_decay_is_a_schedule() -> None:
+    context = Context.of("2.2.4", "tensorflow")
+    known = of("SGD", context, lr=0.1, decay=0.01)
+    assert known.rate is None
+    assert arguments(known)["learning_rate"] == {
+        "module": SCHEDULES, "class_name": "InverseTimeDecay", "registered_name": None,
+        "config": {"initial_learning_rate": 0.1, "decay_steps": 1, "decay_rate": 0.01, "staircase": False},
+    }  # fmt: skip
+    assert ("optimizer-decay", ("SGD",)) in [(c.rule, c.layers) for c in context.conversions()]
+
+
+def test_a_schedule_of_keras_stays() -> None:
+    settings = {"initial_learning_rate": 0.1, "decay_steps": 10, "name": None}
+    known = of("SGD", learning_rate={"class_name": "CosineDecay", "config": settings})
+    written = arguments(known)["learning_rate"]
+    assert known.rate is None
+    assert (written["module"], written["class_name"]) == (SCHEDULES, "CosineDecay")
+    assert written["config"] == {"initial_learning_rate": 0.1, "decay_steps": 10}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "stored", "order"),
+    [
+        ("SGD", {"momentum": 0.9}, [(), (4, 3), (3,)], ["s1", "s2"]),
+        ("SGD", {"momentum": 0.0}, [(), (4, 3), (3,)], []),
+        ("Adam", {}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s3", "s2", "s4"]),
+        ("Adam", MODERN, [(), (), (4, 3), (4, 3), (3,), (3,)], ["s2", "s3", "s4", "s5"]),
+        ("Adam", {"amsgrad": True}, [(), *[(4, 3), (3,)] * 3], ["s1", "s3", "s2", "s4", "s5", "s6"]),
+        ("Adam", {"amsgrad": True, **MODERN}, [(), (4, 3), (4, 3), (3,), (3,), (4, 3), (3,)],
+         ["s1", "s2", "s3", "s4", "s5", "s6"]),
+        ("Adagrad", {"epsilon": 1e-7}, [(4, 3), (3,)], ["s0", "s1"]),
+        ("RMSprop", {"momentum": 0.9, "epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2", "s3", "s4"]),
+        ("RMSprop", {"epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2"]),
+    ],
+)  # fmt: skip
+def test_the_state_in_today_s_order(
+    kind: str, config: dict[str, Any], stored: list[tuple[int, ...]], order: list[str]
+) -> None:
+    """The iterations and the rate come first: those where they are stored, else 0."""
+    known = of(kind, learning_rate=0.1, **config)
+    iterations, rate, *rest = state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+    assert refs(rest) == order
+    assert iterations.ref == ("s0" if stored[0] == () else "constant iteration")
+    assert iterations.dtype == "<i8"
+    assert rate.recipe == tensors.constant("learning_rate", 0.1, (), "<f4").recipe
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "stored", "why"),
+    [
+        ("Adam", {}, [(), (4, 3), (3,)], "Adam has 2 slots for each weight, and 1 are stored"),
+        ("Adam", {}, [(), (3,), (4, 3), (3,), (4, 3)], "its order does not follow"),
+        ("Adam", {}, [(), (4, 3), (4, 3), (3,), (3,)], "its order does not follow"),
+        ("Adam", MODERN, [(), (4, 3), (3,), (4, 3), (3,)], "its order does not follow"),
+        ("SGD", {"momentum": 0.9}, [(), (4, 3)], "its order does not follow"),
+        ("SGD", {"momentum": 0.9}, [()], "SGD has 1 slots for each weight, and 0 are stored"),
+    ],
+)
+def test_an_order_that_does_not_follow_from_the_file(
+    kind: str, config: dict[str, Any], stored: list[tuple[int, ...]], why: str
+) -> None:
+    known = of(kind, learning_rate=0.1, **config)
+    with pytest.raises(Unknown, match=why):
+        state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+
+
+def test_nothing_is_trained() -> None:
+    with pytest.raises(Unknown, match="no weight of the model is trained"):
+        state(slots(()), of("SGD", lr=0.1), [], PLACES, Context.of("2.2.4", None))
+
+
+def test_a_schedule_stores_no_rate() -> None:
+    known = of("SGD", lr=0.1, decay=0.5, momentum=0.9)
+    assert refs(state(slots((), (4, 3), (3,)), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))) == [
+        "s0",
+        "s1",
+        "s2",
+    ]
+
+
+@pytest.mark.parametrize(("version", "order"), [("1.2.2", ["s2", "s1"]), ("2.2.4", ["s1", "s2"])])
+def test_keras_1_kept_its_state_by_the_weights_names(version: str, order: list[str]) -> None:
+    """`d/bias` before `d/kernel`; the new state follows the model in both cases."""
+    stored = slots((), (3,), (4, 3)) if version == "1.2.2" else slots((), (4, 3), (3,))
+    known = of("SGD", lr=0.1, momentum=0.9)
+    assert refs(state(stored, known, [KERNEL, BIAS], PLACES, Context.of(version, "tensorflow")))[2:] == order
+
+
+def test_names_that_keras_1_on_theano_did_not_store() -> None:
+    with pytest.raises(Unknown, match="Keras 1 on Theano"):
+        state(slots((), (3,), (4, 3)), of("SGD", lr=0.1), [KERNEL, BIAS], PLACES, Context.of("1.2.2", "theano"))
+
+
+@pytest.mark.parametrize(("kind", "power"), [("Adam", [0.5, 0.25]), ("Adadelta", [0.25, 4.0]), ("Adamax", [0.5, 0.5])])
+def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) -> None:
+    """A weight twice as large has half the gradient: a slot goes with its power of that."""
+    context = Context.of("2.2.4", None)
+    known = of(kind, learning_rate=0.1)
+    made = state(slots((), (3,), (3,)), known, [tensors.scaled(BIAS, 2.0)], PLACES, context)
+    assert refs(made)[2:] == [f"scale(s1, {power[0]})", f"scale(s2, {power[1]})"]
+    assert [f.code for f in context.findings] == ["other-rate"]
+
+
+def test_a_slot_goes_the_way_of_its_weight() -> None:
+    """Turned as the weight is; a sum's gradient is each part's; what is no stored weight has none."""
+    context = Context.of("2.2.4", None)
+    known = of("SGD", lr=0.1, momentum=0.9)
+    turned = state(slots((), (4, 3)), known, [tensors.transposed(KERNEL, 1, 0)], PLACES, context)
+    assert refs(turned)[2:] == ["transpose(s1, 1, 0)"]
+    assert turned[2].shape == (3, 4)
+    other = Tensor("d/other", (3,), "<f4", "/d/other")
+    places = {**PLACES, other.ref: 2}
+    added = state(slots((), (3,), (3,)), known, [tensors.added(BIAS, other)], places, context)
+    assert refs(added)[2:] == ["s1"]
+    assert context.findings == []
+    zeros = tensors.concatenated([BIAS, tensors.constant("zeros", 0.0, (3,), "<f4")], 0)
+    with pytest.raises(Unknown, match="'zeros' was no weight before"):
+        state(slots((), (3,)), known, [zeros], PLACES, context)
+
+
+@pytest.mark.parametrize(
+    ("config", "stored", "last", "findings"),
+    [
+        ({}, [(), (3,), (3,)], "constant u_product", ["other-schedule"]),
+        ({}, [(), (), (3,), (3,)], "s1", ["other-schedule"]),
+        (MODERN, [(), (), (3,), (3,)], "s1", []),
+    ],
+)
+def test_nadam_s_product(config: dict[str, Any], stored: list[tuple[int, ...]], last: str, findings: list[str]) -> None:
+    context = Context.of("2.2.4", None)
+    made = state(slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context)
+    assert made[-1].ref == last
+    assert [f.code for f in context.findings] == findings
