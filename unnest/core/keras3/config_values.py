@@ -116,7 +116,7 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
     if ours is None and kind in GONE_RULES:
         raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
-        context.custom[kind.rpartition(">")[2]] = f"{module.rpartition('.')[2].removesuffix('s')} of {layer!r}"
+        context.custom[without_package(kind)] = f"{module.rpartition('.')[2].removesuffix('s')} of {layer!r}"
         return function(kind) if _is_function(value) else custom(kind, config)
     extra = set(config) - set(known[ours])
     if extra:
@@ -124,9 +124,14 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
     return built_in(module, ours, config)
 
 
+def without_package(name: str) -> str:
+    """The name that `package>name` is registered under; that of a lambda, `<lambda>`, has no package."""
+    return re.sub(r"^.*>(?=.)", "", name)
+
+
 def custom(kind: str, config: JsonObject) -> JsonObject:
     """An object of somebody's own class, found by its registered name or through custom_objects."""
-    return {"module": None, "class_name": kind.rpartition(">")[2], "config": config, "registered_name": kind}
+    return {"module": None, "class_name": without_package(kind), "config": config, "registered_name": kind}
 
 
 def function(name: str) -> JsonObject:

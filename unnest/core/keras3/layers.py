@@ -128,7 +128,7 @@ def activation(value: Json, name: str, kind: str, context: Context) -> str | Jso
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
     if word not in ACTIVATIONS or (is_somebodys(word, context.release) and word not in WELL_KNOWN):
-        context.custom[word.rpartition(">")[2]] = f"activation of {name!r}"
+        context.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.function(word)
     if is_somebodys(word, context.release):
         context.note("known-function", name, f"{word} = {WELL_KNOWN[word]}")

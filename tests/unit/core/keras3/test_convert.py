@@ -137,11 +137,13 @@ def test_the_order_of_axes_that_most_layers_say(said: tuple[str, ...], written: 
     [
         (chain(FLAT, ("Attend", {"size": 3})), ["custom-objects"], "'Attend': Attend"),
         (chain(FLAT, ("Dense", {**DENSE, "activation": "<lambda>"})), ["custom-objects"], "'<lambda>': ..."),
+        (chain(FLAT, ("Dense", {**DENSE, "kernel_regularizer": "<lambda>"})), ["custom-objects"], "'<lambda>': ..."),
+        (chain(FLAT, ("Dense", {**DENSE, "activation": "package>mine"})), ["custom-objects"], "'mine': mine"),
         (chain(FLAT, ("Dense", DENSE)), [], None),
         (subclass("Mine"), ["functional-subclass"], None),
         (subclass("package>Model"), [], None),
     ],
-    ids=["layer", "no-identifier", "keras's", "subclass", "registered"],
+    ids=["layer", "lambda", "lambda-rule", "package", "keras's", "subclass", "registered"],
 )
 def test_what_its_author_is_told(stored: Stored, codes: list[str], objects: str | None) -> None:
     done = convert(stored)
