@@ -242,13 +242,17 @@ MASKING = re.compile(
 
 def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
     """Layer -> its name in Keras 3, which refuses slashes, and the names of its own operations."""
-    taken = {name: "/" in name or (context.masks and MASKING.fullmatch(name) is not None) for name in layers}
+
+    def is_masking(name: str) -> bool:
+        return context.masks and MASKING.fullmatch(name) is not None
+
+    taken = {name: "/" in name or is_masking(name) for name in layers}
     names: dict[str, str] = {name: name for name in layers if not taken[name]}
     for name in layers:
         if taken[name]:
             stem = name.replace("/", "_") if "/" in name else f"{name}_layer"
             new, number = stem, 0
-            while new in names.values() or new in layers:
+            while new in names.values() or new in layers or is_masking(new):
                 number += 1
                 new = f"{stem}_{number}"
             names[name] = new

@@ -45,6 +45,9 @@ def reads(entry: Mapping[str, Any]) -> list[list[Any]]:
         (["a/b/c", "a/b_c"], False, ["a_b_c", "a_b_c_1"], ["a/b/c", "a/b_c"]),
         (["any", "where_1", "wherever"], True, ["any_layer", "where_1_layer", "wherever"], ["any", "where_1"]),
         (["any", "where_1"], False, ["any", "where_1"], []),
+        (["where/1"], True, ["where_1_1"], ["where/1"]),
+        (["where/1"], False, ["where_1"], ["where/1"]),
+        (["where/1", "where_1"], True, ["where_1_1", "where_1_layer"], ["where/1", "where_1"]),
     ],
 )
 def test_names_of_today(found: list[str], masks: bool, today: list[str], renamed: list[str]) -> None:
@@ -162,6 +165,21 @@ def test_the_shape_of_a_sequential(
     model = made(chain)
     assert names(entries(model)) == listed
     assert model.config.get("build_input_shape") == built
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "dtype"),
+    [
+        ("Dense", {**DENSE, "dtype": "float16"}, "float16"),
+        ("Dense", {**DENSE, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}}, "float16"),
+        ("Flatten", {"dtype": "int32"}, "int32"),
+        ("Embedding", {"input_dim": 9, "output_dim": 3, "dtype": "int32"}, "float32"),
+    ],
+)
+def test_the_dtype_of_a_sequential_s_input(kind: str, config: dict[str, Any], dtype: str) -> None:
+    """That of its first layer; an Embedding casts the ids that it is given."""
+    model = made(sequential(layer("a", kind=kind, **config, trainable=True, batch_input_shape=[None, 4])))
+    assert entries(model)[0]["config"]["dtype"] == dtype
 
 
 def test_a_sequential_that_holds_operations_is_functional() -> None:
