@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.op_nodes import OpNode, Part
 from unnest.core.keras3.operations import rule
 from unnest.core.keras3.pieces import Arguments, Expansion, Known, Tree
 from unnest.core.keras_facts.shape_inference import Spec
@@ -34,6 +34,11 @@ def node(op: str, *args: Tree, constants: dict[str, Any] | None = None, **attrib
     return outputs("TensorFlowOpLayer", {"node_def": stored, "constants": constants or {}}, list(args), Context())
 
 
+def turned(tensor: Any) -> OpNode:
+    """A matrix turned, batch by batch."""
+    return OpNode(NUMPY, "Swapaxes", {"axis1": -1, "axis2": -2}, (tensor,))
+
+
 @pytest.mark.parametrize(
     ("function", "args", "kwargs", "made"),
     [
@@ -41,6 +46,7 @@ def node(op: str, *args: Tree, constants: dict[str, Any] | None = None, **attrib
         ("math.add", [X], {"y": Y, "name": None}, OpNode(NUMPY, "Add", {}, (X, Y))),
         ("__operators__.sub", [X, Y], {}, OpNode(NUMPY, "Subtract", {}, (X, Y))),
         ("__operators__.rsub", [X, 2.0], {}, OpNode(NUMPY, "Subtract", {}, (2.0, X))),
+        ("__operators__.floordiv", [X, 2.0], {}, OpNode(NUMPY, "FloorDivide", {}, (X, 2.0))),
         ("compat.v1.nn.leaky_relu", [X], {"alpha": 0.3}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.3}, (X,))),
         ("math.subtract", [Y, X], {}, OpNode(NUMPY, "Subtract", {}, (Y, X))),
         ("math.multiply", [X, X], {}, OpNode(NUMPY, "Multiply", {}, (X, X))),
@@ -89,6 +95,10 @@ def test_a_tensor_that_is_given_back_is_an_operation_all_the_same() -> None:
         ("ConcatV2", [X, Y], {"2": -1}, {}, OpNode(NUMPY, "Concatenate", {"axis": -1}, ([X, Y],))),
         ("Pack", [X, Y], {}, {"axis": {"i": "1"}}, OpNode(NUMPY, "Stack", {"axis": 1}, ([X, Y],))),
         ("LeakyRelu", [X], {}, {}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.2}, (X,))),
+        ("BatchMatMulV2", [X, Y], {}, {"adj_x": {"b": False}}, OpNode(NUMPY, "Matmul", {}, (X, Y))),
+        ("BatchMatMulV2", [X, Y], {}, {"adj_x": {"b": True}}, OpNode(NUMPY, "Matmul", {}, (turned(X), Y))),
+        ("MatMul", [X, Y], {}, {"transpose_b": {"b": True}}, OpNode(NUMPY, "Matmul", {}, (X, turned(Y)))),
+        ("Squeeze", [X], {}, {"squeeze_dims": {"list": {"i": ["1"]}}}, OpNode(NUMPY, "Squeeze", {"axis": 1}, (X,))),
         ("LeakyRelu", [X], {}, {"alpha": {"f": 0.1}}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.1}, (X,))),
     ],
 )  # fmt: skip
@@ -119,6 +129,12 @@ def test_nodes_that_are_refused(
         node(op, *args, constants=constants, **attributes)
 
 
+def test_a_split_gives_its_parts() -> None:
+    """Its axis comes first in TensorFlow's graph."""
+    split = OpNode(NUMPY, "Split", {"indices_or_sections": 2, "axis": 1}, (X,))
+    assert node("Split", X, constants={"0": 1}, num_split={"i": "2"}) == [Part(split, 0), Part(split, 1)]
+
+
 @pytest.mark.parametrize("stored", ["{", "[1]", None])
 def test_a_node_that_cannot_be_read(stored: str | None) -> None:
     with pytest.raises(CannotConvert, match="the operation None"):
@@ -131,6 +147,8 @@ def test_a_node_that_cannot_be_read(stored: str | None) -> None:
         ({}, [(0, 2, 1), (1, 3, 1)]),
         ({"begin_mask": {"i": "1"}, "end_mask": {"i": "2"}}, [(None, 2, 1), (1, None, 1)]),
         ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "shrink_axis_mask": {"i": "2"}}, [(None, None, 1), 1]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "new_axis_mask": {"i": "2"}}, [(None, None, 1), None]),
+        ({"ellipsis_mask": {"i": "1"}}, [{"class_name": "__ellipsis__"}, (1, 3, 1)]),
     ],
 )
 def test_a_slice_with_its_masks(masks: dict[str, Any], keys: list[Any]) -> None:

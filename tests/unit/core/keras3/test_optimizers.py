@@ -98,6 +98,17 @@ def test_what_changes_nothing_is_no_obstacle(kind: str, config: dict[str, Any]) 
     assert of(kind, learning_rate=0.1, **config).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("config", "codes"),
+    [({"epsilon": 1e-3}, ["other-epsilon"]), ({"epsilon": 1e-6}, []), ({"epsilon": 1e-3, **MODERN}, [])],
+)
+def test_an_epsilon_that_counts_is_told(config: dict[str, Any], codes: list[str]) -> None:
+    """Where it went from outside the root to inside."""
+    context = Context.of("2.2.4", "tensorflow")
+    of("Adagrad", context, learning_rate=0.1, **config)
+    assert [f.code for f in context.findings] == codes
+
+
 def test_a_decay_is_a_schedule() -> None:
     context = Context.of("2.2.4", "tensorflow")
     known = of("SGD", context, lr=0.1, decay=0.01)
@@ -128,6 +139,8 @@ def test_a_schedule_of_keras_stays() -> None:
         ("Adam", {"amsgrad": True}, [(), *[(4, 3), (3,)] * 3], ["s1", "s3", "s2", "s4", "s5", "s6"]),
         ("Adam", {"amsgrad": True, **MODERN}, [(), (4, 3), (4, 3), (3,), (3,), (4, 3), (3,)],
          ["s1", "s2", "s3", "s4", "s5", "s6"]),
+        ("Adamax", {}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s3", "s2", "s4"]),
+        ("Ftrl", {}, [(), (4, 3), (4, 3), (3,), (3,)], ["s1", "s2", "s3", "s4"]),
         ("Adagrad", {"epsilon": 1e-7}, [(4, 3), (3,)], ["s0", "s1"]),
         ("RMSprop", {"momentum": 0.9, "epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2", "s3", "s4"]),
         ("RMSprop", {"epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2"]),

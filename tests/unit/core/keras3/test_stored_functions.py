@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.test_rules import CODE
+from unnest.core.keras3 import stored_functions
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.lambdas import Translation
+from unnest.core.keras3.op_nodes import Input, OpNode
 from unnest.core.keras3.pieces import Arguments, Choice, Expansion, Known, NewLayer, Piece
 from unnest.core.keras3.stored_functions import rule
 from unnest.core.keras_facts.shape_inference import Spec
@@ -46,6 +48,24 @@ def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode
     assert (note.rule, note.layers) == ("lambda", ("half",))
     assert note.what.endswith("x / 5.0")
     assert (context.custom, context.findings) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("count", "several", "gives"),
+    [(1, False, [DIVIDED]), (1, True, [[DIVIDED]]), (2, True, [DIVIDED, DIVIDED])],
+)
+def test_a_list_of_one_stays_a_list(
+    monkeypatch: pytest.MonkeyPatch, count: int, several: bool, gives: list[Any]
+) -> None:
+    """What code gives is the reader's to say; here it is told."""
+    read = OpNode("keras.src.ops.numpy", "Divide", {}, (Input(0), 5.0))
+    translation = Translation((read,) * count, several, "x / k", {"k": "5"}, ())
+    monkeypatch.setattr(stored_functions, "translate", lambda _config, _called: translation)
+    context = Context.of("2.2.4", "tensorflow")
+    made = resolved(CODE, context, SPEC)
+    assert isinstance(made, Expansion)
+    assert list(made.outputs(Arguments((X,), {}, {X: SPEC}))) == gives
+    assert context.conversions()[0].what.endswith(": x / k (k for 5)")
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ HUBER = {"module": "keras.losses", "class_name": "Huber", "registered_name": Non
         ("2.2.4", "logcosh", "log_cosh"),
         ("2.2.4", "cosine_proximity", "cosine_similarity"),
         ("2.2.4", {"class_name": "function", "config": "KLD"}, "kl_divergence"),
+        ("2.3.1", "hinge", "hinge"),
+        ("2.2.4-tf", "hinge", "hinge"),
         ("2.4.0", {"class_name": "Huber", "config": {"delta": 2.0, "reduction": "auto", "fn": "huber"}},
          {**HUBER, "config": {"delta": 2.0, "reduction": "sum_over_batch_size"}}),
         ("2.4.0", {"class_name": "Huber", "config": {"reduction": "NONE", "name": "h"}},
@@ -111,6 +113,9 @@ def test_losses(version: str, loss: Any, written: Any) -> None:
     ("version", "loss"),
     [
         ("1.2.2", "cosine_proximity"),
+        ("2.2.4", "hinge"),
+        ("2.2.4", "squared_hinge"),
+        ("2.2.4-tf", "cosine_proximity"),
         ("2.4.0", {"class_name": "Huber", "config": {"delta": 2.0, "slope": 1.0}}),
         ("2.4.0", {"class_name": "Huber", "config": {"reduction": "median"}}),
         ("2.4.0", {"class_name": "Mine", "config": {}}),
@@ -133,6 +138,8 @@ def test_losses_that_keras_3_has_not(version: str, loss: Any) -> None:
           "config": {"thresholds": 0.5, "dtype": "float32"}}, 0),
         (["kld"], [{"module": "keras.metrics", "class_name": "KLDivergence", "registered_name": None,
                     "config": {"name": "kld"}}], 0),
+        (["cosine"], [{"module": "keras.metrics", "class_name": "CosineSimilarity", "registered_name": None,
+                       "config": {"name": "cosine"}}], 0),
         (["acc", "my_metric"], ["acc"], 1),
         (["my_metric"], None, 1),
         ([{"class_name": "Precision", "config": {"slope": 1}}, "acc"], ["acc"], 1),
@@ -157,6 +164,21 @@ def test_metrics(metrics: Any, written: Any, dropped: int) -> None:
 )
 def test_a_flat_list_of_metrics_was_every_output_s(outputs: tuple[str, ...], metrics: Any, written: Any) -> None:
     assert compiled(Context.of("2.2.4", "tensorflow"), *outputs, metrics=metrics)["metrics"] == written
+
+
+@pytest.mark.parametrize(
+    ("loss", "weights", "written"),
+    [
+        ("mse", None, "mse"),
+        ("mse", [2.0, 1.0], ["mse", "mse"]),
+        ("mse", {"p": 2.0}, {"p": "mse", "q": "mse"}),
+        ({"p": "mse"}, {"p": 2.0}, {"p": "mse", "q": None}),
+        (["mse", "mae"], [2.0, 1.0], ["mse", "mae"]),
+    ],
+)
+def test_as_many_losses_as_weights(loss: Any, weights: Any, written: Any) -> None:
+    made = compiled(Context.of("2.2.4", "tensorflow"), "p", "q", loss=loss, loss_weights=weights)
+    assert (made["loss"], made.get("loss_weights")) == (written, weights)
 
 
 def test_settings_by_output_follow_the_outputs_names() -> None:
