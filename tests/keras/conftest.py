@@ -45,6 +45,16 @@ def tf() -> Any:
     return tensorflow
 
 
+@pytest.fixture(scope="session")
+def two_replicas(tf: Any) -> Any:
+    """The one MirroredStrategy of the process, over two logical CPUs.
+
+    TensorFlow counts the collectives of each strategy from the same number, and keeps the shapes of the first: a second
+    strategy over the same devices may end in "Shape mismatch in the collective instance".
+    """
+    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
 @pytest.fixture(params=["keras", "tf_keras"])
 def keras(tf: Any, request: pytest.FixtureRequest) -> Any:
     """Each of the two Kerases, with fixed seeds and names counted from the start."""

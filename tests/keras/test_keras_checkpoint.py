@@ -362,9 +362,10 @@ def test_a_trainer_that_only_holds_a_parallel_model_is_saved_as_its_template(
         np.testing.assert_array_equal(a, b)
 
 
-def test_mirrored_strategy(tf: Any, keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
-    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    with strategy.scope():
+def test_mirrored_strategy(
+    two_replicas: Any, keras: Any, zoo: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    with two_replicas.scope():
         model = zoo["dense"]()
         model.compile(keras.optimizers.Adam(0.01), keras.losses.MeanSquaredError())
     training[2](checkpoint(str(tmp_path / "m.keras")), model=model)

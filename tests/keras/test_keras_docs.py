@@ -13,9 +13,10 @@ BLOCK = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILI
 
 
 @pytest.mark.parametrize("page", ["training.md", "migrating.md", "examples.md", "strategies.md"])
-def test_a_page_runs(tf: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_runs(tf: Any, two_replicas: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks marked `before` need software of another time and are compiled only; `setup` was done for all tests."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tf.distribute, "MirroredStrategy", lambda _: two_replicas)
     names: dict[str, Any] = {"__name__": "__docs__"}
     blocks = list(BLOCK.finditer((DOCS / page).read_text(encoding="utf-8")))
     assert blocks

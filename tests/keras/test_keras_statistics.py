@@ -59,7 +59,7 @@ def test_the_layer_keeps_its_momentum(tf: Any, keras: Any, tmp_path: Any) -> Non
     assert statistics_of(keras.models.load_model(tmp_path / "p.keras")) == "mean"
 
 
-def test_as_mirrored_strategy(tf: Any, keras: Any) -> None:
+def test_as_mirrored_strategy(tf: Any, two_replicas: Any, keras: Any) -> None:
     """Ten steps: moved by the mean, statistics are those of MirroredStrategy's replicas; moved in turn they are not.
 
     Keras 3 lets every replica have its own, and saves the first one's; tf_keras keeps their mean in all of them.
@@ -74,7 +74,7 @@ def test_as_mirrored_strategy(tf: Any, keras: Any) -> None:
 
     template = normalized(keras, momentum=0.9)
     start = template.get_weights()
-    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+    with two_replicas.scope():
         mirrored = normalized(keras, momentum=0.9)
         mirrored.set_weights(start)
         trained(mirrored)
