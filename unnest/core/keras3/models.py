@@ -252,7 +252,7 @@ def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]
         if taken[name]:
             stem = name.replace("/", "_") if "/" in name else f"{name}_layer"
             new, number = stem, 0
-            while new in names.values() or new in layers or is_masking(new):
+            while new in names.values() or is_masking(new):
                 number += 1
                 new = f"{stem}_{number}"
             names[name] = new
