@@ -10,6 +10,7 @@ N files only). A mutant is then
     caught     no wrapper
     missed     no wrapper, though it computes what the genuine file does: no harm
     untold     extracted, and nothing here can tell whether rightly
+    late       every slice now stores what cells that are bound late hold: "likely", with a finding that says so
     as broken  weights that do not fit their layers: Keras refuses what is written
     wrong      extracted, and the extraction computes something else: there must be none
 
@@ -160,7 +161,9 @@ def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:  # noqa:
     if made.result is None:
         same = judged(model, subject.made.result) == "right"
         return ("missed" if same else "caught"), None, None
-    return judged(model, made.result, ends_told=_ends_are_told(made)), model, made
+    end = judged(model, made.result, ends_told=_ends_are_told(made))
+    is_late = any(f.code == "bound-late" for f in made.findings)
+    return ("late" if end == "wrong" and is_late else end), model, made
 
 
 def _ends_are_told(made: Plan) -> bool:

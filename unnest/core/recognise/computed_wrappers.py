@@ -386,7 +386,7 @@ def _is_mean(operations: Operations, mean: Joined) -> bool:
 
 
 def _read_by_others(graph: Graph, wrapper: ComputedWrapper) -> str | None:
-    """Why towers or slices are needed by others than the wrapper; None where they are not."""
+    """Why towers, slices or joins of some towers are needed by others than the wrapper; None where they are not."""
     towers = set().union(*wrapper.copies.calls)
     operands = [ref for joined in wrapper.joins for ref in joined.operands]
     sources = [*wrapper.sources.values(), *graph.inputs]
@@ -394,9 +394,10 @@ def _read_by_others(graph: Graph, wrapper: ComputedWrapper) -> str | None:
     cut = {ref.call for column in wrapper.sources for ref in column}
     allowed = towers | inside | wrapper.slices
     given_out = {ref.call for ref in graph.outputs}
-    for at in sorted(towers | cut):
+    joins = {call for joined in wrapper.joins for call in joined.calls} - {j.root.call for j in wrapper.joins}
+    for at in sorted(towers | cut | joins):
         others = [user.layer for user, _ in graph.readers.get(at, ()) if user not in allowed]
         if others or at in given_out:
-            part = "a part of a tower" if at in towers else "a slice"
+            part = "a part of a tower" if at in towers else "a slice" if at in cut else "a join of some towers"
             return f"{at.layer}, {part}, is read by others too"
     return None

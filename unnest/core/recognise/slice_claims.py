@@ -408,11 +408,17 @@ def _shared_out(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> 
             lined_up = all(isclose(end, n[start]) for end, n in zip(ends, numbers[1:], strict=False))
             if not lined_up or any(n[share] <= 0 for n in numbers):
                 continue
-            total = next((p for p, v in constant.items() if isclose(v, ends[-1]) and p not in (start, share)), None)
+            total = next((p for p in _beside((start, share), constant) if isclose(constant[p], ends[-1])), None)
             is_told = total is not None or _is_told(ends[-1], known)
             places = frozenset({start, share}) | (frozenset() if total is None else {total})
             sentence = f"slice arguments: every {_last(start)} is where the {_last(share)} before it ends"
             yield _Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
+
+
+def _beside(places: Sequence[Place], constant: Numbers) -> Iterator[Place]:
+    """The other constants that may be told with these places: a cell, which is bound late, is none with arguments."""
+    in_cells = any(place[:2] in CELLS for place in places)
+    return (p for p in constant if p not in places and (in_cells or p[:2] not in CELLS))
 
 
 def _is_told(end: Number, known: _Lane) -> bool:

@@ -211,6 +211,18 @@ def test_a_slice_that_is_read() -> None:
     assert [miss.reason for miss in seen.near_misses] == [f"{first[0]}, a slice, is read by others too"]
 
 
+def test_a_join_of_some_towers_that_is_read() -> None:
+    """The same of what puts only some of the towers together: that part of the batch would be gone."""
+    writer = Writer()
+    a, b, c = writer.dense(*writer.split(3))
+    some = writer.call("concat", [b, c], axis=0)
+    joined = writer.call("concat", [a, some], axis=0)
+    assert len(recognise(writer.graph(joined)).wrappers) == 1
+    seen = recognise(writer.graph(joined, writer.call("nn.relu", some, name=None)))
+    assert seen.wrappers == ()
+    assert f"{some[0]}, a join of some towers, is read by others too" in [miss.reason for miss in seen.near_misses]
+
+
 NORMALIZES = {f"{n}_initializer": "zeros" for n in ("gamma", "beta", "moving_mean", "moving_variance")}
 GHOST = {**NORMALIZES, "gamma_regularizer": None, "beta_regularizer": None}
 
