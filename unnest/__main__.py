@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
 import signal
 import sys
 from types import FrameType
+from typing import NoReturn
 
 #: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -35,8 +37,22 @@ def main() -> None:
         with contextlib.suppress(OSError):
             sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
             sys.stderr.flush()
-        code = 128 + received[0] if received else INTERRUPTED
+        _leave(128 + received[0] if received else INTERRUPTED)
     sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit with this code, which Python's own way out does not always keep.
+
+    An interrupt in text that is run by `exec`, as in the making of a dataclass, stays noted in the interpreter even
+    where it is answered: run as a module, CPython ends itself by SIGINT then.
+    """
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given

@@ -344,6 +344,10 @@ def run() -> int:
         _complain(f"cannot write to stdout ({e.strerror})")
         return TROUBLE
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
+        from unnest.files import interrupts
+
+        if interrupts.is_behind(e):
+            raise KeyboardInterrupt from None
         if hasattr(e, "show"):  # the parser's own, whichever library it comes from
             _showing(e.show)
         else:

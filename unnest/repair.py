@@ -22,7 +22,7 @@ from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph, plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, system, workspace
+from unnest.files import atomic, interrupts, system, workspace
 from unnest.files.spool import spool_in
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source, Target, nbytes
@@ -268,6 +268,8 @@ def _told_code(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
 
 def _troubled(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
+    if interrupts.is_behind(error):
+        raise KeyboardInterrupt from error
     if not isinstance(error, UnnestError):
         error = Failed("internal", f"{report.path}: {internal(error)}")
     name = report.container

@@ -22,6 +22,16 @@ SIGNALS: tuple[signal.Signals, ...] = tuple(
 Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 
+def is_behind(error: BaseException) -> bool:
+    """Whether an interrupt is what an error was made of: Python 3.11 wraps what is raised while a class is made."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__
+    return False
+
+
 class Held:
     """A stretch of work that no single signal can tear apart."""
 
