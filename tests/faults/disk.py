@@ -107,6 +107,7 @@ def _run(args: Sequence[str], folder: Path, disk: Disk, *, plain: bool) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     sys.argv = ["unnest", *args]
+    __main__._leave = sys.exit  # type: ignore[assignment]  # noqa: SLF001 - pytest's own ends are not this process's
     if plain:
         os.link = _impossible
         system._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
