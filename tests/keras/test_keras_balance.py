@@ -61,6 +61,7 @@ def test_a_batch_that_only_a_smaller_one_replaces(tf: Any) -> None:
     assert Balance(("GPU:0", "GPU:1"), 1734, speeds).fitting_batch is None
 
 
+@pytest.mark.slow  # it measures, which wants free cores
 @pytest.mark.parametrize(
     "error",
     [
@@ -141,6 +142,7 @@ def test_texts_are_made_up_too(keras: Any, tf: Any) -> None:
     assert batch[0].numpy().tolist() == [[b"a b c"]] * 3
 
 
+@pytest.mark.slow  # it measures, which wants free cores
 def test_a_device_with_six_times_the_work_gets_the_smaller_share(keras: Any, tf: Any) -> None:
     """Unequal by real work: one layer multiplies matrices as often as its device says."""
 
