@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import models  # noqa: E402
-import saved_models  # noqa: E402
-from run import peak, taking_turns, unnest  # noqa: E402
+import models
+import saved_models
+from run import peak, taking_turns, unnest
 
-from tests.makebundle import inflated  # noqa: E402
-from unnest.core.model import Stored  # noqa: E402
+from tests.makebundle import inflated
+from unnest.core.model import Stored
 
 PAGE = ROOT / "docs" / "performance.md"
 MIB = 1 << 20

@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from run import Promises, interleaved, peak, unnest  # noqa: E402
+from run import Promises, interleaved, peak, unnest
 
-from tests.makebundle import inflated  # noqa: E402
+from tests.makebundle import inflated
 
 FIXTURE = ROOT / "fixtures/saved_model/tf23/saved_model-official-named-adam/parallel"
 

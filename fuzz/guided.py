@@ -83,7 +83,7 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
     from unnest.formats.boundary import reading
     from unnest.formats.detect import container, stored_size
 
-    reader = container(name)  # type: ignore[arg-type]
+    reader = container(name)  # type: ignore[arg-type] # one of the readers that are names of containers
 
     def read(data: bytes) -> None:
         changed.write_bytes(data)

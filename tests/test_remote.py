@@ -43,7 +43,7 @@ class Read:
         system = type(fsspec.filesystem("memory"))
         before = system.cat_file
 
-        def cat_file(store: Any, path: str, start: int | None = None, end: int | None = None, **more: Any) -> bytes:  # noqa: ANN401
+        def cat_file(store: Any, path: str, start: int | None = None, end: int | None = None, **more: Any) -> bytes:
             data: bytes = before(store, path, start=start, end=end, **more)
             self.bytes, self.calls = self.bytes + len(data), self.calls + 1
             then(self.calls)
@@ -61,7 +61,7 @@ class TestInspect:
     """The same report as of the file, for a few of its bytes."""
 
     @pytest.mark.parametrize("path", [*KERAS[:3], *WEIGHTS[:3], SAVED_MODEL], ids=lambda p: str(p)[-40:])
-    def test_genuine_files(self, path: Path | None, memory: Any) -> None:  # noqa: ANN401
+    def test_genuine_files(self, path: Path | None, memory: Any) -> None:
         assert path is not None
         memory.put(str(path), f"/zoo/{path.name}", recursive=True)
         url = f"memory://zoo/{path.name}"
@@ -71,7 +71,7 @@ class TestInspect:
     def test_tensors_are_not_read(
         self,
         chunks: tuple[int, int] | None,
-        memory: Any,  # noqa: ANN401
+        memory: Any,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
@@ -89,7 +89,7 @@ class TestInspect:
         )
         assert read.bytes < path.stat().st_size / 10
 
-    def test_what_changes_meanwhile(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+    def test_what_changes_meanwhile(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
         memory.put_file(str(path), "/zoo/m.h5")
         other = makeh5.clean_file(tmp_path / "other.h5").read_bytes()
@@ -102,13 +102,13 @@ class TestInspect:
     @pytest.mark.parametrize(
         ("data", "code"), [(b"", "empty"), (b"hello", "not-keras"), (b"\x89HDF\r\n\x1a\n", "truncated")]
     )
-    def test_bad_objects(self, data: bytes, code: str, memory: Any) -> None:  # noqa: ANN401
+    def test_bad_objects(self, data: bytes, code: str, memory: Any) -> None:
         memory.pipe_file("/zoo/x.h5", data)
         error = unnest.inspect("memory://zoo/x.h5").error
         assert error is not None
         assert (error.code in {code, "damaged-hdf5"}, error.message.startswith("memory://zoo/x.h5: ")) == (True, True)
 
-    def test_a_drawing(self, memory: Any, bad: Path) -> None:  # noqa: ANN401
+    def test_a_drawing(self, memory: Any, bad: Path) -> None:
         memory.put_file(str(bad), "/zoo/m.h5")
         drawing = unnest.inspect("memory://zoo/m.h5", draw=True).drawing
         assert drawing is not None
@@ -127,7 +127,7 @@ class TestInspect:
 class TestFix:
     """The bytes that a local run writes, in the store, or none."""
 
-    def test_beside_the_input(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    def test_beside_the_input(self, memory: Any, tmp_path: Path) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
         unnest.fix(path)
         memory.put_file(str(path), "/zoo/m.h5")
@@ -136,7 +136,7 @@ class TestFix:
         assert memory.cat("/zoo/m.unnested.h5") == (tmp_path / "m.unnested.h5").read_bytes()
         assert unnest.fix("memory://zoo/m.h5").action == "unchanged"
 
-    def test_a_saved_model(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    def test_a_saved_model(self, memory: Any, tmp_path: Path) -> None:
         parallel = [p.parent for p in sorted((ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))]
         path = next(p for p in parallel if unnest.inspect(p).fix_would and unnest.fix(p, tmp_path / p.name).output)
         memory.put(str(path), "/zoo/m", recursive=True)
@@ -146,7 +146,7 @@ class TestFix:
             f"/zoo/out/{p.relative_to(made)}": p.read_bytes() for p in made.rglob("*") if p.is_file()
         }
 
-    def test_what_is_there_stays(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    def test_what_is_there_stays(self, memory: Any, tmp_path: Path) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
         memory.pipe_file("/zoo/out.h5", b"something else")
         result = unnest.fix(path, "memory://zoo/out.h5")
@@ -155,12 +155,12 @@ class TestFix:
         assert memory.cat("/zoo/out.h5") == b"something else"
         assert unnest.fix(path, "memory://zoo/out.h5", force=True).action == "fixed"
 
-    def test_a_dry_run_sends_nothing(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    def test_a_dry_run_sends_nothing(self, memory: Any, tmp_path: Path) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
         assert unnest.fix(path, "memory://zoo/out.h5", dry_run=True).action == "would-fix"
         assert memory.find("/zoo") == []
 
-    def test_a_store_that_refuses(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
+    def test_a_store_that_refuses(self, memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = makeh5.parallel_file(tmp_path / "m.h5")
 
         def refuse(*_: object, **__: object) -> None:
@@ -173,7 +173,7 @@ class TestFix:
         assert "secret" not in result.error.message
         assert memory.find("/zoo") == []
 
-    def test_in_place_is_for_files(self, memory: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    def test_in_place_is_for_files(self, memory: Any, tmp_path: Path) -> None:
         memory.put_file(str(makeh5.parallel_file(tmp_path / "m.h5")), "/zoo/m.h5")
         assert unnest.fix("memory://zoo/m.h5", in_place=True).action == "refused"
 

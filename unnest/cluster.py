@@ -78,7 +78,7 @@ def _why(error: Exception) -> str:
     return "was lost again and again" if name == "KilledWorker" else f"raised {name}"
 
 
-def _client(address: str) -> Any:  # noqa: ANN401
+def _client(address: str) -> Any:  # noqa: ANN401 - Dask has no types
     try:
         from distributed import Client
     except ImportError as e:

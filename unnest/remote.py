@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 from unnest.budget import Budget, limited, spend
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
@@ -65,12 +64,16 @@ def shown(url: str) -> str:
     """The URL without what may be secret: user and password, and the query (signatures). A path stays as it is."""
     if not is_remote(url):
         return url
+    from urllib.parse import urlsplit, urlunsplit  # only for URLs: it takes part of every start otherwise
+
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def default_output(url: str, name: str) -> str:
     """Beside the input, in its store."""
+    from urllib.parse import urlsplit, urlunsplit
+
     parts = urlsplit(url)
     return urlunsplit((*parts[:2], parts.path.rstrip("/").rpartition("/")[0] + "/" + name, "", ""))
 
@@ -164,6 +167,8 @@ class _Store:
     """One URL and the file system that it is in."""
 
     def __init__(self, url: str) -> None:
+        from urllib.parse import urlsplit
+
         self.shown = shown(url)
         if "::" in url:
             raise UsageError("usage", f"{self.shown}: chained URLs are not taken; name the object itself")
@@ -288,11 +293,36 @@ def _below(path: str, name: str) -> str:
     return path + name if not name or name.startswith(".") else f"{path}/{name}"
 
 
-class _Copy(io.RawIOBase):
+class _Readable(io.RawIOBase):
+    """A file of a known size that is read from wherever one likes."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self._at = size, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As any file."""
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """As any file."""
+        return self._at
+
+
+class _Copy(_Readable):
     """A local file that becomes the copy of an object as it is read."""
 
     def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
-        self._file, self.size, self._read, self._at = file, size, read, 0
+        super().__init__(size)
+        self._file, self._read = file, read
         self._there = bytearray(-(-size // BLOCK))
         file.truncate(size)
 
@@ -328,23 +358,6 @@ class _Copy(io.RawIOBase):
                 yield at, start
             at = max(at, end)
 
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        """As any file."""
-        return self._at
-
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file."""
         count = max(0, min(len(buffer), self.size - self._at))
@@ -356,32 +369,16 @@ class _Copy(io.RawIOBase):
         return len(data)
 
 
-class _Part(io.RawIOBase):
+class _Part(_Readable):
     """Part of a copy as a file of its own."""
 
     def __init__(self, copy: _Copy, start: int, size: int) -> None:
-        self._copy, self._start, self._size, self._at = copy, start, size, 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        """As any file."""
-        return self._at
+        super().__init__(size)
+        self._copy, self._start = copy, start
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file; nothing beyond the part."""
-        view = memoryview(buffer)[: max(0, min(len(buffer), self._size - self._at))]
+        view = memoryview(buffer)[: max(0, min(len(buffer), self.size - self._at))]
         self._copy.seek(self._start + self._at)
         count = self._copy.readinto(view)
         self._at += count

@@ -91,7 +91,7 @@ class _Process(Generic[T]):
 
     def __init__(self, context: BaseContext, work: Work[T, Any], *, metered: bool) -> None:
         self.connection, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
+        self.process: BaseProcess = context.Process(  # type: ignore[attr-defined] # of each kind of context, by no common name
             target=_serve, args=(theirs, work, metered), name="unnest-worker", daemon=True
         )
         with _blocked():

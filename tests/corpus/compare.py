@@ -111,7 +111,7 @@ def tensors_by_path(file: Path | io.BytesIO) -> dict[str, tuple[str, tuple[int, 
     return found
 
 
-def layers_of(config: Any) -> list[Any]:  # noqa: ANN401 - JSON is any
+def layers_of(config: Any) -> list[Any]:
     """Class and name of every layer, nested models included."""
     inner = config["config"]
     below = inner.get("layers", []) if isinstance(inner, dict) else []
@@ -125,28 +125,28 @@ class Missing:
         return "missing"
 
 
-def by_name(_: str, found: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON is any
+def by_name(_: str, found: Any, wanted: Any) -> bool:
     """`adam`, and an Adam."""
     return isinstance(found, str) and isinstance(wanted, dict) and wanted["class_name"].lower() == found.lower()
 
 
-def scaled(_: str, found: Any, wanted: Any) -> bool:  # noqa: ANN401
+def scaled(_: str, found: Any, wanted: Any) -> bool:
     """An optimizer, and the same inside a LossScaleOptimizer."""
     return isinstance(wanted, dict) and bool(wanted["config"].get("inner_optimizer") == found)
 
 
-def listed(_: str, found: Any, wanted: Any) -> bool:  # noqa: ANN401
+def listed(_: str, found: Any, wanted: Any) -> bool:
     """`[x, 0, 0]`, and a list of that."""
     return bool([found] == wanted)
 
 
-def named_twice(place: str, found: Any, wanted: Any) -> bool:  # noqa: ANN401
+def named_twice(place: str, found: Any, wanted: Any) -> bool:
     """`mae`, and `depth_mae` for the output `depth`."""
     output = place.removeprefix(".compile_config.metrics.").split("[", maxsplit=1)[0]
     return bool(wanted == f"{output}_{found}")
 
 
-def numbers(_: str, found: Any, wanted: Any) -> bool:  # noqa: ANN401
+def numbers(_: str, found: Any, wanted: Any) -> bool:
     """Any two, or none."""
     return all(isinstance(v, int | Missing) for v in (found, wanted))
 
@@ -161,7 +161,7 @@ IGNORED: tuple[tuple[str, Callable[[str, Any, Any], bool], str], ...] = (
 )
 
 
-def json_unlike(a: Any, b: Any, place: str = "") -> list[str]:  # noqa: ANN401
+def json_unlike(a: Any, b: Any, place: str = "") -> list[str]:
     """Where two documents differ, by path."""
     if type(a) is type(b) and json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True):
         return []

@@ -127,7 +127,7 @@ def test_what_is_said(case: Case, request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.parametrize("to", ["h5", "weights"])
 @of(WRAPPERS)
-def test_what_comes_out(case: Case, to: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:  # noqa: ANN401
+def test_what_comes_out(case: Case, to: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The base's layers, weights, names and bytes; in .h5 its architecture and its optimizer's state too."""
     if case.name not in REFUSED:
         limited(case, LIMITS, request)
@@ -253,7 +253,7 @@ def tree(path: Path, *, named: bool = True) -> dict[str, tuple[str | None, bytes
     return {k: v for k, v in found.items() if k.split("/")[0] != "optimizer"}
 
 
-def plain(text: Any, *, ends: bool = True) -> Any:  # noqa: ANN401 - JSON is any
+def plain(text: Any, *, ends: bool = True) -> Any:
     """The architecture without what `to_json()` and .h5 spell differently, and without the model's own name.
 
     `ends=False` makes lists of what the inputs and outputs may be else.
@@ -267,13 +267,13 @@ def plain(text: Any, *, ends: bool = True) -> Any:  # noqa: ANN401 - JSON is any
     return model["class_name"].replace("Functional", "Model"), config
 
 
-def listed(value: Any) -> Any:  # noqa: ANN401 - JSON is any
+def listed(value: Any) -> Any:
     """Inputs or outputs as a list, in their order."""
     value = list(value.values()) if isinstance(value, dict) else value
     return [value] if isinstance(value[0], str) else value
 
 
-def without(value: Any) -> Any:  # noqa: ANN401 - JSON is any
+def without(value: Any) -> Any:
     """JSON without the keys of SPELLING."""
     if isinstance(value, dict):
         return {k: without(v) for k, v in value.items() if k not in SPELLING}

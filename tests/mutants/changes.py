@@ -219,7 +219,7 @@ def tower_dropped(random: Random, at: Place) -> str | None:
     return f"tower {dropped}"
 
 
-def _drop(node: Any, number: int) -> None:  # noqa: ANN401 - JSON
+def _drop(node: Any, number: int) -> None:
     """Take one tensor out of a merge's list."""
     if isinstance(node, dict):
         node["args"][0].pop(number)

@@ -44,11 +44,11 @@ def judge(folder: Path, pair: Path) -> str:
     class Cut(tf_keras.layers.Layer):  # type: ignore[misc] # ships no types
         """Rows by an index and a count, or by a share, a total and a start."""
 
-        def __init__(self, told: list[int], **rest: Any) -> None:  # noqa: ANN401
+        def __init__(self, told: list[int], **rest: Any) -> None:
             super().__init__(**rest)
             self.told = told
 
-        def call(self, x: Any) -> Any:  # noqa: ANN401
+        def call(self, x: Any) -> Any:
             import tensorflow as tf
 
             index, count = self.told[:2]

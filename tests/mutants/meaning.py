@@ -32,7 +32,7 @@ class Symbols:
     def __init__(self) -> None:
         self._known: dict[Any, int] = {}
 
-    def of(self, *parts: Any) -> int:  # noqa: ANN401 - anything that can be hashed
+    def of(self, *parts: Any) -> int:
         """The number of a symbol."""
         return self._known.setdefault(parts, len(self._known))
 
@@ -54,14 +54,14 @@ def fixed_batch(model: Entry) -> int | None:
     return None
 
 
-def refs_of(node: Any) -> list[list[Any]]:  # noqa: ANN401 - JSON
+def refs_of(node: Any) -> list[list[Any]]:
     """The references of a call, as lists `[layer, call, output, ..]` that may be changed in place."""
     if isinstance(node, Mapping):
         return [t["config"]["keras_history"] for t in _tensors([node.get("args"), node.get("kwargs")])]
     return [ref for ref in node if isinstance(ref, list) and ref and ref[0] != "_CONSTANT_VALUE"]
 
 
-def _tensors(value: Any) -> list[Entry]:  # noqa: ANN401 - JSON
+def _tensors(value: Any) -> list[Entry]:
     if isinstance(value, Mapping):
         if value.get("class_name") == "__keras_tensor__":
             return [dict(value)]
@@ -162,7 +162,7 @@ class _Graph:
             raise Meaningless(f"{entry['name']} reads nothing")
         return self._applied(entry, reads, nodes[number], least)
 
-    def _applied(self, entry: Entry, reads: list[Rows], node: Any, least: int) -> list[Rows]:  # noqa: ANN401
+    def _applied(self, entry: Entry, reads: list[Rows], node: Any, least: int) -> list[Rows]:
         if is_model(entry):
             return _Graph(entry, reads, self.symbols).outputs()
         kind, config = str(entry["class_name"]), entry["config"]
@@ -185,14 +185,14 @@ def _is_old_merge(kind: str, config: Mapping[str, Any]) -> bool:
     return kind == "Merge" and config.get("mode") == "concat" and config.get("concat_axis") == 0
 
 
-def _said(node: Any) -> Any:  # noqa: ANN401 - JSON
+def _said(node: Any) -> Any:
     """What a call is told beside its tensors."""
     if isinstance(node, Mapping):
         return _without_tensors([node.get("args"), node.get("kwargs")])
     return [ref[3:] for ref in node or [] if isinstance(ref, list)]
 
 
-def _without_tensors(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _without_tensors(value: Any) -> Any:
     if isinstance(value, Mapping):
         if value.get("class_name") == "__keras_tensor__":
             return None

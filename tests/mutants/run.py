@@ -90,7 +90,7 @@ def subject(path: Path) -> Subject | None:
     return found if judged(model, made.result) == "right" else None
 
 
-def judged(model: Any, result: Stored, *, ends_told: bool = False) -> str:  # noqa: ANN401 - JSON
+def judged(model: Any, result: Stored, *, ends_told: bool = False) -> str:
     """`right` where the extraction computes what the model does, `wrong`, or `untold` where that cannot be said.
 
     A model that means nothing is rightly one that means nothing afterwards. `ends_told`: a finding says that the
@@ -107,7 +107,7 @@ def judged(model: Any, result: Stored, *, ends_told: bool = False) -> str:  # no
     return "right" if wanted == given else "wrong"
 
 
-def _computed(model: Any, symbols: meaning.Symbols, rows: int) -> list[meaning.Rows] | str:  # noqa: ANN401 - JSON
+def _computed(model: Any, symbols: meaning.Symbols, rows: int) -> list[meaning.Rows] | str:
     try:
         return meaning.outputs(model, symbols, rows)
     except meaning.Meaningless:
@@ -152,7 +152,7 @@ def _planned(stored: Stored) -> Plan | None:
         return None
 
 
-def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:  # noqa: ANN401 - JSON
+def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:
     """(what became of a mutant, its architecture and its plan where it was extracted)."""
     assert subject.made.result is not None
     made = _planned(replace(subject.stored, architecture=model))

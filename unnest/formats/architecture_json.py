@@ -122,7 +122,7 @@ class JsonContainer(Container):
             raise write_failed(path, e) from e
         progress(len(data))
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """By equality of the parsed JSON."""
         found = self.open(path).stored
         same_model(replace(found, architecture=output.model.architecture), found, path)

@@ -22,8 +22,9 @@ What is evidence only
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from unnest.core.architecture import is_model, read, tensor_refs
@@ -155,7 +156,7 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         from unnest.core.recognise import computed_wrappers
 
         computed, more = computed_wrappers.find(graph)
-        judged = [_of_rows(graph, each) for each in computed]
+        judged = [_or_why_not(each.joins[0].root.layer, partial(_described, graph, each)) for each in computed]
         found += [each for each in judged if isinstance(each, Found)]
         told = [] if found else [*_inline(graph)]
         found += [each for each in told if isinstance(each, Found)]
@@ -165,12 +166,12 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
 
 
-def _of_rows(graph: Graph, wrapper: ComputedWrapper) -> Found | NearMiss:
-    """A wrapper whose rows were computed, or why it is none all the same."""
+def _or_why_not(layer: str, judge: Callable[[], Found]) -> Found | NearMiss:
+    """The wrapper that is judged at this join, or why it is none."""
     try:
-        return _described(graph, wrapper)
+        return judge()
     except NotAWrapper as reason:
-        return NearMiss(wrapper.joins[0].root.layer, str(reason))
+        return NearMiss(layer, str(reason))
 
 
 def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
@@ -241,15 +242,8 @@ def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
         except Unlike:
             continue
     for outputs in found.values():
-        yield _told_or_not(graph, [merge for merge, _ in outputs], [copies for _, copies in outputs])
-
-
-def _told_or_not(graph: Graph, merges: Sequence[Merge], copies: Sequence[Copies]) -> Found | NearMiss:
-    """The wrapper around such towers, or why they are none."""
-    try:
-        return _told_inline(graph, merges, copies)
-    except NotAWrapper as reason:
-        return NearMiss(merges[0].layer, str(reason))
+        merges, towers = [merge for merge, _ in outputs], [copies for _, copies in outputs]
+        yield _or_why_not(merges[0].layer, partial(_told_inline, graph, merges, towers))
 
 
 def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:

@@ -182,7 +182,7 @@ class KerasSource(PathKeyedSource):
         self._spool.flush()
         return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
 
-    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """The file's own architecture; one that is given is for weights alone."""
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):

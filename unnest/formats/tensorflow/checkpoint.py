@@ -266,11 +266,11 @@ class CheckpointContainer(Container):
         """Read everything but the tensors' bytes; `path` is the prefix, or one of the files."""
         return CheckpointSource(checkpoint_prefix(path))
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
         """Never asked for: `aim` sends what comes out of a checkpoint to .h5."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """As `write`."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 

@@ -178,7 +178,7 @@ class SavedModelSource(Source):
                 )
             return protos.dump(prune_graph.reduce(model, meta))
 
-    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:  # noqa: ARG002
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
@@ -319,7 +319,7 @@ class SavedModelContainer(Container):
         """Read everything but the tensors' bytes."""
         return SavedModelSource(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:  # noqa: ARG002
+    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
         """The source's serving graph with one tower, its variables and assets as they are."""
         data = source.cut()
         try:
@@ -332,7 +332,7 @@ class SavedModelContainer(Container):
         except OSError as e:
             raise write_failed(path, e) from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:  # noqa: ARG002
+    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
         with self.open(path) as found:
             if found._raw != source.cut():  # noqa: SLF001
