@@ -27,9 +27,9 @@ class Work:
     times: float = 1.0
     extra: int = 0
 
-    def rows(self, given: int) -> int:
-        """How many rows are computed for so many given."""
-        return round(self.times * (given + self.extra))
+    def rows(self, given: Any) -> Any:
+        """How many rows are computed for so many given; integer tensors of no axes."""
+        return tf.cast(tf.round(self.times * tf.cast(given + self.extra, tf.float32)), tf.int32)
 
 
 def emulate(work: Mapping[str, Work]) -> None:
@@ -45,7 +45,7 @@ def emulate(work: Mapping[str, Work]) -> None:
 
     def more_work(forward: Forward, inputs: Tensors, device: str) -> Tensors:
         device_work = work[device.lstrip("/")]
-        given = int(inputs[0].shape[0])
+        given = tf.shape(inputs[0])[0]  # a model that is trained with batches of several sizes is traced for any
 
         def repeated(tensors: Tensors) -> Tensors:
             outputs = forward([_cycled(x, device_work.rows(given)) for x in tensors])
@@ -56,7 +56,6 @@ def emulate(work: Mapping[str, Work]) -> None:
     execution.placed = more_work
 
 
-def _cycled(x: Any, rows: int) -> Any:
+def _cycled(x: Any, rows: Any) -> Any:
     """The rows of `x` over and over, `rows` in all; shape (n, ...) -> (rows, ...)."""
-    times, rest = divmod(rows, int(x.shape[0]))
-    return tf.concat([x] * times + [x[:rest]], axis=0)
+    return tf.gather(x, tf.range(rows) % tf.shape(x)[0])
