@@ -16,7 +16,8 @@ from typing import Any
 import typer
 
 import unnest
-from unnest.cli import EXITS, app
+from unnest.cli.app import app
+from unnest.cli.exit_codes import EXITS
 from unnest.report.diagram import RENDERERS
 
 ROOT = Path(__file__).parents[1]

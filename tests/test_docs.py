@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests import doc_blocks
-from unnest.cli import EXITS, TARGETS
+from unnest.cli.exit_codes import EXITS
+from unnest.cli.parameters import TARGETS
 from unnest.findings import Code
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli
-from unnest import __version__, about, cli, pre_commit
+from unnest import __version__, about, pre_commit
+from unnest.cli import app
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,7 +91,7 @@ def test_an_internal_error_tells_what_to_paste(
 
     monkeypatch.setattr("unnest.report.text.row", broken)
     monkeypatch.setattr(sys, "argv", ["unnest", "inspect", str(bad), str(bad)])
-    assert cli.run() == 2
+    assert app.run() == 2
     told = capsys.readouterr().err
     assert "internal error (KeyError: 'nobody\\nknows' at unnest." in told
     assert told.count("Please paste the line above and these into the issue:") == 1
@@ -135,10 +136,11 @@ def on_a_terminal(code: str) -> str:
 @pytest.mark.skipif(not hasattr(pty, "fork"), reason="no terminals to make here")
 def test_progress_is_for_terminals(bad: Path) -> None:
     """A bar with rate and time left while much is copied, which leaves nothing behind; none with -q."""
-    code = f"import sys; from unnest import cli; cli.LONG = 0; cli.OFTEN = 0; sys.argv = ['unnest', 'fix', {str(bad)!r}"
-    loud = on_a_terminal(f"{code}]; sys.exit(cli.run())")
+    loaded = "import sys; from unnest.cli import app, progress"
+    code = f"{loaded}; progress.LONG = progress.OFTEN = 0; sys.argv = ['unnest', 'fix', {str(bad)!r}"
+    loud = on_a_terminal(f"{code}]; sys.exit(app.run())")
     assert "━" in loud
     assert "fixed: " in loud
     bad.with_name("m.unnested.h5").unlink()
-    quiet = on_a_terminal(f"{code}, '-q']; sys.exit(cli.run())")
+    quiet = on_a_terminal(f"{code}, '-q']; sys.exit(app.run())")
     assert quiet == ""

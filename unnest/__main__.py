@@ -25,7 +25,7 @@ def main() -> None:
     gc.disable()  # while modules are loaded, nothing that is made is garbage; looking for it takes 6 % of a short run
     try:
         _answer(_interrupt)
-        from unnest.cli import run
+        from unnest.cli.app import run
 
         code = run()
         if received:

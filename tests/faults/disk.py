@@ -20,7 +20,8 @@ from typing import Any
 import h5py
 
 # All that a run loads is loaded before it forks: what Python writes then is none of ours.
-from unnest import __main__, batch, cli  # noqa: F401
+from unnest import __main__, batch  # noqa: F401
+from unnest.cli import app  # noqa: F401
 from unnest.files import system
 from unnest.formats.detect import READERS, container
 from unnest.report import json, text  # noqa: F401

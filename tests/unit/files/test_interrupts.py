@@ -15,7 +15,7 @@ import pytest
 from unnest.files import interrupts
 
 MADE = "import os, signal; os.kill(os.getpid(), signal.{})"
-WITHIN_EXEC = "import unnest.cli; from unnest import __main__; unnest.cli.run = lambda: exec({!r}); __main__.main()"
+WITHIN_EXEC = "from unnest import __main__; from unnest.cli import app; app.run = lambda: exec({!r}); __main__.main()"
 
 
 def chained(errors: Sequence[BaseException]) -> BaseException:

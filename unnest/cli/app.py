@@ -1,0 +1,113 @@
+"""The program: its commands, its own options, and what becomes of errors that get out of a command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from unnest.__main__ import INTERRUPTED
+from unnest.cli import balance, fix, inspect
+from unnest.cli.exit_codes import DONE, TROUBLE
+from unnest.cli.reports import tell_what_to_paste
+from unnest.cli.streams import StdoutError, attempt, complain, flush, say, silence
+from unnest.errors import UsageError
+
+
+class _Commands(TyperGroup):
+    """The commands, which know a path where a command is due."""
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - as the parser has it
+        """The command that the first argument names."""
+        if args[0] not in self.commands and os.path.lexists(args[0]):
+            path = shlex.quote(args[0])
+            raise UsageError("usage", f"{args[0]}: say what to do with it: unnest inspect {path} or unnest fix {path}")
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="unnest",
+    help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
+    epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; 130 interrupted "
+    "(128 + number of the signal).",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(inspect.inspect)
+app.command()(fix.fix)
+app.command()(balance.balance)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With --version: all that a bug report needs.")
+    ] = False,
+) -> None:
+    """Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives)."""
+    if version:
+        from unnest import __version__
+
+        if verbose:
+            from unnest.about import versions
+
+            say("\n".join(versions()))
+        else:
+            say(f"unnest {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise UsageError(
+            "usage", "say what to do: unnest inspect PATH... or unnest fix PATH... (unnest --help tells more)"
+        )
+
+
+def run() -> int:
+    """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more.
+    sys.unraisablehook = lambda _: None
+    try:
+        code = app(standalone_mode=False)
+        flush(sys.stdout)  # what the parser printed
+    except UsageError as e:
+        complain(e.message)
+        return TROUBLE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:  # whoever closed the pipe has read enough of the help
+        silence(sys.stdout)
+        return DONE
+    except StdoutError as e:
+        silence(sys.stdout)
+        complain(f"the report cannot be written to stdout ({e}); what was done is done")
+        return TROUBLE
+    except OSError as e:  # the parser's help; whatever has to do with a file is in its report
+        silence(sys.stdout)
+        complain(f"cannot write to stdout ({e.strerror})")
+        return TROUBLE
+    except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
+        from unnest.files import interrupts
+
+        if interrupts.is_behind(e):
+            raise KeyboardInterrupt from None
+        if hasattr(e, "show"):  # the parser's own, whichever library it comes from
+            attempt(e.show)
+        else:
+            from unnest.repair import internal
+
+            complain(internal(e))
+            tell_what_to_paste()
+        return TROUBLE
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else DONE

@@ -1,0 +1,114 @@
+"""`unnest fix`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
+from unnest.cli.parameters import (
+    DIALECTS,
+    TARGETS,
+    Architecture,
+    AsJson,
+    AsLines,
+    Jobs,
+    Paths,
+    Quiet,
+    Scheduler,
+    SliceLayers,
+    Trust,
+    Verbose,
+    engine,
+)
+from unnest.cli.progress import Progress
+from unnest.cli.reports import View, form_of, show
+from unnest.errors import UsageError
+
+if TYPE_CHECKING:
+    from unnest.formats.base import Target
+    from unnest.options import Dialect
+
+
+def fix(
+    paths: Paths,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="PATH", help="What to write; for several inputs, a folder.")
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")
+    ] = False,
+    backup: Annotated[str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")] = ".bak",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")
+    ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(TARGETS),
+            help="The container to write; default: the input's, or what -o names.",
+            autocompletion=lambda: [*TARGETS],
+        ),
+    ] = None,
+    keras: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(DIALECTS),
+            help="The dialect to write; 3: what today's Keras loads, as .keras.",
+            autocompletion=lambda: [*DIALECTS],
+        ),
+    ] = "original",
+    architecture: Architecture = None,
+    keep_nested: Annotated[
+        bool,
+        typer.Option(
+            "--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."
+        ),
+    ] = False,
+    slice_layer: SliceLayers = None,
+    trust: Trust = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
+    ] = False,
+    as_json: AsJson = False,
+    json_lines: AsLines = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Write the clean single-device file beside each damaged one.
+
+    Example: unnest fix model.h5 writes model.unnested.h5
+    """
+    from unnest.batch import fix_all
+    from unnest.options import FixOptions, architecture_inputs, given_architecture
+
+    if to is not None and to not in TARGETS:
+        raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
+    if keras not in DIALECTS:
+        raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(DIALECTS)}")
+    options = FixOptions(
+        output,
+        in_place,
+        backup,
+        force,
+        dry_run,
+        cast("Target | None", to),
+        given_architecture(architecture),
+        keep_nested,
+        frozenset(slice_layer or ()),
+        architecture_inputs(architecture),
+        trust,
+        verify=verify,
+        keras=cast("Dialect", keras),
+    )
+    form = form_of(as_json=as_json, json_lines=json_lines)
+    progress = Progress(quiet=quiet)
+    results = fix_all(paths, options, engine=engine(jobs, scheduler), watch=progress)
+    tally = show(results, View(form, quiet, verbose), progress)
+    if tally.troubled:
+        return TROUBLE
+    return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

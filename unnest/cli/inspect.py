@@ -1,0 +1,95 @@
+"""`unnest inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
+from unnest.cli.parameters import (
+    Architecture,
+    AsJson,
+    AsLines,
+    Jobs,
+    Paths,
+    Quiet,
+    Scheduler,
+    SliceLayers,
+    Trust,
+    Verbose,
+    engine,
+)
+from unnest.cli.progress import Progress
+from unnest.cli.reports import View, form_of, show
+from unnest.cli.streams import complain
+from unnest.errors import Failed, Refused, UsageError
+
+if TYPE_CHECKING:
+    from unnest.report.result import Report
+
+
+def inspect(
+    paths: Paths,
+    as_json: AsJson = False,
+    json_lines: AsLines = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    architecture: Architecture = None,
+    slice_layer: SliceLayers = None,
+    trust: Trust = False,
+    diagram: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.svg|.html|.mmd", help="Draw the layer graph of one model, the wrapper marked."),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Write a page of the scan: sorted and filtered in a browser."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing diagram or page.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> int:
+    """Tell what is in these files, and whether any of it is a parallel model.
+
+    Example: unnest inspect model.h5 checkpoints/
+    """
+    from unnest import written_pages
+    from unnest.batch import inspect_all, is_walked
+    from unnest.options import given_architecture
+
+    form = form_of(as_json=as_json, json_lines=json_lines)
+    one = len(paths) == 1 and not is_walked(paths[0])
+    if diagram is not None:
+        written_pages.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
+        if not one:
+            raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
+    if report is not None:
+        written_pages.check_suffix("--report", report, (".html",))
+    draw = diagram is not None or (one and form == "text" and not quiet)
+    known = given_architecture(architecture)
+    progress = Progress(quiet=quiet)
+    reports = inspect_all(
+        paths, known, slice_layer or (), trust=trust, draw=draw, engine=engine(jobs, scheduler), watch=progress
+    )
+    kept: list[Report] | None = None if diagram is None and report is None else []
+    tally = show(reports, View(form, quiet, verbose, rows=not one and not verbose), progress, kept)
+    written = True
+    if diagram is not None and kept and not kept[0].error:
+        written = _written(lambda: written_pages.write_diagram(diagram, kept[0], force=force))
+    if report is not None and kept is not None:
+        written = _written(lambda: written_pages.write_scan(report, kept, force=force)) and written
+    if not written or tally.troubled:
+        return TROUBLE
+    return FOUND if tally.verdicts["parallel"] else DONE
+
+
+def _written(write: Callable[[], None]) -> bool:
+    """Whether a diagram or a page was written; if not, one line says why."""
+    try:
+        write()
+    except (Refused, Failed) as e:
+        complain(e.message)
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""Arguments and options that more than one command has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unnest.errors import UsageError
+
+if TYPE_CHECKING:
+    from unnest.batch import Engine
+
+DIALECTS = ("original", "3")
+TARGETS = ("h5", "keras", "weights", "saved_model", "json")
+
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATH", help="Model files, or folders to walk.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
+Architecture = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."
+    ),
+]
+SliceLayers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slice-layer",
+        metavar="CLASS",
+        help="You vouch that layers of this class cut the batch in order, where the file does not tell; repeatable.",
+    ),
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Larger limits of work and memory, for files whose origin you know.")
+]
+Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
+]
+AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object a file on stdout, as they come.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
+
+
+def engine(jobs: int, scheduler: str | None) -> Engine:
+    """Where the work is done. Raises UsageError where two places are named."""
+    from unnest.batch import Engine
+
+    if scheduler is not None and jobs > 1:
+        raise UsageError("usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's")
+    return Engine(jobs, scheduler)

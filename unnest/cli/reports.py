@@ -1,0 +1,138 @@
+"""Reports as they come: as text, as rows, as JSON."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from unnest.__main__ import received
+from unnest.cli.progress import Progress
+from unnest.cli.streams import StdoutError, complain, has_colors, say, tell
+from unnest.errors import UsageError
+
+if TYPE_CHECKING:
+    from unnest.report.result import Report, Tally
+    from unnest.report.text import Look
+
+R = TypeVar("R", bound="Report")
+
+Form = Literal["text", "json", "lines"]
+
+#: Columns where stdout is no terminal.
+WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of each entry."""
+
+    form: Form
+    quiet: bool
+    verbose: bool
+    #: A line an entry, its error too.
+    rows: bool = False
+
+
+def form_of(*, as_json: bool, json_lines: bool) -> Form:
+    """What stdout gets. Raises UsageError."""
+    if as_json and json_lines:
+        raise UsageError("usage", "--json and --json-lines contradict each other: one document, or one a file")
+    return "json" if as_json else "lines" if json_lines else "text"
+
+
+def collect_garbage() -> None:
+    """Look for garbage from now on, but not among the modules; `unnest.__main__` had them loaded without."""
+    gc.freeze()
+    gc.enable()
+
+
+def show(entries: Generator[R, None, None], view: View, progress: Progress, kept: list[R] | None = None) -> Tally:
+    """Show entry by entry, and add each to `kept` where that is given; a JSON document has to wait for the last.
+
+    Raises StdoutError when all entries are worked through, where their report could not be written.
+    """
+    from unnest.report.result import Tally
+
+    collect_garbage()
+    tally = Tally()
+    document: list[R] = [] if kept is None else kept
+    look = _look(verbose=view.verbose)
+    lost: StdoutError | None = None
+    with closing(progress), closing(entries):
+        for entry in entries:
+            if received:  # and swallowed by a library
+                raise KeyboardInterrupt
+            tally.add(entry)
+            progress.hide()
+            if kept is not None or view.form == "json":
+                document.append(entry)
+            if view.form == "json":
+                continue
+            _complain_of(entry, view)
+            shown = _rendered(entry, view, look)
+            if lost is None and shown is not None:
+                try:
+                    say(shown)
+                except StdoutError as e:
+                    lost = e
+    if lost is not None:
+        raise lost
+    if view.form == "json":
+        from unnest.report import json
+
+        say(json.render(document))
+    else:
+        _conclude(tally, view)
+    return tally
+
+
+def _complain_of(entry: Report, view: View) -> None:
+    """Its error on stderr, unless its row on the same terminal says it."""
+    in_row = view.rows and not view.quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    if entry.error is not None and view.form == "text" and not in_row:
+        complain(entry.error.message)
+
+
+def _rendered(entry: Report, view: View, look: Look) -> str | None:
+    """What stdout gets of one entry."""
+    if view.form == "lines":
+        from unnest.report import json
+
+        return json.line(entry)
+    if view.quiet or (entry.error is not None and not entry.wrappers and not view.rows):
+        return None
+    from unnest.report import text
+
+    return text.row(entry, look) if view.rows else text.render(entry, look)
+
+
+def _conclude(tally: Tally, view: View) -> None:
+    """What follows the last entry on stderr."""
+    if view.form == "text" and any(code == "internal" for _, code, _ in tally.kinds):
+        tell_what_to_paste()
+    if tally.files > 1 and not view.quiet:
+        from unnest.report import text
+
+        tell("\n".join([text.summary(tally), *(text.kinds(tally) if view.rows else ())]))
+
+
+def tell_what_to_paste() -> None:
+    """What an issue on an internal error needs beside its message."""
+    from unnest.about import versions
+
+    tell("\n".join(["Please paste the line above and these into the issue:", *(f"    {line}" for line in versions())]))
+
+
+def _look(*, verbose: bool) -> Look:
+    """What stdout can show."""
+    from unnest.report.text import Look
+
+    color = has_colors(sys.stdout)
+    letters = (sys.stdout.encoding or "").lower().replace("-", "")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    return Look(verbose, color, width, ascii_only=not letters.startswith("utf"))

@@ -1,0 +1,66 @@
+"""stdout and stderr: full disks, closed pipes, colours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+from unnest.report.escape import plain
+
+
+class StdoutError(Exception):
+    """The report cannot be written; the message says why."""
+
+
+def say(line: str) -> None:
+    """Something for stdout. Whoever closed the pipe has read enough, and that is no error. Raises StdoutError."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except OSError as e:
+        raise StdoutError(e.strerror) from e
+
+
+def tell(line: str) -> None:
+    """Something for stderr; nobody listening is no reason to stop."""
+    attempt(lambda: print(line, file=sys.stderr, flush=True))
+
+
+def attempt(show: Callable[[], object]) -> None:
+    """Show something on stderr, where there is still a stderr."""
+    try:
+        show()
+    except OSError:
+        silence(sys.stderr)
+
+
+def flush(stream: TextIO) -> None:
+    """Raises BrokenPipeError, or StdoutError."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        raise StdoutError(e.strerror) from e
+
+
+def silence(stream: TextIO) -> None:
+    """Python flushes once more on its way out, and must find somewhere to flush to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def complain(message: str) -> None:
+    """An error, in one line, on stderr; without the credentials of a URL."""
+    if "://" in message:
+        from unnest.remote import redacted
+
+        message = redacted(message)
+    tell(f"unnest: {plain(message)}")
+
+
+def has_colors(stream: TextIO) -> bool:
+    """Whether colours are wanted, and shown."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
