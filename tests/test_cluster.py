@@ -19,10 +19,10 @@ import pytest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest.batch import Engine, Fixing, Task, fix_all
+from unnest.carry_out import Meter
 from unnest.cluster import in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions
-from unnest.repair import Meter
 from unnest.report.result import Result
 
 distributed = pytest.importorskip("distributed")

@@ -20,9 +20,9 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest.batch import Engine, Fixing, Task, fix_all
+from unnest.carry_out import Meter
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions
-from unnest.repair import Meter
 from unnest.report.result import Result
 from unnest.workers import WINDOW, in_order
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from unnest import outputs
+from unnest.carry_out import Meter
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
 from unnest.files import workspace
@@ -23,7 +24,7 @@ from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
 from unnest.options import FixOptions, check_usage
 from unnest.remote import is_remote, renamed, shown
-from unnest.repair import Meter, fix_with, inspect
+from unnest.repair import fix_with, inspect
 from unnest.report.result import Action, Problem, Report, Result
 
 R = TypeVar("R", bound=Report)

@@ -12,7 +12,7 @@ import pytest
 
 import unnest
 from tests import makeh5
-from unnest import repair
+from unnest import examine
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import legacy_h5
 
@@ -23,7 +23,7 @@ from unnest.formats.hdf5 import legacy_h5
 def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the container's own comparison says."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    known = repair._plan  # noqa: SLF001
+    known = examine.planned
 
     def told(source: legacy_h5.H5Source, *args: object, **options: bool) -> object:
         plan = known(source, *args, **options)  # type: ignore[arg-type]
@@ -33,7 +33,7 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
             raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up")
         return replace(plan, verdict="parallel")
 
-    monkeypatch.setattr(repair, "_plan", told)
+    monkeypatch.setattr(examine, "planned", told)
     result = unnest.fix(path)
     assert result.error is not None
     assert (result.action, result.error.code) == ("failed", code)

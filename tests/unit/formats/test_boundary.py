@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import unnest
-from unnest import repair
+from unnest import carry_out, examine
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.formats.boundary import reading, writing
 
@@ -81,9 +81,9 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    for name in ("open_container", "_plan", "aim"):
+    for module, name in ((examine, "open_container"), (examine, "planned"), (carry_out, "aim")):
         with monkeypatch.context() as patch:
-            patch.setattr(repair, name, fails)
+            patch.setattr(module, name, fails)
             results = [unnest.fix(bad)] if name == "aim" else [unnest.inspect(bad), unnest.fix(bad)]
         for result in results:
             assert result.error

@@ -1,0 +1,112 @@
+"""What a file holds, and what a report says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from unnest.budget import OverBudget, check
+from unnest.core import stored_code
+from unnest.core.keras_facts.loading import needs
+from unnest.core.model import Choices, JsonObject, Plan, Stored
+from unnest.core.plan import NotAGraph
+from unnest.errors import Unreadable
+from unnest.findings import Code, Finding, listed
+from unnest.formats.base import Source
+from unnest.formats.boundary import reading
+from unnest.formats.detect import open_container
+from unnest.report.load_hint import does_not_load_in, load_line, loads_in
+from unnest.report.result import Report, Writer
+
+if TYPE_CHECKING:
+    from unnest.report.diagram import Drawing
+
+R = TypeVar("R", bound=Report)
+
+
+def opened(path: str) -> Source:
+    """The model at `path`. Raises Unreadable or Failed, and nothing else."""
+    with reading(path):
+        return open_container(path).open(path)
+
+
+def planned(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
+    """What becomes of every tensor. Raises Unreadable where the architecture is no model."""
+    try:
+        made = source.plan(architecture, choices=choices)
+        check()
+    except NotAGraph as e:
+        raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
+    except RecursionError as e:
+        raise Unreadable("json-too-deep", f"{source.path}: the architecture nests too deep to be a model") from e
+    return made
+
+
+def described(report: R, source: Source, made: Plan) -> R:
+    """The report with what reading and planning found."""
+    stored = made.stored
+    return replace(
+        report,
+        container=source.container,
+        contents=stored.contents,
+        writer=Writer(stored.keras_version, stored.backend),
+        verdict=made.verdict,
+        wrappers=made.wrappers,
+        template=made.template,
+        optimizer=made.optimizer,
+        findings=(*source.findings, *made.findings, *stored_code_findings(stored, None)),
+        **loading_facts(stored, source.path, source.container),
+    )
+
+
+def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
+    """The picture of what is stored, or was given, and of what `fix` would write.
+
+    None where the file's budget does not last for one: a picture costs about what recognition costs.
+    """
+    from unnest.report.diagram import draw
+
+    before = source.stored.architecture or architecture
+    after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
+    refusal = made.refusal.message if made.refusal is not None else None
+    try:
+        return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
+    except OverBudget:
+        return None
+
+
+def loading_facts(model: Stored, path: str, container: str) -> dict[str, Any]:
+    """What a report says of where a file loads."""
+    return {
+        "loads_in": loads_in(model, path, container),
+        "load": load_line(model, path, container),
+        "does_not_load_in": does_not_load_in(model, container),
+        "needs": needs(model),
+    }
+
+
+def foreseen(made: Plan) -> str | None:
+    """What fix would do to a parallel model, in one sentence; None where it is clean."""
+    if made.verdict == "clean":
+        return None
+    if made.refusal is not None:
+        return f"unnest fix will refuse this: {made.refusal.message}"
+    outermost = made.wrappers[0]
+    if outermost.scope == "head":
+        return (
+            f"unnest fix keeps what follows the merge, with the layers of {outermost.template} in the wrapper's place"
+        )
+    if outermost.scope == "embedded":
+        return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"
+    return "unnest fix writes the template model alone"
+
+
+def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
+    """What loading the file would run; with `output`, whether that still has it."""
+    named = stored_code.named_by(stored)
+    if not named:
+        return ()
+    left = [n for n in stored_code.named_by(output) if n in named] if output is not None else []
+    fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
+    told = "" if output is None else f"; the output has {fate}"
+    return (Code.STORED_CODE(what=listed(named), output=told),)
