@@ -43,9 +43,7 @@ def options(command: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - the pa
 
 def usage(name: str, command: Any) -> str:  # noqa: ANN401 - as above
     """How a command is called."""
-    arguments = [
-        f"{p.metavar}{'...' if p.nargs == -1 else ''}" for p in command.params if p.param_type_name == "argument"
-    ]
+    arguments = [p.metavar for p in command.params if p.param_type_name == "argument"]
     return " ".join([name, "[OPTION]...", *(arguments or ["COMMAND"])])
 
 

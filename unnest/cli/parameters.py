@@ -15,7 +15,7 @@ DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
 
 Paths = Annotated[
-    list[str], typer.Argument(metavar="PATH", help="Model files, or folders to walk.", show_default=False)
+    list[str], typer.Argument(metavar="PATH...", help="Model files, or folders to search.", show_default=False)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
 Architecture = Annotated[
@@ -29,7 +29,7 @@ SliceLayers = Annotated[
     typer.Option(
         "--slice-layer",
         metavar="CLASS",
-        help="You vouch that layers of this class cut the batch in order, where the file does not tell; repeatable.",
+        help="You vouch that layers of this class cut the batch in order, if the file does not say so; repeatable.",
     ),
 ]
 Trust = Annotated[
@@ -40,9 +40,14 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
 ]
-AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object a file on stdout, as they come.")]
+AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object per file on stdout, as they come.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Name everything that went, however much it is.")]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Name all that was removed; inspect: also why the nearest candidates are no wrappers."
+    ),
+]
 
 
 def engine(jobs: int, scheduler: str | None) -> Engine:

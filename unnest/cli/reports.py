@@ -134,5 +134,6 @@ def _look(*, verbose: bool) -> Look:
 
     color = has_colors(sys.stdout)
     letters = (sys.stdout.encoding or "").lower().replace("-", "")
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
-    return Look(verbose, color, width, ascii_only=not letters.startswith("utf"))
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else WIDTH
+    return Look(verbose, color, width, ascii_only=not letters.startswith("utf"), wraps=terminal)

@@ -22,6 +22,8 @@ class Look:
     color: bool = False
     width: int = 80
     ascii_only: bool = False
+    #: Whether long lines are broken between words, as on a terminal; in a file or a pipe a fact is a line.
+    wraps: bool = False
 
 
 def render(report: Report, look: Look = Look()) -> str:
@@ -29,9 +31,35 @@ def render(report: Report, look: Look = Look()) -> str:
     paint = _PAINT if look.color else {}
     lines = [_headline(report, paint)]
     if report.error is None:
-        body = [f"  {plain(line)}" for line in _body(report, verbose=look.verbose)]
+        body = [_wrapped(f"  {plain(line)}", look) for line in _body(report, verbose=look.verbose)]
         lines += [*(f"  {line}" for line in _tree(report, paint, look)), *body]
     return "\n".join(lines)
+
+
+def _wrapped(line: str, look: Look, column: int | None = None) -> str:
+    """The line, continued at this column, or two further in than it begins; what is to be pasted stays whole."""
+    if not look.wraps or len(line) <= look.width:
+        return line
+    import textwrap
+
+    if line.lstrip().startswith(PYTHON):
+        return line
+    begin = len(line) - len(line.lstrip()) + 2 if column is None else column
+    words, colon, command = line.partition(COMMAND)
+    parts = textwrap.wrap(
+        words + colon[:2] + (colon[2:] + command).replace(" ", HARD_SPACE),
+        look.width,
+        subsequent_indent=" " * begin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(parts).replace(HARD_SPACE, " ")
+
+
+#: What lines of Python begin with, and where a command begins.
+PYTHON, COMMAND = ("import ", "from ", "model."), ": unnest fix "
+#: A space at which no line is broken.
+HARD_SPACE = "\xa0"
 
 
 #: Escape sequences by verdict, and by the part that a layer plays in a wrapper.
@@ -176,18 +204,22 @@ def writer(report: Report) -> str:
     return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
 
 
-#: Widths of the columns of a row; what is longer pushes the rest.
+#: Widths of the columns of a row; what is longer pushes the rest. The paths', on a terminal narrower than that, too.
 VERDICT, PATH = 10, 36
+NARROW, NARROW_PATH = 100, 20
 
 
 def row(report: Report, look: Look) -> str:
-    """One model of many, in one line."""
+    """One model of many, in one line; on a terminal, in as many as it takes."""
     paint = _PAINT if look.color else {}
     start, end = paint.get(report.verdict, ""), paint.get("end", "")
-    facts = "; ".join(_facts(report))
+    column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
+    path, facts = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(_facts(report)))
+    line = f"{report.verdict:{VERDICT}}  {path:{column}}  {facts}".rstrip()
+    line = _wrapped(line, look, VERDICT + column + 4).replace(HARD_SPACE, " ")
     if report.error is not None:
-        return f"{start}{report.verdict:{VERDICT}}  {plain(report.path):{PATH}}  {plain(facts)}{end}".rstrip()
-    return f"{start}{report.verdict:{VERDICT}}{end}  {plain(report.path):{PATH}}  {plain(facts)}".rstrip()
+        return f"{start}{line}{end}"
+    return f"{start}{line[:VERDICT]}{end}{line[VERDICT:]}"
 
 
 def _facts(report: Report) -> Iterator[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from unnest.core.model import Wrapper
 from unnest.findings import Code
 from unnest.report import scan_page, text
-from unnest.report.result import Problem, Report, Tally, Writer
+from unnest.report.result import Problem, Report, Result, Tally, Writer
 
 TORN = Report(
     path="a\x1b[2J.h5", verdict="unreadable", error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it")
@@ -51,6 +53,24 @@ def test_a_row(report: Report, facts: list[str]) -> None:
     painted = text.row(report, text.Look(color=True))
     assert painted.endswith("\x1b[0m") == (report.verdict == "unreadable")
     assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
+
+
+def test_on_a_terminal() -> None:
+    """Lines are broken between words, and continued further in; what is to be pasted is not broken."""
+    look = text.Look(width=60, wraps=True)
+    report = replace(PARALLEL, path="my models/b.h5", does_not_load_in={"Keras 3": "a bare list of layers"})
+    assert text.row(report, look).splitlines() == [
+        "parallel    my models/b.h5        4 x 2 towers of net; Keras",
+        "                                  2.2.4; loads in Keras",
+        "                                  2.2.4; fix will refuse it;",
+        "                                  1 warning",
+    ]
+    lines = text.render(report, look).splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    assert lines[-1] == "    loads: unnest fix 'my models/b.h5' --keras 3"
+    load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
+    fixed = Result(path="b.h5", verdict="clean", action="converted", output="c.h5", load=load)
+    assert text.render(fixed, look).splitlines()[-1] == f"  {load}"
 
 
 def test_kinds() -> None:
