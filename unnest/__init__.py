@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unnest.repair import fix, inspect
     from unnest.report.result import Report, Result
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _HOMES = {
     "UsageError": "unnest.errors",
