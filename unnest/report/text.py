@@ -42,7 +42,7 @@ def _wrapped(line: str, look: Look, column: int | None = None) -> str:
         return line
     import textwrap
 
-    if line.lstrip().startswith(PYTHON):
+    if line.lstrip().startswith(WHOLE):
         return line
     begin = len(line) - len(line.lstrip()) + 2 if column is None else column
     words, colon, command = line.partition(COMMAND)
@@ -56,8 +56,12 @@ def _wrapped(line: str, look: Look, column: int | None = None) -> str:
     return "\n".join(parts).replace(HARD_SPACE, " ")
 
 
-#: What lines of Python begin with, and where a command begins.
-PYTHON, COMMAND = ("import ", "from ", "model."), ": unnest fix "
+#: What lines begin with that are Python, or end in the path of an output; and where in a line a command begins.
+WHOLE = (
+    "import ", "from ", "model.",
+    "fixed: ", "converted: ", "unchanged: ", "would-fix: ", "would-convert: ", "backup: ",
+)  # fmt: skip
+COMMAND = ": unnest fix "
 #: A space at which no line is broken.
 HARD_SPACE = "\xa0"
 

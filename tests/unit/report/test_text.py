@@ -69,8 +69,9 @@ def test_on_a_terminal() -> None:
     assert all(len(line) <= 60 for line in lines)
     assert lines[-1] == "    loads: unnest fix 'my models/b.h5' --keras 3"
     load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
-    fixed = Result(path="b.h5", verdict="clean", action="converted", output="c.h5", load=load)
-    assert text.render(fixed, look).splitlines()[-1] == f"  {load}"
+    output = "a folder with a long name/and one within/model.unnested.keras"
+    fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
+    assert text.render(fixed, look).splitlines()[1:] == [f"  converted: {output}", f"  {load}"]
 
 
 def test_kinds() -> None:
