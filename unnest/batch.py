@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from unnest import outputs
 from unnest.carry_out import Meter
@@ -36,8 +36,7 @@ FOREIGN = "not-keras"
 OUTPUT_TWICE = "output-twice"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A path to work on, where its output goes if that is told, and the folder whose walk led there; or why not."""
 
     path: str
@@ -71,8 +70,7 @@ class Unwatched:
         """Nobody is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """Where the work is done: here one by one, in so many processes, or over the Dask cluster of a scheduler."""
 
     jobs: int = 1
@@ -120,7 +118,7 @@ def fix_all(
     # A folder for all that is itself a SavedModel may be one that a walk comes to later.
     around = models_around(options.output) if several and options.output is not None else []
     given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
-    options = replace(options, inputs=(*options.inputs, given))
+    options = options._replace(inputs=(*options.inputs, given))
     tasks = tasks_in(paths, options)
     if not several or options.output is None:
         return _each(tasks, Fixing(options), engine, watch)
@@ -232,13 +230,13 @@ class Fixing(_Work[Result]):
     def anywhere(self) -> Fixing:
         """With the whole path of the output."""
         output = self.options.output
-        return self if output is None else replace(self, options=replace(self.options, output=_whole(output)))
+        return self if output is None else replace(self, options=self.options._replace(output=_whole(output)))
 
     def entry(self, task: Task, meter: Meter | None) -> Result:
         """Its result. What contradicts itself for one file of many is that file's refusal."""
         options = self.options
         if task.output is not None:
-            options = replace(options, output=task.output)
+            options = options._replace(output=task.output)
             if not options.dry_run and not is_remote(task.output):
                 with contextlib.suppress(OSError):  # fix itself says that the folder is missing
                     os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
@@ -286,7 +284,7 @@ def _over_cluster(
     def sent() -> Iterator[Task]:
         for task in tasks:
             given.append(task)
-            yield replace(task, path=_whole(task.path), output=task.output and _whole(task.output))
+            yield task._replace(path=_whole(task.path), output=task.output and _whole(task.output))
 
     given: deque[Task] = deque()
     for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
@@ -334,14 +332,14 @@ class _Places:
         other = self._taken.get(output)
         if other is not None and not (other.may_be and not may_be_model(other.path)):
             message = f"{task.path}: another input is written to {output} already; fix it on its own"
-            return replace(task, error=Problem("output-twice", message))
+            return task._replace(error=Problem("output-twice", message))
         self._taken[output] = task
         folder, new = os.path.dirname(output), []
         while folder and not os.path.lexists(folder):
             new.append(folder)
             folder = os.path.dirname(folder)
         self._new.update(dict.fromkeys(reversed(new)))
-        return replace(task, output=output)
+        return task._replace(output=output)
 
     def remove_empty(self) -> None:
         """Take away the folders that were made and into which nothing came."""
@@ -363,7 +361,7 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
         output = options.output
         if several and output is not None and not is_walked(path):
             output = _place_in(output, Task(path), options)
-        check_usage(path, options if is_walked(path) and not options.in_place else replace(options, output=output))
+        check_usage(path, options if is_walked(path) and not options.in_place else options._replace(output=output))
 
 
 def _place_in(folder: str, task: Task, options: FixOptions) -> str:

@@ -6,9 +6,8 @@ Each code has a section in docs/findings.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
 
@@ -162,8 +161,7 @@ class Code(Enum):
         return Finding(code, self.severity, sentence.format(**facts), hint.format(**facts))
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One coded observation."""
 
     code: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest import outputs
 from unnest.core.model import JsonObject
@@ -19,8 +18,7 @@ Dialect: TypeAlias = Literal["original", "3"]
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 
 
-@dataclass(frozen=True, slots=True)
-class FixOptions:
+class FixOptions(NamedTuple):
     """The options of fix, as given."""
 
     output: str | None = None

@@ -123,7 +123,8 @@ def renamed(value: T, old: str, new: str) -> T:
     if isinstance(value, str):
         result = value.replace(old, new)
     elif isinstance(value, tuple):
-        result = tuple(renamed(v, old, new) for v in value)
+        entries = [renamed(v, old, new) for v in value]
+        result = value._make(entries) if hasattr(value, "_make") else tuple(entries)
     elif isinstance(value, dict):
         result = {k: renamed(v, old, new) for k, v in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
@@ -144,7 +145,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         given = options.output
         if given is None:
-            probe = run(path, replace(options, output=None, dry_run=True))
+            probe = run(path, options._replace(output=None, dry_run=True))
             if probe.output is None or probe.error is not None:
                 return renamed(probe, path, shown(url))
             given = default_output(url, os.path.basename(probe.output))
@@ -156,7 +157,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
             if os.path.exists(there):
                 os.rename(there, made)
         before = os.path.lexists(made)
-        result = run(path, replace(options, output=made))
+        result = run(path, options._replace(output=made))
         is_new = result.error is None and result.output is not None and not (before and result.action == "unchanged")
         if is_new and not options.dry_run:
             store.send(made)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ def test_classes_renamed_the_same_comes_out(name: str) -> None:
 def test_code_does_not_matter(name: str, seed: str) -> None:
     """It is evidence only, beside what the slices are told."""
     before, wanted = read(name), planned(name)
-    changed = plan(replace(before, architecture=shuffled_slices(before.architecture, seed, slices_of(name))))
+    changed = plan(before._replace(architecture=shuffled_slices(before.architecture, seed, slices_of(name))))
     assert (changed.verdict, changed.result) == (wanted.verdict, wanted.result)
 
 
@@ -142,7 +141,7 @@ def left_alone(name: str, architecture: Any) -> None:  # noqa: ANN401 - JSON is 
     """Every wrapper was changed, so none is found."""
     stored = read(name)
     groups = tuple(g for g in stored.groups if g.tensors)
-    made = plan(replace(stored, architecture=architecture, groups=groups))
+    made = plan(stored._replace(architecture=architecture, groups=groups))
     assert (made.verdict, made.wrappers, made.result) == ("clean", (), None)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +15,11 @@ from unnest.core.plan import plan
 def with_names(stored: Stored, group: str, names: list[str]) -> Stored:
     """The same tensors in the same places, under other names."""
     renamed = {
-        g.name: Group(g.name, tuple(replace(t, name=n) for t, n in zip(g.tensors, names, strict=True)))
+        g.name: Group(g.name, tuple(t._replace(name=n) for t, n in zip(g.tensors, names, strict=True)))
         for g in stored.groups
         if g.name == group
     }
-    return replace(stored, groups=tuple(renamed.get(g.name, g) for g in stored.groups))
+    return stored._replace(groups=tuple(renamed.get(g.name, g) for g in stored.groups))
 
 
 def placed(made: Plan) -> dict[str, list[str]]:

@@ -28,7 +28,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -155,7 +155,7 @@ def _planned(stored: Stored) -> Plan | None:
 def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:
     """(what became of a mutant, its architecture and its plan where it was extracted)."""
     assert subject.made.result is not None
-    made = _planned(replace(subject.stored, architecture=model))
+    made = _planned(subject.stored._replace(architecture=model))
     if made is None or made.refusal is not None:
         return "refused", None, None
     if made.result is None:

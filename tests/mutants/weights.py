@@ -7,7 +7,6 @@ where the genuine file's lay, or nothing may be written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
@@ -26,19 +25,19 @@ def missing(random: Random, tensors: Tensors) -> Tensors | None:
 def surplus(random: Random, tensors: Tensors) -> Tensors | None:
     """One more than there are."""
     one = random.choice(tensors)
-    return (*tensors, replace(one, name=one.name + "_more", ref=one.ref + "_more"))
+    return (*tensors, one._replace(name=one.name + "_more", ref=one.ref + "_more"))
 
 
 def names_shuffled(random: Random, tensors: Tensors) -> Tensors | None:
     """Their names belong to others of them."""
     names = [t.name for t in tensors]
     random.shuffle(names)
-    return tuple(replace(t, name=name) for t, name in zip(tensors, names, strict=True))
+    return tuple(t._replace(name=name) for t, name in zip(tensors, names, strict=True))
 
 
 def names_lost(_: Random, tensors: Tensors) -> Tensors | None:
     """Numbers for names."""
-    return tuple(replace(t, name=f"w{k}") for k, t in enumerate(tensors))
+    return tuple(t._replace(name=f"w{k}") for k, t in enumerate(tensors))
 
 
 def two_change_places(random: Random, tensors: Tensors) -> Tensors | None:
@@ -56,7 +55,7 @@ def shape(random: Random, tensors: Tensors) -> Tensors | None:
     wrong = tensors[at].shape
     if not wrong:
         return None
-    return (*tensors[:at], replace(tensors[at], shape=(wrong[0] + 1, *wrong[1:])), *tensors[at + 1 :])
+    return (*tensors[:at], tensors[at]._replace(shape=(wrong[0] + 1, *wrong[1:])), *tensors[at + 1 :])
 
 
 CHANGES: Mapping[str, Change] = {
@@ -78,8 +77,8 @@ def mutants(stored: Stored, template: str, name: str, each: int) -> Iterator[tup
             changed = change(Random(f"{name} {kind} {number}"), group.tensors)
             if changed is not None and changed not in tried:
                 tried.add(changed)
-                groups = tuple(replace(g, tensors=changed) if g is group else g for g in stored.groups)
-                yield kind, changed, replace(stored, groups=groups)
+                groups = tuple(g._replace(tensors=changed) if g is group else g for g in stored.groups)
+                yield kind, changed, stored._replace(groups=groups)
 
 
 def fate(kind: str, before: Stored, now: Tensors, template: str, genuine: Stored, result: Stored | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from unnest.core.model import Group, Json, Stored
@@ -85,10 +85,9 @@ PLACES = ("inbound_nodes", "input_layers", "output_layers", "keras_history", "ar
 def renamed(stored: Stored, renaming: Renaming) -> Stored:
     """The stored model with layers and classes renamed; weights keep their names, which lead nowhere now."""
     names = set(layer_names(stored.architecture))
-    return replace(
-        stored,
+    return stored._replace(
         architecture=architecture(stored.architecture, renaming),
-        groups=tuple(replace(g, name=renaming.name(g.name)) for g in stored.groups),
+        groups=tuple(g._replace(name=renaming.name(g.name)) for g in stored.groups),
         training=_training(stored.training, renaming, names),
     )
 
@@ -121,9 +120,9 @@ def _numbered(name: str, renaming: Renaming, names: set[str]) -> str | None:
 
 def _weights(stored: Stored, weight: Callable[[str], str]) -> Stored:
     def of(group: Group) -> Group:
-        return replace(group, tensors=tuple(replace(t, name=weight(t.name)) for t in group.tensors))
+        return group._replace(tensors=tuple(t._replace(name=weight(t.name)) for t in group.tensors))
 
-    return replace(stored, groups=tuple(of(g) for g in stored.groups))
+    return stored._replace(groups=tuple(of(g) for g in stored.groups))
 
 
 def _training(training: Mapping[str, Json] | None, renaming: Renaming, names: set[str]) -> Mapping[str, Json] | None:

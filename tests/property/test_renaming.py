@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,5 +30,5 @@ def test_code_of_slices_does_not_matter(case: Case, seed: str) -> None:
     """It is evidence only, beside what the slices are told."""
     before, wanted = both(case)
     slices = lambdas(before.architecture) - lambdas(wanted.architecture)
-    made = plan(replace(before, architecture=shuffled_slices(before.architecture, seed, slices)))
+    made = plan(before._replace(architecture=shuffled_slices(before.architecture, seed, slices)))
     assert made.result == wanted

@@ -20,9 +20,8 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.budget import remembered
 
@@ -46,16 +45,14 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(NamedTuple):
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
     kind: str
     parts: tuple[Constant, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CodeObject:
+class CodeObject(NamedTuple):
     """One function's code.
 
     `arguments` counts positional ones, `keyword_only` those after them; `locals` are names, arguments first. What is
@@ -241,7 +238,7 @@ class _Walk:
         self._object(depth + 1)  # line table
         if since_311:
             handlers = self._object(depth + 1)
-            return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
+            return _since_311(head, code, constants, names)._replace(handlers=handlers != b"")
         return _before_311(self._head, head, code, constants, names)
 
 

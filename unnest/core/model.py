@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.findings import Finding
 
@@ -22,8 +22,7 @@ Confidence: TypeAlias = Literal["proven", "likely"]
 Verdict: TypeAlias = Literal["clean", "parallel"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """A stored array that stays where it is.
 
     `name` is what the file calls it (`dense_1/kernel:0`), `dtype` NumPy's spelling
@@ -51,8 +50,7 @@ class Tensor:
         return n
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(NamedTuple):
     """How a tensor is computed from stored ones, as its bytes are written: one NumPy step.
 
     step            of                  arguments
@@ -72,16 +70,14 @@ class Recipe:
     arguments: tuple[int | float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """The weights of one layer of the outermost model, in the order they are stored in."""
 
     name: str
     tensors: tuple[Tensor, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A model as a container holds it; what is not stored is None or empty.
 
     `architecture` is `{"class_name": ..., "config": ...}` with whatever else the writer
@@ -113,8 +109,7 @@ class Stored:
         return sum(t.size for g in self.groups for t in g.tensors)
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(NamedTuple):
     """One wrapper that was found: slices, towers and merges around a template.
 
     `name` is that of the model that it makes up, None where that is not stored.
@@ -130,16 +125,14 @@ class Wrapper:
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(NamedTuple):
     """The layer that comes nearest to being a merge, and one sentence that says why there is no wrapper around it."""
 
     layer: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(NamedTuple):
     """The innermost template model, as a report shows it; None is what the file does not tell."""
 
     class_name: str | None
@@ -149,16 +142,14 @@ class Template:
     parameters: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why nothing can be written without doubt: one line, and what to do."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """What the caller decides where the file does not.
 
     `keep_nested`: a template whose weights cannot be placed stays a nested model. `slice_layers`: classes of which the
@@ -169,8 +160,7 @@ class Choices:
     slice_layers: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A sub-tree of a file that keys weights by path, and where it goes; `whole` takes the layers below along.
 
     A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
@@ -182,15 +172,13 @@ class Move:
     called: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Anew:
+class Anew(NamedTuple):
     """An output that is written tensor by tensor, layer by layer: `model`."""
 
     model: Stored
 
 
-@dataclass(frozen=True, slots=True)
-class Rearranged:
+class Rearranged(NamedTuple):
     """An output that is the input's own tree of weights, its sub-trees moved; `model` is what it then holds.
 
     `state_at` is the group of the input in which the optimizer's state lies, `notes_names` whether groups that are made
@@ -203,8 +191,7 @@ class Rearranged:
     notes_names: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GraphCut:
+class GraphCut(NamedTuple):
     """An output that is the input's serving graph, of which one tower of each wrapper is left.
 
     `model` is what Keras's own records say of it: of a bare graph nothing.

@@ -93,8 +93,7 @@ def _carried(parallel: Plan, start: unwrap.Level, done: unwrap.Done) -> Plan:
             lost_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
             parallel = replace(parallel, findings=(*parallel.findings, lost_state))
     groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()
-    result = replace(
-        stored,
+    result = stored._replace(
         architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
         training=compile_config.renamed(stored.training, done.outputs),
         groups=groups,
@@ -144,7 +143,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     graph = read(architecture)
     weighted = [g for g in stored.groups if g.tensors]
     if {g.name for g in stored.groups} <= set(graph.layers):
-        return _of_graph(replace(stored, architecture=architecture), choices)
+        return _of_graph(stored._replace(architecture=architecture), choices)
     if len(weighted) != 1:
         return _mismatch(stored, "the layers of the architecture given are not those of the weights")
     try:
@@ -153,11 +152,11 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
     inner = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
-    of_template = replace(stored, architecture=architecture, groups=inner)
+    of_template = stored._replace(architecture=architecture, groups=inner)
     rest = _of_graph(of_template, choices)
     outer = _bare_wrapper(stored, model_name(architecture))
-    result = rest.result or replace(of_template, architecture=None)
-    wrappers = (outer, *(replace(w, depth=w.depth + 1) for w in rest.wrappers))
+    result = rest.result or of_template._replace(architecture=None)
+    wrappers = (outer, *(w._replace(depth=w.depth + 1) for w in rest.wrappers))
     template = rest.template or unwrap.template_of(architecture, Share(weighted[0].tensors))
     return replace(
         rest, verdict="parallel", wrappers=wrappers, template=template,
@@ -180,11 +179,11 @@ def _completed(stored: Stored, architecture: JsonObject, made: Plan, choices: Ch
         told = {"keras_version": "3.x"}  # Keras 3's JSON has no version
     versions = {k: getattr(stored, k) or told.get(k) for k in ("keras_version", "backend")}
     if {g.name for g in stored.groups} <= set(read(architecture).layers):
-        whole = replace(stored, contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
+        whole = stored._replace(contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
         return plan(whole, choices=choices).result or whole
     if made.result is None:
         return None
-    whole = replace(made.result, contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
+    whole = made.result._replace(contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
     return whole if plan(whole).verdict == "clean" else None
 
 
@@ -218,7 +217,7 @@ def _of_bare_weights(stored: Stored) -> Plan:
     except Ambiguous as doubt:
         return replace(parallel, refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
     findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT())
-    return replace(parallel, findings=findings, output=Anew(replace(stored, groups=groups)))
+    return replace(parallel, findings=findings, output=Anew(stored._replace(groups=groups)))
 
 
 __all__ = ["NotAGraph", "plan"]

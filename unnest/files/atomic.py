@@ -13,9 +13,8 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from threading import Thread
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import replaceable, system
@@ -100,8 +99,7 @@ def publish_parts(
     return "written"
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """Which file it was that was read, and what was in it."""
 
     status: os.stat_result

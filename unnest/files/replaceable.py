@@ -10,8 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
 from unnest.files.system import is_folder, same
@@ -29,8 +28,7 @@ Identity: TypeAlias = tuple[int, int]
 NOTHING: Identity = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(NamedTuple):
     """What a run reads, by device and inode, so that any name of it is seen through; each with its path."""
 
     #: The files and folders themselves.

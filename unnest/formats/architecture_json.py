@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
@@ -125,5 +124,5 @@ class JsonContainer(Container):
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """By equality of the parsed JSON."""
         found = self.open(path).stored
-        same_model(replace(found, architecture=output.model.architecture), found, path)
+        same_model(found._replace(architecture=output.model.architecture), found, path)
         return ("architecture",)

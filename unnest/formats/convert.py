@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
@@ -17,8 +17,7 @@ from unnest.findings import Code, Finding
 from unnest.formats.base import ContainerName, Source, Target
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """A container, and what goes into it."""
 
     container: ContainerName
@@ -87,7 +86,7 @@ def _check_whole(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> Non
     """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
     if is_model(layer.stored):
         for name, inner in read(layer.stored).layers.items():
-            own = [replace(t, owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
+            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
             _check_whole(source, inner, own)
         return
     told = expected(layer.config) if today(layer.class_name) in PLAIN else None
@@ -121,13 +120,13 @@ def _aim(source: Source, plan: Plan, to: Target | None) -> Aim:
     goal = way(source, plan)
     if source.assets and goal.container != name:
         left = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        goal = replace(goal, lost=(*goal.lost, left))
+        goal = goal._replace(lost=(*goal.lost, left))
     return goal
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:
     """The same tree of weights, rearranged where it is, with another model around it."""
-    return replace(output, model=model) if isinstance(output, Rearranged) else Anew(model)
+    return output._replace(model=model) if isinstance(output, Rearranged) else Anew(model)
 
 
 @contextmanager
@@ -162,9 +161,9 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
         _only_numpys(source, full)
         return Aim("h5", Anew(full), ".h5", lost=_left_of_checkpoint(source, full))
     if to == "keras":
-        whole = replace(_complete(source, plan), optimizer=None)
+        whole = _complete(source, plan)._replace(optimizer=None)
         goal = _model_as_keras(source, plan, whole)
-        return replace(goal, lost=_left_of_checkpoint(source, goal.model))
+        return goal._replace(lost=_left_of_checkpoint(source, goal.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
@@ -185,7 +184,7 @@ def _laid_out(source: Source, whole: Stored) -> Stored:
     from unnest.formats.keras3.path_layout import lay_out
 
     version = whole.keras_version or "3.x"
-    model = replace(whole, contents="weights", training=None, optimizer=None, keras_version=version)
+    model = whole._replace(contents="weights", training=None, optimizer=None, keras_version=version)
     with _of(source):
         lay_out(model)  # whatever has no place is refused before anything is written
     return model
@@ -220,7 +219,7 @@ def _saved_model_as_h5(source: Source, plan: Plan) -> Aim:
 def _saved_model_as_weights(source: Source, plan: Plan) -> Aim:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
-    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
     return Aim("h5", Anew(bare), ".weights.h5", lost=left_out(model, bare))
 
 
@@ -260,7 +259,7 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> Aim:
     with _of(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         apart = plan.complete is not None and "module" in model.architecture
-        full = replace(model, backend=None, optimizer=None) if apart else as_zipped(model)
+        full = model._replace(backend=None, optimizer=None) if apart else as_zipped(model)
         output = _with_model(plan.output, full)
         if isinstance(output, Anew):
             lay_out(full)  # whatever has no place is refused before anything is written
@@ -277,9 +276,9 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> Aim:
 
     with _of(source):
         full = as_h5(in_order(model))
-    full = replace(full, groups=called_by_place(full.groups))
+    full = full._replace(groups=called_by_place(full.groups))
     if full.training is None:
-        full = replace(full, optimizer=None)
+        full = full._replace(optimizer=None)
     return Aim("h5", Anew(full), ".h5", lost=left_out(model, full))
 
 
@@ -295,7 +294,7 @@ def _as_json(source: Source, plan: Plan) -> Aim:
     if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
-    bare = replace(model, contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
+    bare = model._replace(contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
     return Aim("json", Anew(bare), ".json", lost=left_out(model, bare))
 
 
@@ -305,7 +304,7 @@ def _no_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways h
 
 def _as_path_keyed(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
     model = planned_model(plan)
-    bare = replace(model, contents="weights", architecture=None, training=None)
+    bare = model._replace(contents="weights", architecture=None, training=None)
     return Aim("weights_h5", _with_model(plan.output, bare), ".weights.h5", lost=left_out(model, bare))
 
 
@@ -313,7 +312,7 @@ def _as_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways h
     model = planned_model(plan)
     if model.contents == "weights":
         return Aim("h5", Anew(model))
-    bare = replace(model, contents="weights", architecture=None, training=None, optimizer=None)
+    bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
     return Aim("h5", Anew(bare), None, lost=left_out(model, bare))
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from unnest.core.model import Json
 from unnest.formats.json_text import dump
 
 
-@dataclass(frozen=True, slots=True)
-class JsonStyle:
+class JsonStyle(NamedTuple):
     """How JSON is set out; `encodings` is how often it is JSON in JSON, `end` what follows the last character."""
 
     indent: int | str | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from unnest import __version__
@@ -42,8 +42,18 @@ def document(entries: Sequence[Report]) -> dict[str, Any]:
 
 
 def _entry(report: Report) -> dict[str, Any]:
-    entry = asdict(replace(report, drawing=None))
-    del entry["drawing"]
+    entry: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name != "drawing"}
     if entry["template"] is not None:
         entry["template"]["class"] = entry["template"].pop("class_name")
     return entry
+
+
+def _plain(value: object) -> object:
+    """A value of a report as JSON has it: named tuples are objects, other tuples arrays."""
+    if isinstance(value, tuple):
+        if hasattr(value, "_asdict"):
+            return {name: _plain(part) for name, part in value._asdict().items()}
+        return [_plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    return value

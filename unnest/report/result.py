@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.loading import Needs
@@ -18,24 +18,21 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Why a file could not be read, or not be fixed: one line, and a stable code."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(NamedTuple):
     """Who wrote the file, as far as it says."""
 
     keras_version: str | None = None
     backend: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What the output holds."""
 
     layers: int

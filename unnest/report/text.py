@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
@@ -14,8 +14,7 @@ from unnest.report.result import Report, Result, Tally
 FEW = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How a report is shown: in colour or not, how wide, and whether the terminal has no more than ASCII."""
 
     verbose: bool = False
@@ -26,7 +25,10 @@ class Look:
     wraps: bool = False
 
 
-def render(report: Report, look: Look = Look()) -> str:
+PLAIN = Look()
+
+
+def render(report: Report, look: Look = PLAIN) -> str:
     """One model's report, without a trailing newline. Errors are messages, not part of it."""
     paint = _PAINT if look.color else {}
     lines = [_headline(report, paint)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,7 +79,7 @@ def test_a_near_miss_is_told() -> None:
 
 def test_optimizer_state_stays_in_its_order() -> None:
     state = tensors("iterations", "m_a", "m_b")
-    state = tuple(replace(t, ref=f"/optimizer{t.ref}") for t in state)
+    state = tuple(t._replace(ref=f"/optimizer{t.ref}") for t in state)
     result = plan(stored(optimizer=state))
     assert result.result is not None
     assert result.result.optimizer == state

@@ -36,16 +36,14 @@ class CallId(NamedTuple):
     rank: int
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """One call of a layer: the tensors it reads, positional ones first, and its stored form."""
 
     reads: tuple[Ref, ...]
     stored: Json = None
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """One layer. `stored` is its whole JSON entry.
 
     `first` is the file's number of call 0 in other layers' calls, `first_at_ends` that in the model's lists of

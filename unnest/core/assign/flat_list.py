@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
@@ -34,8 +34,7 @@ class Ambiguous(Exception):
     """The weights cannot be placed without doubt; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """One layer's weights: what is trained, then the rest, each in stored order.
 
     Not `sorted_out`: all of them stand under `trained`, because nobody has asked yet.
@@ -143,7 +142,7 @@ def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
         raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
     shares = {}
     for name in graph.layers:
-        own = [replace(t, owner=t.owner[1:]) for t in tensors if t.owner[0] == name]
+        own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == name]
         shares[name] = Share(tuple(t for t in own if t.trained), tuple(t for t in own if not t.trained))
     return shares
 
@@ -154,8 +153,7 @@ def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
     return tuple(t for s in shares for t in s.trained) + tuple(t for s in shares for t in s.rest)
 
 
-@dataclass(frozen=True)
-class _Claimant:
+class _Claimant(NamedTuple):
     """A layer that may own weights: the names that speak for it, and how many its config promises.
 
     `likely`: a model, or a layer whose config speaks of initial weights. `is_plain`: of Keras's own that
@@ -318,8 +316,7 @@ Counts: TypeAlias = tuple[int, int]
 """How many trained and how many other tensors a layer owns."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     """What a reading has to respect besides order; from strict to lax.
 
     `kept_promises`: a layer owns what its config promises, also where names say otherwise.

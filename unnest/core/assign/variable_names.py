@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -136,7 +136,7 @@ class Names:
         ordered = self._ordered(layer, claims)
         flags = self._trained(layer, ordered)
         made = [
-            replace(c.variable.tensor, trained=flag)
+            c.variable.tensor._replace(trained=flag)
             for c, flag in zip(ordered, flags, strict=True) if c.variable.tensor is not None
         ]  # fmt: skip
         return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
@@ -383,9 +383,9 @@ def _shared_out(
         if inner is None:
             yield layer.name, placed[place]
             continue
-        flat = [replace(t, owner=(name, *t.owner)) for name, own in _shared_out(inner, placed, place) for t in own]
+        flat = [t._replace(owner=(name, *t.owner)) for name, own in _shared_out(inner, placed, place) for t in own]
         if layer.settings.get("trainable") is False:
-            flat = [replace(t, trained=False) for t in flat]
+            flat = [t._replace(trained=False) for t in flat]
         yield layer.name, (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
 

@@ -159,9 +159,7 @@ class Builder:
 
 def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
     """The weights of a layer as weights of the model that holds it."""
-    from dataclasses import replace
-
-    return [replace(w, owner=(name, *w.owner)) for w in weights]
+    return [w._replace(owner=(name, *w.owner)) for w in weights]
 
 
 def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:

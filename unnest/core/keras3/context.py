@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.keras3.rules import RULES
 from unnest.findings import Finding
@@ -14,8 +15,7 @@ class CannotConvert(Exception):
     """Keras 3 cannot hold this, or not without doubt; the message names the layer, its class and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(NamedTuple):
     """One rule that changed something: its name, the layers that it touched, and what it does."""
 
     rule: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from unnest.core.architecture import is_input, is_model, model_name, read
 from unnest.core.keras3 import training
@@ -72,8 +72,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         context.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
     model = converted(graph, shares, context)
-    result = replace(
-        stored, architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
+    result = stored._replace(architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
     return training.carried(stored, model, result, context)
@@ -97,7 +96,7 @@ def _groups(model: NewLayer) -> tuple[Group, ...]:
     layers = model.config["layers"]
     assert isinstance(layers, Sequence)
     names = [_name(entry) for entry in layers if isinstance(entry, Mapping)]
-    own = {name: tuple(replace(w, owner=w.owner[1:]) for w in model.weights if w.owner[0] == name) for name in names}
+    own = {name: tuple(w._replace(owner=w.owner[1:]) for w in model.weights if w.owner[0] == name) for name in names}
     return tuple(Group(name, own[name]) for name in names)
 
 

@@ -53,11 +53,11 @@ def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
     elif layer.class_name == "Normalization":
         trained = 0
     for k, weight in enumerate(layer.weights):
-        yield replace(weight, trained=weight.trained and k < trained and not frozen)
+        yield weight._replace(trained=weight.trained and k < trained and not frozen)
 
 
 def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
-    weights = tuple(replace(w, trained=True) for w in weights) if not is_model(entry) else weights
+    weights = tuple(w._replace(trained=True) for w in weights) if not is_model(entry) else weights
     if is_model(entry):
         from unnest.core.keras3.models import nested
 

@@ -8,7 +8,7 @@ weight, or weight after weight, each with all its slots. (Source: files of Keras
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.config_values import built_in, named
@@ -265,7 +265,7 @@ def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
     """A weight's slot: computed from the old weights' slots as the weight is from the old weights."""
     recipe = weight.recipe
     if recipe is None:
-        return replace(slots[weight.ref], owner=())
+        return slots[weight.ref]._replace(owner=())
     if recipe.step == "constant":
         raise Unknown(f"{weight.name!r} was no weight before")
     of = [_slot(t, slots, power) for t in recipe.of]

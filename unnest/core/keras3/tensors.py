@@ -7,7 +7,6 @@ computation, so that equal computations are equal handles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from unnest.core.model import Recipe, Tensor
 
@@ -72,7 +71,7 @@ def cast(tensor: Tensor, dtype: str) -> Tensor:
     """The same numbers as another dtype."""
     if tensor.dtype == dtype:
         return tensor
-    return replace(_made("reshape", (tensor,), tensor.shape, *tensor.shape), dtype=dtype, ref=f"{dtype}({tensor.ref})")
+    return _made("reshape", (tensor,), tensor.shape, *tensor.shape)._replace(dtype=dtype, ref=f"{dtype}({tensor.ref})")
 
 
 def repeated(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
@@ -89,4 +88,4 @@ def stored(tensor: Tensor) -> list[Tensor]:
 
 def _made(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:
     spelt = ", ".join([*(t.ref for t in of), *map(str, arguments)])
-    return replace(of[0], shape=shape, ref=f"{step}({spelt})", recipe=Recipe(step, of, arguments))
+    return of[0]._replace(shape=shape, ref=f"{step}({spelt})", recipe=Recipe(step, of, arguments))

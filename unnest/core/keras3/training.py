@@ -6,7 +6,6 @@ What has no counterpart stays out, and a finding says which part and why: the we
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
@@ -91,7 +90,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     except Unknown as why:
         context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
-    new = replace(result, training=compiled)
+    new = result._replace(training=compiled)
     if stored.optimizer is None:
         return new
     try:
@@ -99,7 +98,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     except Unknown as why:
         context.findings.append(Code.OPTIMIZER_DROPPED(why=f"{why}"))
         return new
-    return replace(new, optimizer=tensors)
+    return new._replace(optimizer=tensors)
 
 
 def _trained(model: NewLayer) -> Iterator[Tensor]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model
@@ -39,8 +38,7 @@ def as_zipped(stored: Stored) -> Stored:
     training = _compile_config(stored.training, release)
     optimizer = training and training["optimizer"]
     has_state = isinstance(optimizer, Mapping) and optimizer["module"] != LEGACY
-    return replace(
-        stored, architecture=_Zipped(release).top(stored.architecture), training=training,
+    return stored._replace(architecture=_Zipped(release).top(stored.architecture), training=training,
         optimizer=stored.optimizer if has_state else None, backend=None,
     )  # fmt: skip
 
@@ -52,15 +50,14 @@ def as_h5(stored: Stored) -> Stored:
     assert isinstance(bare, Mapping)
     architecture = {k: bare[k] for k in ("class_name", "config")}
     release = _release(stored.keras_version)
-    return replace(stored, architecture=architecture, training=_training_config(stored.training, release))
+    return stored._replace(architecture=architecture, training=_training_config(stored.training, release))
 
 
 def _release(version: str | None) -> tuple[int, ...]:
     return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
 
 
-@dataclass(frozen=True)
-class _Zipped:
+class _Zipped(NamedTuple):
     """From entries as .h5 has them to those of `.keras`."""
 
     release: tuple[int, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
@@ -48,8 +48,7 @@ HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 PYTHON_OF_TODAY = (2, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """What a model's file does not hold, in the order of its layers."""
 
     #: Somebody's own classes, by the name that the file calls them.

@@ -7,7 +7,7 @@ For files that name weights and nothing else. The order is asked for only where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.layer_classes import OWN, today
@@ -28,8 +28,7 @@ RULED = KERAS_1 | {"BatchNormalization", "Dense", "Embedding", "LocallyConnected
                    "TimeDistributedDense"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A stored variable. `made` is its place in the order of making, None where nobody tells.
 
     `read`: whether the graph shows that the towers read it; None where there are none. `tensor` is None where the
@@ -43,8 +42,7 @@ class Variable:
     read: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A variable that bears a layer's name: what stands between that and its own, and its own without a number."""
 
     variable: Variable

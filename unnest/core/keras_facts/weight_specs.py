@@ -10,7 +10,7 @@ classes or of weight names (source: the get_config of Keras 1 to 3).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject
@@ -22,8 +22,7 @@ SWITCHES = {"bias": ("use_bias", "bias"), "beta": ("center",), "gamma": ("scale"
 """The weights that a config can switch off, and the keys that do (`bias` is Keras 1's)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(NamedTuple):
     """How many trained weights and statistics a layer's config promises."""
 
     trained: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.architecture import (
     NotAGraph,
@@ -123,8 +123,7 @@ def _reached(ends: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> s
     return reached
 
 
-@dataclass(frozen=True)
-class _Inner:
+class _Inner(NamedTuple):
     """A tensor of the template's own graph, which takes the place of one of the outer graph's."""
 
     layer: Layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
@@ -39,8 +40,7 @@ class Level:
         return Share(trained, flat(own)[len(trained) :])
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """What was found, and what is left.
 
     `moved`: layers stand in another order than before. `removed`: slice and merge layers that went.

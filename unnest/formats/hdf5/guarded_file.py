@@ -13,8 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
@@ -46,8 +45,7 @@ STEPS_A_LINK, BYTES_A_LINK = 20, 500
 REFERENCE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A dataset of the tree: what it declares and where its bytes are."""
 
     path: str
@@ -57,8 +55,7 @@ class Node:
     stored: int
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """An attribute that has been opened and not read. `of` is the path of the group that it belongs to."""
 
     door: Door

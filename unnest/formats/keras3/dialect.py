@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Anew, Plan, Rearranged, Stored
 from unnest.errors import Refused
@@ -76,7 +74,7 @@ def _converted(source: Source, model: Stored) -> Converted:
 def _held(model: Stored, to: Target) -> Stored:
     """What of a model its container holds."""
     if to == "weights":
-        return replace(model, contents="weights", training=None)
+        return model._replace(contents="weights", training=None)
     if to == "json":
-        return replace(model, contents="architecture", training=None, groups=(), optimizer=None)
-    return replace(model, contents="model")
+        return model._replace(contents="architecture", training=None, groups=(), optimizer=None)
+    return model._replace(contents="model")

@@ -9,7 +9,7 @@ its weights' names say that it holds them itself; whatever else is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import Ambiguous, split
@@ -147,7 +147,7 @@ def in_order(model: Stored) -> Stored:
     modern = (model.keras_version or "").startswith("3.")
     layers = read(model.architecture).layers
     groups = [Group(g.name, _sorted(layers[g.name].stored, g.name, g.tensors, modern=modern)) for g in model.groups]
-    return replace(model, groups=tuple(groups))
+    return model._replace(groups=tuple(groups))
 
 
 def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: bool) -> tuple[Tensor, ...]:
@@ -155,7 +155,7 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
     if is_model(entry):
         rank: dict[str, int] = {}
         for inner in read(entry).layers.values():
-            own = [replace(t, owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
+            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
             if (
                 own
                 and str(inner.class_name) not in OWN
@@ -172,7 +172,7 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
     home = _home(tensors, layout.attribute)
     if all(ref.startswith(f"{home}/vars/") for ref in tails):
         return tuple(tensors)
-    layout.layer(entry, name, [replace(t, name=str(k)) for k, t in enumerate(tensors)], home)
+    layout.layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
     if set(layout.tensors) != set(tails):
         raise _unplaced(name, str(entry.get("class_name")))
     return tuple(tensors[tails[place]] for place in layout.tensors)

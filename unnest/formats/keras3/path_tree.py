@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
@@ -269,4 +268,4 @@ def _called(tensor: Tensor, layer: str) -> Tensor:
     """The layers that own it, and what lies below the last of them."""
     tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
     place = [part for part in tail if part != "vars"]
-    return replace(tensor, name="/".join([layer, *tensor.owner, *place]))
+    return tensor._replace(name="/".join([layer, *tensor.owner, *place]))

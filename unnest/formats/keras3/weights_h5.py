@@ -61,7 +61,7 @@ class PathKeyedSource(Source):
         """The plan for a full model, with the moves that carry it out."""
         assert stored.architecture is not None
         placed = Placement(self.tree, stored.architecture)
-        stored = replace(stored, groups=placed.groups, optimizer=self.tree.optimizer())
+        stored = stored._replace(groups=placed.groups, optimizer=self.tree.optimizer())
         made = self._naming(plan(stored, choices=choices))
         moves: Iterable[Move] = AS_IT_LIES
         if made.result is not None and made.result.architecture is not None:
@@ -135,10 +135,10 @@ class WeightsSource(PathKeyedSource):
             return replace(self._bare(), complete=self._completed(of_template))
         output = made.output
         if output is not None:
-            output = replace(output, model=replace(output.model, contents="weights", architecture=None, training=None))
+            output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
         return replace(
             made, output=output, complete=self._completed(made.result or made.stored),
-            stored=replace(made.stored, contents="weights", architecture=None),
+            stored=made.stored._replace(contents="weights", architecture=None),
         )  # fmt: skip
 
     @staticmethod
@@ -149,8 +149,7 @@ class WeightsSource(PathKeyedSource):
         version = told if isinstance(told, str) else "3.x" if "module" in given else None
         bare = {k: v for k, v in given.items() if k not in ("keras_version", "backend")}
         compiled = bare.pop("compile_config", None)
-        return replace(
-            whole, contents="model", architecture=bare, keras_version=version,
+        return whole._replace(contents="model", architecture=bare, keras_version=version,
             backend=backend if isinstance(backend, str) else None,
             training=compiled if isinstance(compiled, Mapping) and compiled else None,
         )  # fmt: skip
@@ -217,7 +216,7 @@ class WeightsSource(PathKeyedSource):
             findings = (Code.NEEDS_ARCHITECTURE(),) if nested else ()
             return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(prefix))
-        result = replace(self.stored, groups=(Group("", tensors),))
+        result = self.stored._replace(groups=(Group("", tensors),))
         made = Plan(
             verdict="parallel", stored=self.stored, wrappers=tuple(wrappers),
             output=self.rearranged(result, [*self._lifted(prefix), *self._inputs(prefix), *self._rest()]),

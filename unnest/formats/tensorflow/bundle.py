@@ -14,7 +14,7 @@ import itertools
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
@@ -48,8 +48,7 @@ def itemsize(dtype: str) -> int:
     return SIZES.get(dtype) or int(dtype[2:])
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of bytes in one shard, and the part of the tensor that they are: (start, length) per axis."""
 
     shard: int
@@ -59,8 +58,7 @@ class Piece:
     extents: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One tensor: name, NumPy's dtype (`string` for text), shape, and where its bytes are."""
 
     key: str

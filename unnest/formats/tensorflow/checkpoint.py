@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.assign.variable_names import Names
@@ -40,8 +40,7 @@ from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 
 
-@dataclass(frozen=True)
-class _Placed:
+class _Placed(NamedTuple):
     """The weights by layer of an architecture.
 
     `model` is the saved model among the objects, `names` what is known where only names are stored, `left` the names of
@@ -57,7 +56,7 @@ class _Placed:
 def _slice(entry: Entry, piece: Piece) -> Entry:
     """One piece of a stored tensor as a tensor of its own."""
     lengths = tuple(n for _, n in piece.extents)
-    return replace(entry, shape=lengths, pieces=(replace(piece, extents=tuple((0, n) for n in lengths)),))
+    return entry._replace(shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),))
 
 
 class CheckpointSource(Source):
@@ -123,11 +122,11 @@ class CheckpointSource(Source):
         stored = placed.stored
         bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
         if {g.name for g in stored.groups} <= set(read(architecture).layers):
-            whole = replace(stored, contents="model", architecture=bare)
+            whole = stored._replace(contents="model", architecture=bare)
             planned = plan(whole, choices=choices)
             whole = planned.result or whole
         elif made.result is not None:
-            whole = replace(made.result, contents="model", architecture=bare)
+            whole = made.result._replace(contents="model", architecture=bare)
         else:
             return None
         state = None
@@ -135,7 +134,7 @@ class CheckpointSource(Source):
             state = self.graph.optimizers.state(placed.model, whole.groups)
         elif placed.names is not None:
             state = placed.names.state(whole.groups)
-        return replace(whole, optimizer=state)
+        return whole._replace(optimizer=state)
 
     def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:
         """What the architecture tells where its weights cannot be placed; what is clean may stay as it is."""
@@ -161,13 +160,13 @@ class CheckpointSource(Source):
         if self.graph is None:
             names = Names(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
-            return _Placed(replace(stored, groups=groups), names=names, left=tuple(v.name for v in names.left))
+            return _Placed(stored._replace(groups=groups), names=names, left=tuple(v.name for v in names.left))
         found = self.graph.find(architecture)
         if not found.within:
-            return _Placed(replace(stored, groups=found.groups), model=found.node)
+            return _Placed(stored._replace(groups=found.groups), model=found.node)
         # The template of a wrapper, if it holds all weights of what is around it.
         model, at, count = found.within[0]
-        own = [replace(t, owner=(g.name, *t.owner)) for g in found.groups for t in g.tensors]
+        own = [t._replace(owner=(g.name, *t.owner)) for g in found.groups for t in g.tensors]
         if {t.ref for t in own} != self.graph.below(model):
             raise Refused(
                 "architecture-mismatch",
@@ -175,7 +174,7 @@ class CheckpointSource(Source):
                 "pass that of the model that was saved",
             )
         groups = tuple(Group(f"layer-{k}", tuple(own) if k == at else ()) for k in range(count))
-        return _Placed(replace(stored, groups=groups), model=model)
+        return _Placed(stored._replace(groups=groups), model=model)
 
     # ---- names alone ----
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from unnest.core.recognise import serving, serving_scope
 from unnest.core.recognise.merges import join
@@ -27,8 +28,7 @@ READS = frozenset({"Identity", "ReadVariableOp"})
 PART = re.compile(r"(?P<shape>(?:\d{1,18} )*)(?P<extents>(?:-|\d{1,18},\d{1,18})(?::(?:-|\d{1,18},\d{1,18}))*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """A variable as it was saved: the tensor's name, and which part of it, (start, length) per axis; None for all."""
 
     variable: str

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from unnest.budget import hold, spend
 from unnest.core.architecture import children, is_input, is_model, read
@@ -45,8 +44,7 @@ Message: TypeAlias = Any
 Path: TypeAlias = "tuple[str, ...]"
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A model in the object graph, and the weights of its layers.
 
     `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
@@ -57,8 +55,7 @@ class Found:
     within: tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(NamedTuple):
     """What an object graph holds of a Keras model."""
 
     groups: tuple[Group, ...]

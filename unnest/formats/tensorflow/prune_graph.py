@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,8 +35,7 @@ VARIABLES = frozenset(
 MAX_WRAPPERS = 200
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
 
     `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.

@@ -100,16 +100,16 @@ class SavedModelSource(Source):
             keras_version=metadata.get("keras_version"), backend=metadata.get("backend"),
         )  # fmt: skip
         if self.bundle is None or KEY not in self.bundle.entries:
-            return replace(stored, groups=()), ()
+            return stored._replace(groups=()), ()
         try:
             weights = ObjectGraph(self.bundle).weights(architecture)
         except Refused as doubt:
             self._doubt = Refusal(doubt.code, doubt.message)
-            return replace(stored, groups=()), ()
-        stored = replace(stored, groups=weights.groups, optimizer=weights.optimizer)
+            return stored._replace(groups=()), ()
+        stored = stored._replace(groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
             lost = Code.OPTIMIZER_DROPPED(why="this SavedModel does not store the compile settings it belongs to")
-            return replace(stored, optimizer=None), (lost,)
+            return stored._replace(optimizer=None), (lost,)
         return stored, ()
 
     def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
@@ -213,7 +213,7 @@ class SavedModelSource(Source):
             return made  # the Keras model can be written all the same
         if [f.towers.towers for f in found] != [w.towers for w in made.wrappers]:
             return made
-        proofs = (replace(w, confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
+        proofs = (w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
                   for w, p in zip(made.wrappers, map(_wrapper, found), strict=True))  # fmt: skip
         return replace(made, wrappers=tuple(proofs))
 

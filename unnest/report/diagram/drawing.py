@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
@@ -33,8 +32,7 @@ WRAPPERS_DRAWN = 16
 DEEPEST = 8
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One box. `key` is its name in the figure's edges; `stands_for` layers or towers, where it is not one."""
 
     key: str
@@ -45,8 +43,7 @@ class Node:
     stands_for: int = 1
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """Boxes in an order in which each comes after those that it reads, and arrows between them, by their keys."""
 
     title: str
@@ -55,8 +52,7 @@ class Figure:
     layers: int
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """A model as it is, level by level where wrappers sit inside models, and as `fix` leaves it.
 
     `after` is None where nothing would change, or `refusal` says why nothing can be written.
@@ -84,19 +80,19 @@ def draw(
     if wrappers and not any(found for _, found in graphs):
         last = Figure("after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1)
         whole = last if after is None else _figure(read(after), (), vouched, kept=None)
-        return Drawing((_schema(wrappers),), None if refusal else replace(whole, title="after"), refusal)
+        return Drawing((_schema(wrappers),), None if refusal else whole._replace(title="after"), refusal)
     if not graphs:
         return None
     top, *inner = graphs
     shown = [top, *(level for level in inner if level[1])]
     titles = ["before" if wrappers else top[0].name, *(f"inside {graph.name}" for graph, _ in shown[1:])]
     figures = tuple(
-        replace(_figure(graph, found, vouched), title=title)
+        _figure(graph, found, vouched)._replace(title=title)
         for title, (graph, found) in zip(titles, shown, strict=True)
     )
     if not wrappers or after is None or refusal:
         return Drawing(figures, None, refusal)
-    return Drawing(figures, replace(_figure(read(after), (), vouched, kept=_template_layers(shown)), title="after"))
+    return Drawing(figures, _figure(read(after), (), vouched, kept=_template_layers(shown))._replace(title="after"))
 
 
 def _levels(model: JsonObject, vouched: Collection[str], depth: int = 0) -> Iterator[tuple[Graph, tuple[Found, ...]]]:
@@ -314,7 +310,7 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         edges = []
         for lane in lanes:
             nodes.append(Node(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
-            nodes.append(replace(_template(wrapper, "tower"), key=f"tower {lane}", inside=inside))
+            nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside))
             edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
             edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
         if len(lanes) < shown:
@@ -324,7 +320,7 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         nodes += [Node(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
         inside = Figure(wrapper.name or "before", tuple(nodes), tuple(edges), len(nodes))
     assert inside is not None
-    return replace(inside, title="before")
+    return inside._replace(title="before")
 
 
 def _template(wrapper: Wrapper, role: Role) -> Node:

@@ -7,8 +7,8 @@ Sugiyama's with barycentres. Boxes are as wide as their text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 ROW, BOX, GAP, LANE = 84.0, 48.0, 22.0, 12.0
 SWEEPS = 14
@@ -18,8 +18,7 @@ MOST_POINTS = 20_000
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Middles of the boxes by key, and the points that each arrow runs through, box to box; all in pixels."""
 
     middles: Mapping[str, Point]

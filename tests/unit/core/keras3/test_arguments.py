@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -180,7 +179,7 @@ PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 
 def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data_format: str, is_guess: bool) -> None:
     """What the other layers say; where none says it, a finding names the layers."""
     pooled = [("MaxPooling2D", {"dim_ordering": said, "pool_size": [2, 2], "border_mode": "valid"}) for said in others]
-    done = convert(replace(model(("ZeroPadding2D", PADDING), *pooled), keras_version="1.2.2"))
+    done = convert(model(("ZeroPadding2D", PADDING), *pooled)._replace(keras_version="1.2.2"))
     assert done.model is not None, done.refusal
     entries: Any = done.model.architecture["config"]["layers"]  # type: ignore[index,call-overload]
     (padding,) = [entry for entry in entries if entry["class_name"] == "ZeroPadding2D"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ def test_the_result_says_that_keras_3_wrote_it() -> None:
     stored = chain(FLAT, ("Dense", DENSE), ("Dropout", {"rate": 0.5}), ("Dense", {**DENSE, "units": 3}),
                    shapes=((3, 3), (3,)))  # fmt: skip
     first = (Tensor("k", (4, 3), "<f4", "/first/k"), Tensor("b", (3,), "<f4", "/first/b"))
-    stored = replace(stored, groups=(stored.groups[0], Group("l0", first), *stored.groups[2:]))
+    stored = stored._replace(groups=(stored.groups[0], Group("l0", first), *stored.groups[2:]))
     done = convert(stored)
     assert [e["class_name"] for e in layers_of(done)] == ["InputLayer", "Dense", "Dropout", "Dense"]
     model = done.model
@@ -44,7 +43,7 @@ def test_the_result_says_that_keras_3_wrote_it() -> None:
 
 
 def test_an_architecture_alone_has_no_groups() -> None:
-    stored = replace(chain(FLAT, ("Dense", DENSE)), contents="architecture", groups=())
+    stored = chain(FLAT, ("Dense", DENSE))._replace(contents="architecture", groups=())
     done = convert(stored)
     assert done.model is not None
     assert (done.model.contents, done.model.groups) == ("architecture", ())
@@ -88,7 +87,7 @@ def with_ragged(stored: Stored, said: bool) -> Stored:
     first, *rest = config["layers"]
     ragged = {"ragged": False} if said else {}
     first = {**first, "config": {**first["config"], **ragged}}
-    return replace(stored, architecture={**architecture, "config": {**config, "layers": [first, *rest]}})
+    return stored._replace(architecture={**architecture, "config": {**config, "layers": [first, *rest]}})
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def with_ragged(stored: Stored, said: bool) -> Stored:
 )  # fmt: skip
 def test_pixel_centres_follow_from_the_writer(version: str | None, ragged: bool, outcome: str) -> None:
     """TensorFlow's from 1.15 on are today's, those of Keras of its own never were; `2.2.4-tf` stands for both."""
-    stored = with_ragged(replace(chain(IMAGE, ("UpSampling2D", UP)), keras_version=version), ragged)
+    stored = with_ragged(chain(IMAGE, ("UpSampling2D", UP))._replace(keras_version=version), ragged)
     done = convert(stored)
     if outcome == "refused":
         assert done.refusal is not None
@@ -160,7 +159,7 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
         Group(f"other_{k}", tuple(Tensor(f"{k}/{n}", s, "<f4", f"/{k}/{n}") for n, s in enumerate(pair)))
         for k, pair in enumerate(shapes)
     )
-    done = convert(replace(stored, contents="model", groups=groups))
+    done = convert(stored._replace(contents="model", groups=groups))
     assert done.model is not None
     placed = {g.name: [t.ref for t in g.tensors] for g in done.model.groups if g.tensors}
     assert placed == {"l0": ["/0/0", "/0/1"], "l1": ["/1/0", "/1/1"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -314,7 +313,7 @@ def test_a_large_epsilon_is_told(epsilon: float, codes: list[str]) -> None:
 )  # fmt: skip
 def test_losses_that_were_others(loss: str, version: str, is_kept: bool) -> None:
     """A loss of today's that computes something else is not written: the compile settings stay out, with a finding."""
-    result = done(replace(trained("Adam", ADAM, loss), keras_version=version))
+    result = done(trained("Adam", ADAM, loss)._replace(keras_version=version))
     assert result.model is not None
     assert (result.model.training is not None) is is_kept
     assert ("compile-dropped" in {f.code for f in result.findings}) is not is_kept

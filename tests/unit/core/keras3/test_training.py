@@ -43,7 +43,7 @@ def test_settings_and_state_are_carried_over() -> None:
     assert set(made.training) == {"optimizer", "loss"}
     assert made.optimizer is not None
     assert [t.ref for t in made.optimizer] == ["s0", "constant learning_rate", "s1", "s2"]
-    assert replace(made, training=None, optimizer=None) == RESULT
+    assert made._replace(training=None, optimizer=None) == RESULT
     assert context.findings == []
 
 
@@ -52,7 +52,7 @@ def test_settings_and_state_are_carried_over() -> None:
     [
         (stored(None), []),
         (stored({"metrics": ["acc"]}), []),
-        (replace(stored({"optimizer_config": SGD, "loss": "mse"}), contents="weights"), []),
+        (stored({"optimizer_config": SGD, "loss": "mse"})._replace(contents="weights"), []),
         (stored({"optimizer_config": {"class_name": "Yogi", "config": {}}, "loss": "mse"}), ["compile-dropped"]),
         (stored({"optimizer_config": SGD, "loss": "my_loss"}), ["compile-dropped"]),
     ],
@@ -66,7 +66,7 @@ def test_what_stays_out_whole(given: Stored, codes: list[str]) -> None:
 
 def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
     context = Context.of("2.2.4", "tensorflow")
-    given = replace(stored({"optimizer_config": SGD, "loss": "mse"}), optimizer=STATE[:2])
+    given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=STATE[:2])
     made = carried(given, model("p"), RESULT, context)
     assert made.training is not None
     assert made.training["loss"] == "mse"
@@ -76,8 +76,8 @@ def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
 
 def test_weights_that_are_not_trained_have_no_slots() -> None:
     context = Context.of("2.2.4", "tensorflow")
-    frozen = replace(model("p"), weights=(replace(KERNEL, trained=False), BIAS))
-    given = replace(stored({"optimizer_config": SGD, "loss": "mse"}), optimizer=(STATE[0], STATE[2]))
+    frozen = replace(model("p"), weights=(KERNEL._replace(trained=False), BIAS))
+    given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=(STATE[0], STATE[2]))
     made = carried(given, frozen, RESULT, context)
     assert made.optimizer is not None
     assert [t.ref for t in made.optimizer] == ["s0", "constant learning_rate", "s2"]

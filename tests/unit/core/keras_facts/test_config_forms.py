@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ NET = functional(
 
 
 def stored(**changes: Any) -> Stored:
-    return replace(Stored("model", architecture=NET, keras_version="3.5.0"), **changes)
+    return Stored("model", architecture=NET, keras_version="3.5.0")._replace(**changes)
 
 
 def test_entries_gain_their_module_and_lose_it_again() -> None:

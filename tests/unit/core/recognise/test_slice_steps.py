@@ -22,9 +22,7 @@ def split(*outputs: int, function: str = "split", **arguments: Any) -> list[Slic
 
 def getitem(*specs: Any) -> list[Slice]:
     pairs = [op_function("__operators__.getitem", slice_spec=spec) for spec in specs]
-    return [
-        Slice(layer.__class__(**{**vars(layer), "name": f"l{i}"}), call, 0) for i, (layer, call) in enumerate(pairs)
-    ]
+    return [Slice(layer._replace(name=f"l{i}"), call, 0) for i, (layer, call) in enumerate(pairs)]
 
 
 @pytest.mark.parametrize(
