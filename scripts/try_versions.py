@@ -24,13 +24,8 @@ PAGE = ROOT / "docs" / "versions.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: As uv calls it, and as the table does.
 RESOLUTIONS = {"lowest-direct": "oldest", "highest": "newest"}
-#: What is run unless other arguments are given: all that depends on a dependency, and that needs neither TensorFlow nor
-#: long.
-TESTS = (
-    "tests/unit/formats", "tests/unit/files", "tests/unit/report", "tests/genuine/test_genuine_h5.py",
-    "tests/genuine/test_genuine_containers.py", "tests/test_imports.py", "tests/test_cli.py", "tests/test_habits.py",
-    "tests/test_pictures.py",
-)  # fmt: skip
+#: What is run unless other arguments are given: what depends most on the dependencies.
+TESTS = ("tests/unit/formats", "tests/genuine/test_genuine_containers.py", "tests/test_imports.py")
 SHOWN = ("h5py", "numpy", "typer", "protobuf", "google-crc32c", "pyyaml")
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jsonschema>=4.21")
 

@@ -46,11 +46,12 @@ def _of_case(case: Path) -> Iterator[tuple[str, Line]]:
         given = [folder / name for name in ARCHITECTURES if (folder / name).exists()]
         for path in sorted({*_models(folder)}):
             name = f"{case.relative_to(ROOT).as_posix()}/{path.relative_to(folder).as_posix()}"
-            seen = unnest.inspect(path)
-            yield name, _line(path)
-            if seen.contents == "weights":
+            made = unnest.fix(path, dry_run=True)
+            yield name, _line(made)
+            if made.contents == "weights":
                 for architecture in given:
-                    yield f"{name} + {architecture.name}", _line(path, architecture)
+                    made = unnest.fix(path, architecture=architecture, dry_run=True)
+                    yield f"{name} + {architecture.name}", _line(made)
 
 
 def _unpacked(case: Path, scratch: Path) -> Path:
@@ -74,8 +75,7 @@ def _models(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _line(path: Path, architecture: Path | None = None) -> Line:
-    made = unnest.fix(path, architecture=architecture, dry_run=True)
+def _line(made: unnest.Result) -> Line:
     wrappers = [
         [w.name, w.template, w.towers, w.scope, [*w.merge], w.depth, w.confidence, [*w.evidence]] for w in made.wrappers
     ]

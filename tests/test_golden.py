@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.golden import GOLDEN, ROOT, folders, lines
+from tests.golden import GOLDEN, ROOT, SUFFIXES, folders, lines
 
 #: Lines that differ from the file, and why: (part of the line's name, reason). Empty once the file is written anew.
 EXPLAINED: dict[str, str] = {}
@@ -27,6 +27,14 @@ def test_the_same_is_said(part: int) -> None:
     differ = {name for name in wanted if wanted[name] != now.get(name)}  # cases that came later have tests of their own
     assert {n: (wanted.get(n), now.get(n)) for n in differ - EXPLAINED.keys()} == {}
     assert EXPLAINED.keys() & wanted.keys() <= differ
+
+
+def test_bases_are_clean() -> None:
+    """What should come out of a case would be left alone: every base of the corpus has a line, which says so."""
+    cases = ROOT / "tests" / "corpus" / "cases"
+    bases = [p for c in ("h5", "keras", "saved_model") for p in cases.glob(f"{c}/*/base*") if p.suffix in SUFFIXES]
+    assert len(bases) > 250
+    assert [base.name for base in bases if WANTED[base.relative_to(ROOT).as_posix()][0] != "clean"] == []
 
 
 def test_every_line_has_its_case() -> None:

@@ -9,8 +9,8 @@ The names are loaded on use, so that importing the package costs nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers know it; loading `typing` would take most of the time of `import unnest`
 if TYPE_CHECKING:
     from unnest.errors import UsageError
     from unnest.repair import fix, inspect

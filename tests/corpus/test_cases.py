@@ -16,7 +16,6 @@ from tests.corpus.case import Case, cases, contents, each_source, limited, said,
 from tests.corpus.compare import tensor_bytes, unlike
 
 CASES = cases("h5", "keras", "saved_model")
-BASES = sorted(base for case in CASES for base in case.folder.glob("base*") if base.suffix in {".h5", ".keras"})
 
 
 @each_source(CASES)
@@ -48,12 +47,6 @@ def test_no_weight_is_lost(case: Case, tmp_path: Path) -> None:
 def is_flat(source: Path, case: Case) -> bool:
     """Whether names are all there is."""
     return source.name == "weights.h5" and case.architecture(source) is None
-
-
-@pytest.mark.parametrize("base", BASES, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_bases_are_clean(base: Path) -> None:
-    """What should come out would be left alone."""
-    assert unnest.inspect(base).verdict == "clean"
 
 
 def test_limits_are_cases() -> None:
