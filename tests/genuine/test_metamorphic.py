@@ -32,14 +32,14 @@ GRAPHS = _graphs()
 PARALLEL = [g for g in GRAPHS if g.endswith("parallel.h5")]
 
 
-@functools.lru_cache(maxsize=4)
+@functools.cache
 def read(name: str) -> Stored:
     """One file, without its tensors' bytes."""
     with H5Source(str(FIXTURES / name)) as source:
         return source.stored
 
 
-@functools.lru_cache(maxsize=4)
+@functools.cache
 def planned(name: str) -> Plan:
     """What becomes of it as it is."""
     return plan(read(name))
