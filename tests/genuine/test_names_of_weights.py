@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,20 +47,22 @@ def is_told(name: str) -> bool:
     return not any(is_model(layer.stored) for layer in graph_of(template.stored).layers.values())
 
 
-#: Files whose template keeps its weights in one list, so that names could tell whose they are.
-LISTS = [name for name in PARALLEL if is_told(name)]
+@functools.cache
+def lists() -> list[str]:
+    """Files whose template keeps its weights in one list, so that names could tell whose they are."""
+    return [name for name in PARALLEL if is_told(name)]
 
 
 def test_there_are_lists() -> None:
     """A glob that finds nothing passes nothing."""
-    assert len(LISTS) > 100
+    assert len(lists()) > 100
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_shuffled_names_give_what_the_positions_give_or_a_refusal(data: st.DataObject) -> None:
     """Whatever names a file gives its weights, a layer gets those that Keras put in its place."""
-    name = data.draw(st.sampled_from(LISTS))
+    name = data.draw(st.sampled_from(lists()))
     stored, wanted = read(name), planned(name)
     template = template_of(stored)
     names = data.draw(st.permutations([t.name for t in template.tensors]))
