@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
+#: The addresses of anchors, those in SVG too.
+LINKS = "all => all.map(a => new URL(a.getAttribute('href'), document.baseURI).href)"
 #: Widths in CSS pixels: a desk, a telephone.
 WIDTHS = {"wide": 1280, "narrow": 390}
 
@@ -72,7 +74,7 @@ def check(browser: Any, root: str, pages: list[str]) -> Iterator[str]:  # noqa: 
         if status != http.HTTPStatus.OK:
             troubles.append(f"status {status}")
         place = _place(address)
-        links[address] = set(page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)"))
+        links[address] = set(page.eval_on_selector_all("a[href]", LINKS))
         anchors[place] = set(page.eval_on_selector_all("[id]", "all => all.map(e => e.id)"))
         yield from (f"{place}: {trouble}" for trouble in troubles)
         troubles.clear()
