@@ -7,8 +7,7 @@ import shutil
 import sys
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from unnest.__main__ import received
 from unnest.cli.progress import Progress
@@ -27,8 +26,7 @@ Form = Literal["text", "json", "lines"]
 WIDTH = 80
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """What is shown of each entry."""
 
     form: Form

@@ -98,7 +98,8 @@ def render(reports: Sequence[Report], version: str) -> str:
     body = f"""<h1>{text(lines.summary(tally))}</h1>
 <p>unnest {text(version)}</p>
 <form role="search">
-<input type="search" id="words" placeholder="filter by words" aria-label="words in a row">{boxes}<span id="shown"></span>
+<input type="search" id="words" placeholder="filter by words" aria-label="filter by words">{boxes}
+<span id="shown"></span>
 </form>
 <div class="wide"><table>
 <thead><tr>{heads}</tr></thead>
