@@ -38,6 +38,9 @@ def main() -> None:
             sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
             sys.stderr.flush()
         _leave(128 + received[0] if received else INTERRUPTED)
+    except MemoryError:  # while modules are loaded; `run` lets none out
+        sys.stderr.write("unnest: the machine has not enough memory left to start\n")
+        code = 2
     sys.exit(code)
 
 

@@ -21,9 +21,17 @@ from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import atomic, interrupts, workspace
 from unnest.files.spool import spool_in
+<<<<<<< HEAD
 from unnest.formats.base import Target
 from unnest.formats.boundary import reading, writing
 from unnest.formats.detect import container_of, stored_size
+=======
+from unnest.findings import Code, Finding, listed
+from unnest.formats.base import Source, Target, nbytes
+from unnest.formats.boundary import no_memory, out_of_memory, reading, writing
+from unnest.formats.convert import Aim, aim
+from unnest.formats.detect import container, container_of, open_container, stored_size
+>>>>>>> fe8f849 (Too little memory is told as that, and never takes the old file with it; a mutant that told two cuts is none)
 from unnest.options import (
     Architecture,
     Dialect,
@@ -123,10 +131,11 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
         from unnest.verify import check_installed
 
         check_installed()
-    if options.in_place and not options.dry_run:
-        workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
-    read = atomic.Fingerprint.of(path)
+    read: atomic.Fingerprint | None = None
     try:
+        if options.in_place and not options.dry_run:
+            workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
+        read = atomic.Fingerprint.of(path)
         with (
             limited(_budget(path, trust=options.trust)),
             spool_in(os.path.dirname(options.output or path)),
@@ -171,10 +180,11 @@ def _troubled(report: R, error: Exception) -> R:
     if interrupts.is_behind(error):
         raise KeyboardInterrupt from error
     if not isinstance(error, UnnestError):
-        error = Failed("internal", f"{report.path}: {internal(error)}")
+        lacks = out_of_memory(error)
+        error = no_memory(report.path, "go on") if lacks else Failed("internal", f"{report.path}: {internal(error)}")
     name = report.container
     if name is None and not remote.is_remote(report.path):
-        with contextlib.suppress(UnnestError, OSError):
+        with contextlib.suppress(UnnestError, OSError, MemoryError):
             name = container_of(report.path)
     return replace(report, container=name, error=Problem(error.code, error.message))
 

@@ -1,8 +1,8 @@
 """A disk that fails: every call that changes it is counted, and at one of them something happens.
 
-`child` runs our command in a forked process whose `os`, `open` and `h5py` calls are watched. What can happen at the
-n-th call: `kill` (SIGKILL), `power` (SIGKILL, and files that were written and not synced since are empty), `term`
-(SIGTERM), `ENOSPC` and `EIO` (the call fails).
+`child` runs our command in a forked process in which a fault is armed. That of a `Disk` watches the calls of `os`,
+`open` and `h5py`. What can happen at the n-th of them: `kill` (SIGKILL), `power` (SIGKILL, and files that were written
+and not synced since are empty), `term` (SIGTERM), `ENOSPC`, `EIO` and `memory` (the call fails).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import h5py
 
@@ -40,14 +40,36 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 NEVER = 99
 
 
+class Fault(Protocol):
+    """Something that goes wrong in a process."""
+
+    #: Where it did; None where it did not come to that.
+    hit: str | None
+
+    def arm(self) -> None:
+        """From now on it may happen."""
+
+    def disarm(self) -> None:
+        """What was run is over."""
+
+
 class Disk:
     """Counts the calls, and does what is to be done at the n-th."""
 
     def __init__(self, kind: str, point: int, folder: Path) -> None:
         self.kind, self.point, self.folder = kind, point, folder
         self.calls: list[str] = []
-        self.hit: str | None = None
+        self.hit: str | None = "counting" if kind == "count" else None
         self.unsynced: set[int] = set()
+
+    def arm(self) -> None:
+        """Watch every call."""
+        _watch(self)
+
+    def disarm(self) -> None:
+        """Tell which there were, where they are counted."""
+        if self.kind == "count":
+            (self.folder.parent / "calls.txt").write_text("\n".join(self.calls))
 
     def step(self, name: str) -> None:
         """One call is about to change the disk."""
@@ -61,6 +83,8 @@ class Disk:
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.kind == "term":
             signal.raise_signal(signal.SIGTERM)
+        elif self.kind == "memory":
+            raise MemoryError
         elif self.kind != "count":
             number = getattr(errno, self.kind)
             raise OSError(number, os.strerror(number))
@@ -79,26 +103,26 @@ class Disk:
                 path.write_bytes(b"")
 
 
-def child(args: Sequence[str], folder: Path, disk: Disk, *, plain: bool = False) -> int:
+def child(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool = False) -> int:
     """The exit code of `unnest ARGS` in the folder; negative for a signal. `plain`: no links, no renameat2.
 
-    A call that never came is NEVER. What the run said is in `said.txt` beside the folder.
+    A fault that never came is NEVER. What the run said is in `said.txt` beside the folder.
     """
     process = os.fork()
     if process == 0:
         try:
-            code = _run(args, folder, disk, plain=plain)
+            code = _run(args, folder, fault, plain=plain)
         except BaseException:  # noqa: BLE001 - whatever it is, it is a traceback
             import traceback
 
             traceback.print_exc()
             code = 98
-        os._exit(code if disk.hit or disk.kind == "count" else NEVER)
+        os._exit(code if fault.hit else NEVER)
     _, status = os.waitpid(process, 0)
     return os.waitstatus_to_exitcode(status)
 
 
-def _run(args: Sequence[str], folder: Path, disk: Disk, *, plain: bool) -> int:
+def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int:
     os.chdir(folder)
     said = os.open(folder.parent / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for number in (1, 2):
@@ -112,15 +136,16 @@ def _run(args: Sequence[str], folder: Path, disk: Disk, *, plain: bool) -> int:
     if plain:
         os.link = _impossible
         system._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
-    _watch(disk)
+    code = None
+    fault.arm()
     try:
         __main__.main()
     except SystemExit as e:
-        sys.stdout.flush()
-        if disk.kind == "count":
-            Path(folder.parent / "calls.txt").write_text("\n".join(disk.calls))
-        return int(e.code or 0)
-    return 0
+        code = e.code
+    finally:
+        fault.disarm()
+    sys.stdout.flush()
+    return int(code or 0)
 
 
 def _impossible(*_: object, **__: object) -> None:

@@ -97,7 +97,7 @@ SCENARIOS = [
     Scenario("checkpoint-force-plain", checkpoint_and_output, "fix -q m.ckpt -o out --force", plain=True),
     Scenario("keras", zipped, "fix -q m.keras -o out.keras --force"),
 ]
-KINDS = ("kill", "power", "term", "ENOSPC", "EIO")
+KINDS = ("kill", "power", "term", "ENOSPC", "EIO", "memory")
 
 
 def files(folder: Path) -> Files:

@@ -80,7 +80,7 @@ def judge(folder: Path, pair: Path) -> str:
     except Exception as e:  # noqa: BLE001 - what TensorFlow of today does not run is told, not judged
         return f"not run: {type(e).__name__}: {str(e).splitlines()[0][:80] if str(e) else ''}"
     same = len(answers[0]) == len(answers[1]) and all(
-        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-5 * max(1.0, float(np.abs(a).max())))
+        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-5 * float(np.abs(a).max(initial=1.0)))
         for a, b in zip(*answers, strict=True)
     )
     return "same" if same else "differs"

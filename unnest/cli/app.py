@@ -100,7 +100,11 @@ def run() -> int:
 
         if interrupts.is_behind(e):
             raise KeyboardInterrupt from None
-        if hasattr(e, "show"):  # the parser's own, whichever library it comes from
+        from unnest.formats.boundary import out_of_memory
+
+        if out_of_memory(e):
+            complain("the machine has not enough memory left; end other programs, or use a larger machine")
+        elif hasattr(e, "show"):  # the parser's own, whichever library it comes from
             attempt(e.show)
         else:
             from unnest.repair import internal

@@ -28,6 +28,9 @@ Outcome: TypeAlias = Literal["written", "same"]
 #: Permission bits by a file's path in a folder; "" is a folder itself, or the one file.
 Modes: TypeAlias = Callable[[str], int]
 
+#: The part that becomes a backup where there are no hard links.
+COPY = "backup"
+
 #: Inputs that are as small as this are compared whole before they are replaced.
 SMALL = 1 << 20
 
@@ -150,14 +153,18 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
             before = read.status
             _keep_attributes(target, work.made, before)
             if not _is_backup(backup, target):
-                made = _back_up(work, target, backup, held)
+                new, made = os.stat(work.made), os.stat(target)
+                if not system.link(target, backup):
+                    made = _copied(work, target, held)
+                    system.rename_new(work.part(COPY), backup)
             _take_place(work.made, target, read)
             made = None
             sync_folder(work.folder)
         except FileExistsError:
             raise backup_exists(backup) from None
         finally:
-            if made is not None and _is(backup, made):
+            # Only while the new file has not taken its place: afterwards a backup may be all that is left of the old.
+            if made is not None and _is(work.made, new) and _is(backup, made):
                 _remove(backup)
 
 
@@ -248,10 +255,14 @@ def _renamed(message: str, work: Workspace | None) -> str:
 def _checked(made: str, check: Fill) -> None:
     """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
     syncing = _Sync(made)
+    has_begun = syncing.begun()
     try:
         check(made)
     finally:
-        syncing.join()
+        if has_begun:
+            syncing.join()
+    if not has_begun:
+        syncing.run()
     if syncing.error:
         raise syncing.error
 
@@ -262,8 +273,15 @@ class _Sync(Thread):
     def __init__(self, path: str) -> None:
         super().__init__(daemon=True)
         self.path = path
-        self.error: OSError | None = None
-        self.start()
+        self.error: Exception | None = None
+
+    def begun(self) -> bool:
+        """Start it; False where the system has no room for one more thread."""
+        try:
+            self.start()
+        except RuntimeError:
+            return False
+        return True
 
     def run(self) -> None:
         try:
@@ -274,7 +292,7 @@ class _Sync(Thread):
                 system.sync(os.path.join(self.path, name))
             for folder, _, _ in os.walk(self.path):
                 sync_folder(folder)
-        except OSError as e:
+        except Exception as e:  # noqa: BLE001 - whoever waits for it is told
             self.error = e
 
 
@@ -293,14 +311,9 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
 
 
 def _still_replaceable(work: Workspace) -> None:
-    """Raises Refused, the old folder back, where something else was put into it before its place was taken."""
-    if work.replaced is None:
-        return
-    try:
+    """Raises Refused where something else was put into the old folder before its place was taken."""
+    if work.replaced is not None:
         replaceable.check_folder(work.replaced, work.target, work.target)
-    except Refused:
-        work.undo()
-        raise
 
 
 def _keep_attributes(source: str, target: str, before: os.stat_result) -> None:
@@ -323,9 +336,14 @@ def _take_place(made: str, target: str, read: Fingerprint) -> None:
     if not system.exchange(made, target):
         os.replace(made, target)
         return
-    taken = os.stat(made, follow_symlinks=False)
-    if not os.path.samestat(taken, read.status) or _change(taken) != _change(read.status):
-        system.exchange(made, target)
+    was_read = False
+    try:
+        taken = os.stat(made, follow_symlinks=False)
+        was_read = os.path.samestat(taken, read.status) and _change(taken) == _change(read.status)
+    finally:
+        if not was_read:
+            system.exchange(made, target)
+    if not was_read:
         raise changed(target)
 
 
@@ -344,19 +362,15 @@ def _is_backup(backup: str, target: str) -> bool:
         return False
 
 
-def _back_up(work: Workspace, target: str, backup: str, held: Held) -> os.stat_result:
-    """The old file under a second name, or a copy of it where there are no second names."""
-    if system.link(target, backup):
-        return os.stat(target)
+def _copied(work: Workspace, target: str, held: Held) -> os.stat_result:
+    """The old file as the part COPY, where there are no second names."""
     import shutil
 
-    spare = work.part("backup")
+    spare = work.part(COPY)
     with held.released():
         shutil.copy2(target, spare)
         system.sync(spare)
-    copied = os.stat(spare)
-    system.rename_new(spare, backup)
-    return copied
+    return os.stat(spare)
 
 
 def _is(path: str, known: os.stat_result) -> bool:

@@ -74,9 +74,14 @@ class Workspace:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._keep:
-            _remove(self.path)
-        _release(self._lock)
+        try:
+            if isinstance(error, Exception):
+                with contextlib.suppress(Exception):  # what ended the block says more
+                    self.undo()
+            if not self._keep:
+                self._remove()
+        finally:
+            _release(self._lock)
 
     @property
     def made(self) -> str:
@@ -103,7 +108,8 @@ class Workspace:
         """Let the parts take their places in this order, the deciding one last: all of them, or none.
 
         `stale` are old parts that no new one replaces; they go too. Whatever is moved is on the disk already. Raises
-        FileExistsError where a place is taken and `replace` is not given, OSError else; the old parts are back then.
+        FileExistsError where a place is taken and `replace` is not given, OSError else; the old parts are back when the
+        block is left.
         """
         if len(names) > 1 or stale:
             self._move_all(names, stale, replace=replace)
@@ -116,25 +122,26 @@ class Workspace:
             raise OSError(number, os.strerror(number), place)
         elif not is_folder(new):
             os.replace(new, place)
-        elif system.exchange(new, place):
-            self._exchanged = new, place
+        elif system.exchange(*(swap := (new, place))):
+            self._exchanged = swap
         else:
             self._move_all(names, (), replace=True)
         system.sync_folder(self.folder)
 
     def undo(self) -> None:
         """Take back what was moved; where even that fails, the folder stays, and the next run completes the move."""
-        try:
-            if self._exchanged is not None:
-                system.exchange(*self._exchanged)
-                self._exchanged = None
-            while self._steps:
-                source, target = self._steps[-1]
+        if self._exchanged is None and not self._steps:
+            return
+        self._keep = True
+        if self._exchanged is not None:
+            system.exchange(*self._exchanged)
+            self._exchanged = None
+        while self._steps:
+            source, target = self._steps[-1]
+            if not os.path.lexists(source):  # else this step was not taken
                 system.rename_new(target, source)
-                self._steps.pop()
-        except OSError:
-            self._keep = True
-            raise
+            self._steps.pop()
+        self._keep = False
         system.sync_folder(self.folder)
 
     def _move_all(self, names: Sequence[str], stale: Sequence[str], *, replace: bool) -> None:
@@ -151,21 +158,23 @@ class Workspace:
         _write_synced(os.path.join(self.path, JOURNAL), json.dumps(journal).encode())
         system.sync_folder(self.path)
         system.sync_folder(self.folder)
-        try:
-            # The index goes first and comes last: in between there is no checkpoint rather than half of one.
-            for name in reversed(old):
-                self._step(places[name], os.path.join(self.path, OLD, name))
-            for name in names:
-                self._step(self.part(name), places[name])
-        except OSError:
-            with contextlib.suppress(OSError):  # what stopped the move says more
-                self.undo()
-            raise
+        # The index goes first and comes last: in between there is no checkpoint rather than half of one.
+        for name in reversed(old):
+            self._step(places[name], os.path.join(self.path, OLD, name))
+        for name in names:
+            self._step(self.part(name), places[name])
         system.sync_folder(self.folder)
 
     def _step(self, source: str, target: str) -> None:
-        system.rename_new(source, target)
         self._steps.append((source, target))
+        system.rename_new(source, target)
+
+    def _remove(self) -> None:
+        """The folder goes, also where the memory for that is there only the second time."""
+        try:
+            _remove(self.path)
+        except MemoryError:
+            _remove(self.path)
 
     def _make(self, path: str) -> bool:
         """Make the folder and lock it; False where somebody else has it."""
@@ -178,7 +187,7 @@ class Workspace:
             os.mkdir(os.path.join(path, NEW), 0o700)
         except (BlockingIOError, FileNotFoundError):  # swept before it was locked
             return False
-        except OSError:
+        except (OSError, MemoryError):
             _remove(path)
             raise
         self.path, self._lock = path, lock
@@ -257,6 +266,8 @@ def _swept(path: str, folder: str) -> bool:
         _remove(path)
         return not os.path.lexists(path)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # a journal that is none of ours
+        return False
+    except MemoryError:  # the journal is there still, for the next run
         return False
     finally:
         _release(lock)

@@ -26,23 +26,36 @@ def oneline(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
+def out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet."""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """Raises Unreadable (the file's fault) or Failed (the machine's) for whatever is raised within."""
     try:
         yield
-    except UnnestError:
-        raise
-    except RecursionError as e:
-        raise Unreadable("too-deep", f"{path}: nests too deep to be a model; do not trust this file") from e
-    except MemoryError as e:
-        raise Failed("memory", f"{path}: the machine has not enough memory left to read it") from e
-    except OSError as e:
-        if e.errno in MACHINE:
+    except Exception as e:
+        if out_of_memory(e):
+            raise no_memory(path, "read it") from e
+        if isinstance(e, UnnestError):
+            raise
+        if isinstance(e, RecursionError):
+            raise Unreadable("too-deep", f"{path}: nests too deep to be a model; do not trust this file") from e
+        if isinstance(e, OSError) and e.errno in MACHINE:
             raise Failed("read", f"{path}: cannot be read ({os.strerror(e.errno or 0)})") from e
         raise _damaged(path, e) from e
-    except Exception as e:
-        raise _damaged(path, e) from e
+
+
+def no_memory(path: str, todo: str) -> Failed:
+    """What it means that there is no memory left."""
+    message = f"{path}: the machine has not enough memory left to {todo}; end other programs, or use a larger machine"
+    return Failed("memory", message)
 
 
 def _damaged(path: str, error: Exception) -> Unreadable:
@@ -59,18 +72,17 @@ def writing(path: str) -> Iterator[None]:
     """Raises Failed for whatever is raised within; what reading the input raised is let through."""
     try:
         yield
-    except UnnestError:
-        raise
-    except MemoryError as e:
-        raise Failed("memory", f"{path}: the machine has not enough memory left to write it") from e
-    except RecursionError as e:
-        raise Unreadable("too-deep", f"{path}: what is to be written nests too deep to be a model") from e
-    except OSError as e:
-        if e.errno is not None:
-            raise Failed("write", f"{path}: cannot be written ({os.strerror(e.errno)})") from e
-        raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
     except Exception as e:
+        if out_of_memory(e):
+            raise no_memory(path, "write it") from e
+        if isinstance(e, UnnestError):
+            raise
+        if isinstance(e, RecursionError):
+            raise Unreadable("too-deep", f"{path}: what is to be written nests too deep to be a model") from e
+        if isinstance(e, OSError):
+            why = oneline(e) if e.errno is None else os.strerror(e.errno)
+            raise Failed("write", f"{path}: cannot be written ({why})") from e
         raise Failed("write", f"{path}: cannot be written ({type(e).__name__}: {oneline(e)}); please report it") from e
 
 
-__all__ = ["oneline", "reading", "writing"]
+__all__ = ["no_memory", "oneline", "out_of_memory", "reading", "writing"]

@@ -376,7 +376,7 @@ def _counted(numbers: Sequence[Numbers], constant: Numbers, known: _Lane) -> Ite
         if first == 1 and known.from_one is not None and _name(place, known) not in known.from_one:
             continue
         numbers_of_parts = [p for p, value in constant.items() if value == count and p != place]
-        beside = [p for p in constant if p[:1] == place[:1] and p != place]
+        beside = [p for p in numbers[0] if p[:1] == place[:1] and p != place]
         if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
             numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
         parts = next(iter(numbers_of_parts), None)
@@ -447,7 +447,8 @@ def _bounded(numbers: Sequence[Numbers], known: _Lane) -> Iterator[_Reading]:
 def _with_end(reading: _Reading, numbers: Sequence[Numbers], start: Place, end: Number, known: _Lane) -> _Reading:
     """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
     others = numbers[0].keys() - reading.places
-    total = next((p for p in others if all(n.get(p) == end for n in numbers)), None)
+    constant = {p: end for p in others if all(n.get(p) == end for n in numbers)}
+    total = next(_beside([*reading.places], constant), None)
     places = reading.places if total is None else reading.places | {total}
     of_one = isinstance(end, float) and isclose(end, 1)
     is_whole = of_one or total is not None or _is_told(end, known)

@@ -94,6 +94,7 @@ def with_cells(told: dict[str, int], cells: list[int]) -> Entry:
         ([{"i": 0, "parts": 2}, {"i": 0, "parts": 2}], [2], False),
         ([{"i": 1, "parts": 2}, {"i": 1, "parts": 2}], [2], False),
         ([{"i": 0, "parts": 1}, {"i": 1, "parts": 1}], [2], False),
+        ([{"i": 0, "parts": 1}, {"i": 1, "parts": 2}], [2], False),
         ([{"parts": 2}, {"parts": 2}], [1], True),
         ([{"parts": 2}, {"parts": 2}], [0], False),
     ],
