@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import builtins
 import errno
+import importlib
 import io
 import os
+import pkgutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+import google_crc32c  # noqa: F401 - loaded before it forks
 import h5py
+import numpy.random  # noqa: F401 - the same
 
-# All that a run loads is loaded before it forks: what Python writes then is none of ours.
-from unnest import __main__, batch  # noqa: F401
-from unnest.cli import app  # noqa: F401
+from tests.faults.fault import Fault
+from unnest import __main__, batch, cli, core, files, formats, report  # noqa: F401 - loaded before it forks
 from unnest.files import system
-from unnest.formats.detect import READERS, container
-from unnest.report import json, text  # noqa: F401
 
-for name in READERS:
-    container(name)
+# All that a run loads is loaded before it forks: what Python reads and writes then is none of ours.
+for package in (cli, core, files, formats, report):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
 
 #: The os functions that change what is on the disk. `open` is looked at by its flags.
 CHANGING = (
@@ -38,19 +41,6 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 #: What a child leaves with when the call never came.
 NEVER = 99
-
-
-class Fault(Protocol):
-    """Something that goes wrong in a process."""
-
-    #: Where it did; None where it did not come to that.
-    hit: str | None
-
-    def arm(self) -> None:
-        """From now on it may happen."""
-
-    def disarm(self) -> None:
-        """What was run is over."""
 
 
 class Disk:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
+from tests.faults.fault import Fault
 from unnest.files.workspace import TEMPORARY
 
 pytestmark = [
@@ -165,8 +166,38 @@ class Bench:
             assert code in (0, 2), where
             assert len(self.said().splitlines()) == 1 or code == 0, where
             assert left == self.after if code == 0 else left in (self.before, self.after), where
-            assert not debris(work) or call in ("unlink", "rmdir", "chmod", "open"), where
+            may_stay = kind != "memory" and call in ("unlink", "rmdir", "chmod", "open")
+            assert not debris(work) or may_stay, where
         self._whole(left, where)
+        self._cleans_up(work, where)
+
+    def lacking(self, fault: Fault, where: str) -> str:
+        """Too little memory at some place, then the next run; how the first ended.
+
+        `done`, `told`, `misled` where the line names another reason, because Python or a library took the lack for
+        one, or `died`: a library in C that does not look whether it got its memory; then as after a kill.
+        """
+        from tests.faults.disk import child
+
+        work = self.fresh()
+        code = child(self.scenario.args.split(), work, fault, plain=self.scenario.plain)
+        left, said = files(work), self.said()
+        where = f"{where}: exit {code}, {sorted(left)} {debris(work)} {said}"
+        if code == 0:
+            assert left == self.after, where
+        elif code > 0:
+            assert code == 2, where
+            assert left in (self.before, self.after), where
+            assert len(said.splitlines()) == 1, where
+        assert code < 0 or not debris(work), where
+        self._whole(left, where)
+        self._cleans_up(work, where)
+        return "done" if code == 0 else "died" if code < 0 else "told" if "memory" in said else "misled"
+
+    def _cleans_up(self, work: Path, where: str) -> None:
+        """The next run, in which nothing goes wrong."""
+        from tests.faults.disk import Disk, child
+
         again = child(self.scenario.again, work, Disk("count", 0, work), plain=self.scenario.plain)
         finished = files(work) == self.after and not debris(work)
         assert finished, f"{where}\nthen {again}: {sorted(files(work))} {debris(work)} {self.said()}"

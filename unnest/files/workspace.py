@@ -108,8 +108,7 @@ class Workspace:
         """Let the parts take their places in this order, the deciding one last: all of them, or none.
 
         `stale` are old parts that no new one replaces; they go too. Whatever is moved is on the disk already. Raises
-        FileExistsError where a place is taken and `replace` is not given, OSError else; the old parts are back when the
-        block is left.
+        FileExistsError where a place is taken and `replace` is not given, OSError else; the old parts are back then.
         """
         if len(names) > 1 or stale:
             self._move_all(names, stale, replace=replace)
@@ -158,11 +157,16 @@ class Workspace:
         _write_synced(os.path.join(self.path, JOURNAL), json.dumps(journal).encode())
         system.sync_folder(self.path)
         system.sync_folder(self.folder)
-        # The index goes first and comes last: in between there is no checkpoint rather than half of one.
-        for name in reversed(old):
-            self._step(places[name], os.path.join(self.path, OLD, name))
-        for name in names:
-            self._step(self.part(name), places[name])
+        try:
+            # The index goes first and comes last: in between there is no checkpoint rather than half of one.
+            for name in reversed(old):
+                self._step(places[name], os.path.join(self.path, OLD, name))
+            for name in names:
+                self._step(self.part(name), places[name])
+        except Exception:
+            with contextlib.suppress(Exception):  # what stopped the move says more
+                self.undo()
+            raise
         system.sync_folder(self.folder)
 
     def _step(self, source: str, target: str) -> None:

@@ -27,9 +27,12 @@ def oneline(error: BaseException) -> str:
 
 
 def out_of_memory(error: BaseException | None) -> bool:
-    """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet."""
+    """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet.
+
+    SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does.
+    """
     while error is not None:
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        if isinstance(error, MemoryError | SystemError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -49,6 +52,9 @@ def reading(path: str) -> Iterator[None]:
             raise Unreadable("too-deep", f"{path}: nests too deep to be a model; do not trust this file") from e
         if isinstance(e, OSError) and e.errno in MACHINE:
             raise Failed("read", f"{path}: cannot be read ({os.strerror(e.errno or 0)})") from e
+        if isinstance(e, ImportError):
+            why = f"a library cannot be loaded: {oneline(e)}"
+            raise Failed("read", f"{path}: cannot be read ({why}); run again, or install unnest again") from e
         raise _damaged(path, e) from e
 
 

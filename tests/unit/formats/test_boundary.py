@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,11 +50,35 @@ def test_the_files_fault(error: BaseException) -> None:
     assert "\n" not in info.value.message
 
 
+def test_a_library_that_cannot_be_loaded() -> None:
+    """Is the machine's fault."""
+    with pytest.raises(Failed, match="install unnest again"), reading("m.h5"):
+        raise ImportError("libhdf5.so: failed to map segment")
+
+
 def test_too_deep() -> None:
     """Python's own limit is the file's fault, since no model comes near it."""
     with pytest.raises(Unreadable) as info, reading("m.h5"):
         raise RecursionError
     assert info.value.code == "too-deep"
+
+
+def made_of(cause: BaseException) -> Exception:
+    """An error of a library that met another one."""
+    error = ValueError("cannot be read")
+    error.__context__ = cause
+    return error
+
+
+@pytest.mark.parametrize("boundary", [reading, writing])
+@pytest.mark.parametrize(
+    "error", [MemoryError(), OSError(errno.ENOMEM, "x"), SystemError(), made_of(MemoryError())], ids=repr
+)
+def test_too_little_memory_is_no_fault_of_the_file(error: Exception, boundary: Any) -> None:
+    """Nor a defect of ours."""
+    with pytest.raises(Failed) as info, boundary("m.h5"):
+        raise error
+    assert info.value.code == "memory"
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "x"), OSError(errno.ENOMEM, "x"), MemoryError()], ids=repr)
