@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import shutil
 import subprocess
@@ -270,6 +271,17 @@ def test_zip_member_names(cli: Cli, name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "m.keras", "a") as archive:
         archive.writestr(name, "x")
     assert repr(name) in refused(cli, tmp_path / "m.keras", "bad-member")
+
+
+def test_zip_members_that_share_bytes(cli: Cli, tmp_path: Path) -> None:
+    """One stored content under many names unpacks to more than is there."""
+    shutil.copy(KERAS, tmp_path / "m.keras")
+    with zipfile.ZipFile(tmp_path / "m.keras", "a") as archive:
+        archive.writestr("assets/one", "x" * 100)
+        same = copy.copy(archive.getinfo("assets/one"))
+        same.filename = same.orig_filename = "assets/two"
+        archive.filelist.append(same)
+    assert "shares bytes" in refused(cli, tmp_path / "m.keras", "bad-member")
 
 
 def test_zip_link(cli: Cli, tmp_path: Path) -> None:
