@@ -21,17 +21,9 @@ from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import atomic, interrupts, workspace
 from unnest.files.spool import spool_in
-<<<<<<< HEAD
 from unnest.formats.base import Target
-from unnest.formats.boundary import reading, writing
-from unnest.formats.detect import container_of, stored_size
-=======
-from unnest.findings import Code, Finding, listed
-from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.boundary import no_memory, out_of_memory, reading, writing
-from unnest.formats.convert import Aim, aim
-from unnest.formats.detect import container, container_of, open_container, stored_size
->>>>>>> fe8f849 (Too little memory is told as that, and never takes the old file with it; a mutant that told two cuts is none)
+from unnest.formats.detect import container_of, stored_size
 from unnest.options import (
     Architecture,
     Dialect,

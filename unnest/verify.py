@@ -14,6 +14,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
+from unnest.core.keras_facts.loading import Needs
 from unnest.errors import UsageError
 from unnest.findings import Code
 from unnest.report.result import Problem, Report, Result
@@ -63,6 +64,7 @@ def _cannot(result: Result, module: str) -> str | None:
         "weights alone have no model to be run in": line.startswith("model.load_weights"),
         "a graph is not loaded by Keras": line.startswith("import tensorflow"),
         "it holds stored code, which is not run": needs.stored_code,
+        f"it reads files that are not part of it: {', '.join(map(repr, needs.files))}": bool(needs.files),
         f"it needs code that is not in the file: {names}": bool(names),
         f"{software} does not load it: {result.does_not_load_in.get(software)}": software in result.does_not_load_in,
         f"{software} is not installed": find_spec(module) is None,
@@ -73,7 +75,7 @@ def _cannot(result: Result, module: str) -> str | None:
 def _runs_too(before: Report, module: str) -> bool:
     """Whether the input may be run beside the output: same Keras, and nothing of somebody else's in it."""
     needs = before.needs
-    own = not (needs.stored_code or needs.classes or needs.functions)
+    own = needs == Needs()
     return own and before.container in ("h5", "keras") and before.contents == "model" and (
         SOFTWARE[module] not in before.does_not_load_in
     )  # fmt: skip

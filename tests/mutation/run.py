@@ -1,7 +1,7 @@
 """Break every rule of rules.py, one at a time, in a copy of the tree, and see which tests turn red.
 
     python -m tests.mutation.run [WORD...]        only rules with one of these words in them
-    python -m tests.mutation.run --table          the result as a table for the docs
+    python -m tests.mutation.run --record         and keeps what was seen, in tests/figures and in docs/guards.md
 
 Exit 0: every broken rule turned one of its tests red. Takes a few seconds a rule.
 """
@@ -14,9 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.figures import FOLDER, record, recorded
 from tests.mutation.rules import RULES, Broken
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/guards.md"
 COPIED = ("unnest", "tests", "pyproject.toml", "README.md", "docs")
 LINKED = ("fixtures",)
 
@@ -44,26 +46,49 @@ def red(folder: Path, broken: Broken) -> str | None:
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     finally:
         path.write_text(code, "utf8")
-    failed = [line.split()[1] for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return failed[0].partition(" - ")[0] if failed else None
+    failed = [line.partition(" ")[2] for line in run.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return failed[0].partition(" - ")[0].partition("[")[0] if failed else None
+
+
+def keep(noticed: dict[str, str]) -> None:
+    """Add to what was seen of the rules that there are, and write its page."""
+    known = recorded("mutation")["noticed"] if (FOLDER / "mutation.json").exists() else {}
+    known |= noticed
+    record("mutation", {"noticed": {b.rule: known[b.rule] for b in RULES if b.rule in known}})
+    PAGE.write_text(page(), "utf8")
+
+
+def page() -> str:
+    """docs/guards.md: each rule, where it stands, and the test that turned red without it."""
+    seen = recorded("mutation")
+    rows = [(b.rule, b.file, seen["noticed"][b.rule]) for b in RULES if b.rule in seen["noticed"]]
+    table = "\n".join(f"| {rule} | `{file}` | `{test.removeprefix('tests/')}` |" for rule, file, test in rows)
+    return f"""# Guards and rules, broken on purpose
+
+Each rule of this table was taken out of the code, and a test turned red. `python -m tests.mutation.run --record` does
+it again and writes this page; the last time for {len(rows)} of {len(RULES)} rules ({seen["day"]}).
+
+| rule | below `unnest/` | test that turned red, below `tests/` |
+|---|---|---|
+{table}
+"""
 
 
 def main(words: list[str]) -> int:
     """Run, and print a line a rule."""
-    as_table = "--table" in words
+    keeps = "--record" in words
     words = [word for word in words if not word.startswith("-")]
     chosen = [b for b in RULES if not words or any(word in b.rule for word in words)]
     survived = 0
-    if as_table:
-        print("| broken on purpose | in | turned red |\n|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="unnest-mutation-") as name:
         folder = Path(name)
         copy_of_the_tree(folder)
         for broken in chosen:
             test = red(folder, broken)
             survived += test is None
-            shown = test or "NOTHING"
-            print(f"| {broken.rule} | `{broken.file}` | `{shown}` |" if as_table else f"{broken.rule}: {shown}")
+            print(f"{broken.rule}: {test or 'NOTHING'}", flush=True)
+            if keeps and test:
+                keep({broken.rule: test})
     print(f"\n{len(chosen) - survived} of {len(chosen)} turned a test red", file=sys.stderr)
     return int(survived > 0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.mutation.rules import RULES, Broken
-from tests.mutation.run import ROOT
+from tests.mutation.run import PAGE, ROOT, page
 
 
 @pytest.mark.parametrize("broken", RULES, ids=lambda broken: broken.rule)
@@ -15,3 +15,8 @@ def test_a_rule_stands_where_the_table_says(broken: Broken) -> None:
     assert code.count(broken.old) == 1
     compile(code.replace(broken.old, broken.new), broken.file, "exec")
     assert all((ROOT / path.partition("::")[0]).exists() for path in broken.tests.split())
+
+
+def test_the_page_is_what_its_command_writes() -> None:
+    """Nothing in it is changed by hand."""
+    assert PAGE.read_text("utf8") == page()

@@ -32,6 +32,12 @@ def named_by(stored: Stored) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
 
 
+def vocabularies(stored: Stored) -> tuple[str, ...]:
+    """The files, as they are named, that layers read their vocabularies from when they are made."""
+    named = (entry.get("vocabulary") for entry in json_tree.objects(stored.architecture))
+    return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
+
+
 def lambdas(architecture: Json) -> tuple[str, ...]:
     """The names of the Lambda layers that keep code."""
     return tuple(dict.fromkeys(_name(e) for e in json_tree.objects(architecture) if _is_lambda(e) and _has_code(e)))

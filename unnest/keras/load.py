@@ -31,8 +31,9 @@ def load_model(
     fixed (and, for Keras 3, converted) into a private temporary folder first; what the report would say of it comes as
     warnings. An architecture alone gives a model with fresh weights.
 
-    Raises ValueError, in one line, where the file cannot be read or fixed, holds weights alone, or holds stored code
-    and `safe_mode` is on: no Keras can be asked to refuse that in all containers.
+    Raises ValueError, in one line, where the file cannot be read or fixed, holds weights alone, or holds stored code or
+    names a file as a vocabulary and `safe_mode` is on: no Keras can be asked to refuse that in all containers. What
+    Keras raises for a class that it does not find is passed on.
     """
     path, kit = os.fspath(path), running()
     report = unnest.inspect(path)
@@ -98,6 +99,9 @@ def _loaded(
     """What Keras makes of a file that it loads."""
     if report.needs.stored_code and safe_mode:
         raise ValueError(f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it")
+    if report.needs.files and safe_mode:
+        named = ", ".join(map(repr, report.needs.files))
+        raise ValueError(f"{report.path}: reads vocabularies from {named}; pass safe_mode=False if you trust it")
     given = None if custom_objects is None else dict(custom_objects)
     if report.contents != "architecture":
         return kit.keras.models.load_model(path, custom_objects=given, compile=compile, safe_mode=safe_mode)

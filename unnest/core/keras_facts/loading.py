@@ -14,6 +14,7 @@ from typing import NamedTuple
 from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
+from unnest.core.stored_code import vocabularies
 
 #: Keras 2's own classes that `dir(layers)` does not show, and the models.
 HIDDEN = frozenset({
@@ -57,6 +58,8 @@ class Needs(NamedTuple):
     functions: tuple[str, ...] = ()
     #: Whether it holds stored code, which only the Python that wrote it runs.
     stored_code: bool = False
+    #: Files that vocabularies are read from.
+    files: tuple[str, ...] = ()
 
 
 def layer_entries(model: Json) -> Iterator[JsonObject]:
@@ -91,7 +94,7 @@ def needs(model: Stored) -> Needs:
             classes[str(entry.get("registered_name") or entry["class_name"])] = None
         else:
             _add_objects(entry, model, classes, functions)
-    return Needs(tuple(classes), tuple(functions), stored_code)
+    return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model))
 
 
 def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]) -> None:

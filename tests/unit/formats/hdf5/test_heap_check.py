@@ -57,6 +57,11 @@ def back_to_itself(data: bytearray) -> None:
     data[first_object(data) + 8 : first_object(data) + 16] = struct.pack("<Q", (1 << 64) - 16)
 
 
+def free_space_of_no_size(data: bytearray) -> None:
+    at = first_object(data)
+    data[at : at + 16] = bytes(16)
+
+
 def there_twice(data: bytearray) -> None:
     second = first_object(data) + 24
     data[second : second + 2] = data[first_object(data) : first_object(data) + 2]
@@ -72,11 +77,13 @@ def no_heap(data: bytearray) -> None:
     data[at : at + 4] = b"GONE"
 
 
-@pytest.mark.parametrize("edit", [longer_than_stored, back_to_itself, there_twice, beyond_the_file, no_heap])
+@pytest.mark.parametrize(
+    "edit", [longer_than_stored, back_to_itself, free_space_of_no_size, there_twice, beyond_the_file, no_heap]
+)
 def test_broken_ones_may_not(edit: Edit) -> None:
     data, header = genuine()
     edit(data)
-    with pytest.raises(Unsafe):
+    with limited(Budget("m.h5", steps=10_000, memory=1 << 20)), pytest.raises(Unsafe):
         check(data, header)
 
 
