@@ -7,6 +7,7 @@ arrays and protobuf ask the system themselves: for these the address space is li
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import resource
 import signal
 from pathlib import Path
@@ -19,10 +20,10 @@ HANGS = 10
 def testcapi() -> ModuleType | None:
     """CPython's module for tests, where it is there."""
     try:
-        import _testcapi
+        module = importlib.import_module("_testcapi")
     except ImportError:
         return None
-    return _testcapi if hasattr(_testcapi, "set_nomemory") else None
+    return module if hasattr(module, "set_nomemory") else None
 
 
 class Allocation:
