@@ -213,17 +213,21 @@ def test_a_walk_writes_into_no_model(force: str, output: str, place: Path, cli: 
     assert everything(place) == before
 
 
-def test_a_folder_that_fills_meanwhile(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was put into the old output while the new one was made is not lost."""
+@pytest.mark.parametrize("when", ["while the new one is made", "just before their names change"])
+def test_a_folder_that_fills_meanwhile(when: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was put into the old output in the meantime is not lost."""
     import unnest
-    from unnest.files import atomic
+    from unnest.files import atomic, replaceable
 
     _old_output(place)
 
-    def late(*_: object) -> None:
+    def late(*_: object, **__: object) -> None:
         (place / "out" / "sea.jpg").write_bytes(b"sea")
 
-    monkeypatch.setattr(atomic, "_set_modes", late)
+    if when.startswith("while"):
+        monkeypatch.setattr(atomic, "_set_modes", late)
+    else:
+        monkeypatch.setattr(replaceable, "check_kind", late)
     result = unnest.fix(place / "par" / "m", place / "out", force=True)
     assert result.error is not None
     assert "sea.jpg" in result.error.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import subprocess
@@ -231,6 +232,16 @@ class TestParts:
         with Workspace(str(target)) as work:
             assert os.path.isdir(work.path)
         assert (tmp_path / "x").read_bytes() == b"precious"
+
+    def test_a_journal_that_climbs_out(self, tmp_path: Path) -> None:
+        (tmp_path / "in").mkdir()
+        left = left_behind(tmp_path / "in" / "out")
+        (left / "x").write_bytes(b"planted")
+        status = (left / "x").stat()
+        new = [["../x", [status.st_ino, status.st_size, status.st_mtime_ns]]]
+        (left / "journal").write_text(json.dumps({"new": new, "old": []}))
+        workspace.sweep(str(tmp_path / "in" / "out"))
+        assert os.listdir(tmp_path) == ["in"]
 
 
 def _kill_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

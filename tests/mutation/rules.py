@@ -756,14 +756,7 @@ RULES = [
         file="files/workspace.py",
         old='    if os.path.basename(name) != name or name in ("", ".", ".."):\n',
         new="    if False:\n",
-        tests="tests/files/test_workspace.py::TestParts::test_a_journal_of_nobody",
-    ),
-    Broken(
-        rule="what was saved since a run was killed stays",
-        file="files/workspace.py",
-        old="        if (there and not arrived and name not in outgoing) or (",
-        new="        if False and (",
-        tests="tests/files/test_workspace.py::TestParts::test_what_was_saved_since_stays",
+        tests="tests/files/test_workspace.py::TestParts::test_a_journal_that_climbs_out",
     ),
     Broken(
         rule="a killed run's move is completed",
