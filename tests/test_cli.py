@@ -163,7 +163,7 @@ class TestReports:
 
     def test_fix_ends_with_the_line_that_loads(self, bad: Path, cli: Cli) -> None:
         lines = cli("fix", bad.name).stdout.splitlines()
-        assert lines[-2].strip().endswith("for a file that it loads: unnest fix m.h5 --keras 3")
+        assert lines[-2].strip().endswith("To get a file made for Keras 3, run: unnest fix m.h5 --keras 3")
         assert lines[-1].strip() == "import tf_keras; model = tf_keras.models.load_model('m.unnested.h5')"
 
     def test_quiet(self, bad: Path, cli: Cli) -> None:

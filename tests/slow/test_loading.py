@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import unnest
+from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import Report
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -60,8 +61,7 @@ def contradicts(report: Report, keras: str, error: str | None) -> bool:
     if report.needs.stored_code and why is None:
         return False  # on the Python that wrote it
     promised = why is None
-    unsure = why is not None and "not all of these compute" in why
-    return not unsure and promised != (error is None)
+    return why != UNPROMISED and promised != (error is None)
 
 
 @pytest.mark.parametrize("keras", ["keras", "tf_keras"])

@@ -81,6 +81,9 @@ def fix(
 ) -> int:
     """Write the clean single-device file beside each damaged one.
 
+    A parallel model is "proven" if the file shows all that makes it one, and "likely" if a part rests on code that is
+    not in the file, or on names alone: then check the result.
+
     Example: unnest fix model.h5 writes model.unnested.h5
     """
     from unnest.batch import fix_all

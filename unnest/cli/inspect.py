@@ -53,6 +53,9 @@ def inspect(
 ) -> int:
     """Tell what is in these files, and whether any of it is a parallel model.
 
+    A parallel model is "proven" if the file shows all that makes it one, and "likely" if a part rests on code that is
+    not in the file, or on names alone: then check the result.
+
     Example: unnest inspect model.h5 checkpoints/
     """
     from unnest import written_pages

@@ -12,6 +12,8 @@ from unnest.core.stored_code import lambdas
 ARCHIVES = (2, 14)
 #: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
 STANDALONE = re.compile(r"(1|2\.[0-3])\.[\d.]+")
+#: What is said of a file of Keras 2 that Keras 3 does not refuse for certain.
+UNPROMISED = "Keras 3 can open some Keras 2 files, but may compute something else"
 #: Losses and metrics that a loader finds by name, in Keras 2 and 3 alike.
 KNOWN_BY_NAME = re.compile(
     r"(sparse_|categorical_|binary_|top_k_|sparse_top_k_)*(crossentropy|accuracy|focal_crossentropy)|acc|ce|auc|AUC"
@@ -22,7 +24,15 @@ KNOWN_BY_NAME = re.compile(
 
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
-    """The software that takes the file as it is, most current first."""
+    """The software that takes the file, most current first, with what your code has to give it besides."""
+    wanted = needs(model)
+    yours = ", ".join([*wanted.classes, *wanted.functions])
+    given = f", with your {yours}" if yours else ""
+    return tuple(f"{software}{given}" for software in _takers(model, path, container))
+
+
+def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
+    """The software that takes the file, most current first."""
     if container == "saved_model":
         return ("TensorFlow",)
     if container == "checkpoint" or (container == "weights_h5" and model.keras_version is None):
@@ -46,7 +56,7 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
         return {}
     told = {"tf_keras": why_not_tf_keras(model, container), "Keras 3": why_not_keras_3(model, container)}
     if not model.is_keras_3 and told["Keras 3"] is None:
-        told["Keras 3"] = "it loads some files of Keras 2, and not all of these compute what they did"
+        told["Keras 3"] = UNPROMISED
     return {software: why for software, why in told.items() if why is not None}
 
 

@@ -57,7 +57,7 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
 
 @pytest.mark.parametrize(("path", "renamed"), [("a.h5", False), ("a.weights.h5", True)])
 def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:
-    """Keras 2.13 and later go by the name."""
+    """Keras 2.12 and later go by the name."""
     line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5") or ""
     assert line.startswith(f"model.load_weights({path!r})")
     assert ("name it *.h5" in line) == renamed
@@ -69,6 +69,15 @@ def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
     assert loads_in(old, "a.keras") == ("tf_keras (Keras 2)",)
     assert loads_in(old, "a.h5")[1] == "Keras 2.3.1, which wrote it"
     assert loads_in(new, "a.keras")[1] == "Keras 2.15.0, which wrote it"
+
+
+def test_what_your_code_has_to_give_is_named() -> None:
+    """Nothing loads a custom class, or a function by name, without it: not the writer either."""
+    model = layers(CUSTOM, NAMED, version="2.1.6")
+    assert loads_in(model, "a.h5") == (
+        "tf_keras (Keras 2), with your Mine>Norm, scale",
+        "Keras 2.1.6, which wrote it, with your Mine>Norm, scale",
+    )
 
 
 def test_stored_code_in_an_archive() -> None:

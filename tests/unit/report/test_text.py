@@ -9,6 +9,7 @@ import pytest
 from unnest.core.model import Wrapper
 from unnest.findings import Code
 from unnest.report import scan_page, text
+from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import Problem, Report, Result, Tally, Writer
 
 TORN = Report(
@@ -67,7 +68,7 @@ def test_on_a_terminal() -> None:
     ]
     lines = text.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
-    assert lines[-1] == "    loads: unnest fix 'my models/b.h5' --keras 3"
+    assert lines[-1] == "    Keras 3, run: unnest fix 'my models/b.h5' --keras 3"
     load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
     output = "a folder with a long name/and one within/model.unnested.keras"
     fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
@@ -98,3 +99,19 @@ def test_the_page_of_a_scan() -> None:
     assert "<b>names" not in page
     assert not {"\x1b", "\x07"} & set(page)
     assert page == scan_page.render([TORN, CLEAN, PARALLEL] * 400, "1.0")
+
+
+@pytest.mark.parametrize(
+    ("why", "answer"),
+    [
+        ("a bare list of layers", "no: a bare list of layers"),
+        (UNPROMISED, "not safely. Keras 3 can open some Keras 2 files, but may compute something else"),
+    ],
+)
+def test_keras_3(why: str, answer: str) -> None:
+    """A file that it refuses is told from one that it may compute wrongly; what to run is the same."""
+    report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": why})
+    line = text.render(report).splitlines()[-1].strip()
+    assert line == f"Keras 3: {answer}. To get a file made for Keras 3, run: unnest fix b.h5 --keras 3"
+    weights = text.render(replace(report, contents="weights"))
+    assert weights.endswith("run: unnest fix b.h5 --architecture MODEL.json --keras 3")
