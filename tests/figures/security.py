@@ -14,7 +14,10 @@ PAGE = Path(__file__).parents[2] / "SECURITY.md"
 def page() -> str:
     """The text of SECURITY.md."""
     text = (FOLDER / "security.md").read_text("utf8")
-    return text.replace("{fuzz}", _fuzz(recorded("fuzz"))).replace("{mutants}", _mutants(recorded("mutants")))
+    made = {"{fuzz}": _fuzz, "{guided}": _guided, "{mutants}": _mutants}
+    for place, write in made.items():
+        text = text.replace(place, write(recorded(place.strip("{}"))))
+    return text
 
 
 def _fuzz(figures: dict[str, Any]) -> str:
@@ -26,6 +29,17 @@ def _fuzz(figures: dict[str, Any]) -> str:
     return (
         f"The last run ({figures['day']}; {figures['machine']}): {mutants:,} mutants in {minutes:.0f} minutes of the\n"
         f"  processor ({counts});\n  {broken} broke a promise; what they found is mended and has a test."
+    )
+
+
+def _guided(figures: dict[str, Any]) -> str:
+    targets = {name: told for name, told in figures.items() if isinstance(told, dict)}
+    counts = ", ".join(f"{name} {told['runs']:,}" for name, told in targets.items())
+    runs, minutes = (sum(told[key] for told in targets.values()) for key in ("runs", "processor_minutes"))
+    broken = sum(len(told["broken"]) for told in targets.values())
+    return (
+        f"The last run ({figures['day']}; {figures['machine']}): {runs:,} inputs in {minutes:.1f} minutes\n"
+        f"  of the processor ({counts});\n  {broken} broke a promise."
     )
 
 

@@ -13,24 +13,45 @@ from unnest.core.model import Group, Json, Stored
 GRAMMAR = frozenset({"Model", "Functional", "Sequential", "InputLayer"})
 
 
+#: Words that the code knows, and that layers and classes are called by in wrappers and in what merely looks like one.
+WORDS = (
+    "lambda", "concatenate", "merge", "concat", "slice", "split", "add", "average", "model", "sequential", "replica",
+    "tower", "input", "get_slice", "strided_slice", "batch", "gpu", "multi_gpu", "parallel", "dense", "embedding",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Renaming:
-    """A bijection on names that keeps nothing of them, the same for equal seeds."""
+    """A bijection on names that keeps nothing of them, the same for equal seeds.
+
+    `worded`: the new names are made of WORDS, alone, in CamelCase, and inside of other words.
+    """
 
     seed: str
     classes: bool = True
+    worded: bool = False
     #: Classes that keep their name: merges say what they do by name, so a renamed one says nothing.
     kept: frozenset[str] = GRAMMAR | {"Concatenate", "Merge", "Lambda", "TimeDistributed", "Bidirectional"}
 
     def name(self, name: str) -> str:
         """A layer's new name; numbers and words of the old one are gone, `/` stays a path."""
-        return "/".join("n" + hashlib.sha256(f"{self.seed}:{p}".encode()).hexdigest()[:10] for p in name.split("/"))
+        return "/".join(self._new("n", f"{self.seed}:{p}") for p in name.split("/"))
 
     def class_name(self, name: str) -> str:
         """A class's new name."""
         if not self.classes or name in self.kept:
             return name
-        return "C" + hashlib.sha256(f"{self.seed}#{name}".encode()).hexdigest()[:10]
+        return self._new("C", f"{self.seed}#{name}")
+
+    def _new(self, kind: str, old: str) -> str:
+        digest = hashlib.sha256(old.encode()).hexdigest()
+        if not self.worded:
+            return kind + digest[:10]
+        one, other = (WORDS[int(digest[k : k + 4], 16) % len(WORDS)] for k in (0, 4))
+        mark = "".join(chr(ord("a") + int(letter, 16)) for letter in digest[8:14])  # no number, which may be a count
+        if kind == "C":
+            return f"{one.title().replace('_', '')}{other.title().replace('_', '')}{mark.title()}"
+        return (f"{one}_{mark}", f"{one}{mark}", f"{mark}{one}_{other}")[int(digest[14], 16) % 3]
 
 
 def architecture(model: Any, renaming: Renaming) -> Any:  # noqa: ANN401 - JSON is any

@@ -14,10 +14,10 @@ SEEDS = st.integers(0, 10**6).map(str)
 
 
 @SETTINGS
-@given(cases(recipes(), namings=("layer", "scope", "no-number")), SEEDS)
-def test_renamed_consistently_the_same_comes_out(case: Case, seed: str) -> None:
-    """Layers, models and their weights under other names."""
-    renaming = Renaming(seed)
+@given(cases(recipes(), namings=("layer", "scope", "no-number")), SEEDS, st.booleans())
+def test_renamed_consistently_the_same_comes_out(case: Case, seed: str, worded: bool) -> None:
+    """Layers, models, classes and weights under other names, made of the very words that the code knows or of none."""
+    renaming = Renaming(seed, worded=worded)
     before, wanted = both(case)
     made = plan(told(before, renaming))
     assert made.result is not None
