@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.lambdas import functions, operators
+from unnest.core.keras3.lambdas import calls, operators
+from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.lambdas.operators import FLOAT
 from unnest.core.keras3.lambdas.values import (
     Arguments,
@@ -81,9 +82,9 @@ def operation(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     if name.startswith("__operators__."):
         return _operator(name.removeprefix("__operators__."), args, kwargs)
     path = f"tf.{name}"
-    if path not in functions.FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in functions.FUNCTIONS:
+    if path not in FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in FUNCTIONS:
         path = f"tf.{name.rpartition('.')[2]}"
-    return functions.call(Name(path, f"tf.{name}"), Arguments(tuple(args), kwargs), dialect)
+    return calls.call(Name(path, f"tf.{name}"), Arguments(tuple(args), kwargs), dialect)
 
 
 def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from unnest.core.code_objects import CodeObject, Constant
-from unnest.core.keras3.lambdas import functions, operators
+from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.lambdas.opcodes import COMPARISONS, Impossible, Instruction, Python, instructions
 from unnest.core.keras3.lambdas.values import (
     Arguments,
@@ -180,7 +180,7 @@ class Machine:
         text = _entry(self._code.names, index)
         if self._code.layout == "2" and text in PYTHON_2_NAMES:
             return constant(PYTHON_2_NAMES[text])
-        return functions.named(text, self._dialect)
+        return calls.named(text, self._dialect)
 
     def _null_and(self, argument: int, value: Callable[[int], Value]) -> None:
         """Since 3.11 the lowest bit asks for a Null: before the value, since 3.13 after it."""
@@ -194,7 +194,7 @@ class Machine:
         of = self._pop()
 
         def attribute(index: int) -> Value:
-            return functions.attribute(of, _entry(self._code.names, index))
+            return calls.attribute(of, _entry(self._code.names, index))
 
         if self._python.version == "3.11":
             self._push(attribute(argument))
@@ -203,7 +203,7 @@ class Machine:
 
     def _load_method(self, index: int) -> None:
         of = self._pop()
-        self._push(Null(), functions.attribute(of, _entry(self._code.names, index)))
+        self._push(Null(), calls.attribute(of, _entry(self._code.names, index)))
 
     # Building and taking apart
 
@@ -296,7 +296,7 @@ class Machine:
     def _called(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         if any(isinstance(value, Null) for value in (function, *positional, *keywords.values())):
             raise Impossible
-        return functions.call(function, Arguments(tuple(positional), keywords), self._dialect)
+        return calls.call(function, Arguments(tuple(positional), keywords), self._dialect)
 
     # Instructions that come in pairs since 3.13
 

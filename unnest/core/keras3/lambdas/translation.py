@@ -8,7 +8,7 @@ from typing import Literal
 
 from unnest.core import code_objects
 from unnest.core.code_objects import CodeObject, Constant, Opaque
-from unnest.core.keras3.lambdas import functions
+from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.machine import Machine
 from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible, Python
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
@@ -271,7 +271,7 @@ def _translate_name(function: Name, config: JsonObject, called: Called) -> Trans
         return Untranslatable(f"`{function.text}`, a function that is stored by name", (function.text,))
     try:
         keywords = {name: _json(value) for name, value in stored.items()}
-        value = functions.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
+        value = calls.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
         return _translation(value, dialect, called, None)
     except NotUnderstood as reason:
         return Untranslatable(str(reason), (function.text,))

@@ -1,4 +1,4 @@
-"""The functions that code may call: by which name, with which arguments, and what they become."""
+"""What code may name and call: by which name, with which arguments, and what it becomes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.lambdas import functions
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
+from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.values import (
     Arguments,
     Const,
@@ -19,26 +20,9 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import Input, OpNode
+from unnest.core.keras3.op_nodes import OpNode
 
-X = Tensor(Input(0), "float32", "x", shape=(None, 3, 4))
-INTEGERS = Tensor(Input(0), "int32", "i")
-UNSHAPED = Tensor(Input(0), "float32", "u")
 NUMPY = "keras.src.ops.numpy"
-
-
-def path(text: str, dialect: Dialect) -> Value:
-    """The value of a dotted name."""
-    root, *fields = text.split(".")
-    value = functions.named(root, dialect)
-    for field in fields:
-        value = functions.attribute(value, field)
-    return value
-
-
-def called(text: str, *positional: Value, dialect: Dialect | None = None, **keywords: Value) -> Value:
-    dialect = dialect or Dialect("tensorflow", "2")
-    return functions.call(path(text, dialect), Arguments(positional, keywords), dialect)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +50,7 @@ def test_what_a_bare_name_was_taken_for_is_noted() -> None:
 @pytest.mark.parametrize("name", ["foo", "backend", "KK", "sys", "K.mean", "open", "eval"])
 def test_another_global_is_not_stored(name: str) -> None:
     with pytest.raises(NotUnderstood, match=f"^`{re.escape(name)}`, a name whose value is not stored$"):
-        functions.named(name, Dialect())
+        calls.named(name, Dialect())
 
 
 @pytest.mark.parametrize(("text", "value"), [("np.pi", 3.141592653589793), ("tf.newaxis", None)])
@@ -75,15 +59,15 @@ def test_constants_of_modules(text: str, value: float | None) -> None:
 
 
 def test_attributes_of_tensors() -> None:
-    assert functions.attribute(X, "shape").text == "x.shape"
-    shape = functions.call(functions.attribute(X, "get_shape"), Arguments((), {}), Dialect())
+    assert calls.attribute(X, "shape").text == "x.shape"
+    shape = calls.call(calls.attribute(X, "get_shape"), Arguments((), {}), Dialect())
     assert shape.text == "x.get_shape()"
     with pytest.raises(NotUnderstood, match=r"^`.dtype` of a tensor$"):
-        functions.attribute(X, "dtype")
+        calls.attribute(X, "dtype")
     with pytest.raises(NotUnderstood, match=r"^a shape that is not known$"):
-        functions.attribute(UNSHAPED, "shape")
+        calls.attribute(UNSHAPED, "shape")
     with pytest.raises(NotUnderstood, match=r"^arguments of `x.get_shape`$"):
-        functions.call(functions.attribute(X, "get_shape"), Arguments((X,), {}), Dialect())
+        calls.call(calls.attribute(X, "get_shape"), Arguments((X,), {}), Dialect())
 
 
 @pytest.mark.parametrize(
@@ -173,13 +157,3 @@ def test_what_backends_compute_differently(text: str, dialect: Dialect, reason: 
         called(text, X, constant(1), dialect=dialect)
     assert isinstance(called(text, X, constant(1)), Tensor)
     assert isinstance(called("K.exp", X, dialect=dialect), Tensor)
-
-
-def test_every_entry_can_be_called_by_its_signature() -> None:
-    """Defaults belong to parameters, and positional ones come first."""
-    for name, function in functions.FUNCTIONS.items():
-        firsts = [names[0] for names in function.parameters]
-        assert len({*firsts}) == len(firsts), name
-        assert function.defaults.keys() <= {*firsts}, name
-        assert function.positional <= len(firsts), name
-    assert all(name in functions.FUNCTIONS for name in functions.ALIKE - {"K.floatx"})

@@ -1,0 +1,51 @@
+"""Calls of known functions without any code: by dotted name, on tensors that are not there."""
+
+from __future__ import annotations
+
+from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3.lambdas.values import Arguments, Dialect, Items, Tensor, Value
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
+
+X = Tensor(Input(0), "float32", "x", shape=(None, 3, 4))
+Y = Tensor(Input(1), "float32", "y", shape=(None, 3, 4))
+INTEGERS = Tensor(Input(0), "int32", "i", shape=(None, 3, 4))
+UNSHAPED = Tensor(Input(0), "float32", "u")
+
+
+def path(text: str, dialect: Dialect) -> Value:
+    """The value of a dotted name."""
+    root, *fields = text.split(".")
+    value = calls.named(root, dialect)
+    for field in fields:
+        value = calls.attribute(value, field)
+    return value
+
+
+def called(text: str, *positional: Value, dialect: Dialect | None = None, **keywords: Value) -> Value:
+    """What a call gives, in a file of TensorFlow 2 unless a dialect is given."""
+    dialect = dialect or Dialect("tensorflow", "2")
+    return calls.call(path(text, dialect), Arguments(positional, keywords), dialect)
+
+
+def computed(value: Value) -> str:
+    """The operations of a tensor, or of a list of them: `Sqrt(Maximum(x0, 0.0))`, a class's arguments by name."""
+    if isinstance(value, Items):
+        return f"[{', '.join(computed(item) for item in value.items)}]"
+    assert isinstance(value, Tensor), value
+    return _spelt(value.operand)
+
+
+def _spelt(operand: Operand) -> str:
+    if isinstance(operand, Input):
+        return f"x{operand.index}"
+    if isinstance(operand, Part):
+        return f"{_spelt(operand.of)}[{operand.index}]"
+    if isinstance(operand, OpNode):
+        keywords = {**operand.config, **operand.kwargs}
+        inner = [*map(_spelt, operand.args), *(f"{key}={value}" for key, value in keywords.items())]
+        return f"{operand.class_name}({', '.join(inner)})"
+    if isinstance(operand, list):
+        return f"[{', '.join(map(_spelt, operand))}]"
+    if isinstance(operand, dict) and operand.get("class_name") == "__numpy__":
+        return str(operand["config"]["value"])
+    return str(operand)

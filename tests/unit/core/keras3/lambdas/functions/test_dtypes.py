@@ -1,0 +1,32 @@
+"""Casts between the kinds of numbers that all backends have, and one-hot rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.keras3.lambdas.values import Name, NotUnderstood, Tensor, Value, constant
+
+
+@pytest.mark.parametrize(
+    ("value", "operations", "dtype"),
+    [
+        (called("K.cast", X, constant("int32")), "Cast(x0, dtype=int32)", "int32"),
+        (called("tf.cast", INTEGERS, Name("tf.float32", "tf.float32")), "Cast(x0, dtype=float32)", "float32"),
+        (called("tf.to_float", INTEGERS), "Cast(x0, dtype=float32)", "float32"),
+        (called("K.one_hot", INTEGERS, constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)", "float32"),
+        (called("tf.one_hot", INTEGERS, depth=constant(5)), "OneHot(x0, num_classes=5, axis=-1, dtype=float32)",
+         "float32"),
+    ],
+)  # fmt: skip
+def test_operations(value: Value, operations: str, dtype: str) -> None:
+    assert computed(value) == operations
+    assert isinstance(value, Tensor)
+    assert value.dtype == dtype
+
+
+def test_what_is_not_understood() -> None:
+    with pytest.raises(NotUnderstood, match=r"^dtype float16$"):
+        called("tf.cast", X, constant("float16"))
+    with pytest.raises(NotUnderstood, match=r"^one-hot rows of float32$"):
+        called("tf.one_hot", X, constant(5))

@@ -1,0 +1,53 @@
+"""Functions of one tensor: what today's operation of another default is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.keras3.lambdas.functions.elementwise import ELEMENTWISE
+from unnest.core.keras3.lambdas.values import NotUnderstood, Tensor, Value, constant
+
+ONE, ZERO = constant(1.0), constant(0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        (called("K.exp", X), "Exp(x0)"),
+        (called("K.sqrt", X), "Sqrt(Maximum(x0, 0.0))"),
+        (called("tf.sqrt", X), "Sqrt(x0)"),
+        (called("K.hard_sigmoid", X), "Clip(Add(Multiply(x0, 0.2), 0.5), x_min=0.0, x_max=1.0)"),
+        (called("K.relu", X), "Relu(x0)"),
+        (called("K.relu", X, constant(0.1)), "LeakyRelu(x0, negative_slope=0.1)"),
+        (called("K.relu", X, max_value=constant(6)), "Clip(x0, x_min=0.0, x_max=6)"),
+        (called("tf.nn.leaky_relu", X), "LeakyRelu(x0, negative_slope=0.2)"),
+        (called("tf.nn.elu", X), "Elu(x0, alpha=1.0)"),
+        (called("tf.nn.gelu", X), "Gelu(x0, approximate=False)"),
+        (called("K.softmax", X), "Softmax(x0, axis=-1)"),
+        (called("tf.nn.softmax", X, dim=constant(1)), "Softmax(x0, axis=1)"),
+        (called("tf.nn.softmax", X, axis=constant(None)), "Softmax(x0, axis=-1)"),
+        (called("K.clip", X, constant(-1), ONE), "Clip(x0, x_min=-1, x_max=1.0)"),
+        (called("tf.identity", X), "x0"),
+        (called("abs", X), "Absolute(x0)"),
+    ],
+)
+def test_operations(value: Value, operations: str) -> None:
+    assert computed(value) == operations
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTWISE))
+def test_arithmetic_is_on_floats(name: str) -> None:
+    """Integers and truth values are only handed on."""
+    more = (constant(0), ONE) if name in {"K.clip", "tf.clip_by_value"} else ()
+    assert isinstance(called(name, X, *more), Tensor)
+    if name not in {"tf.identity", "K.identity", "K.stop_gradient", "tf.stop_gradient"}:
+        with pytest.raises(NotUnderstood, match=r"^arithmetic on int32$"):
+            called(name, INTEGERS, *more)
+
+
+def test_what_is_not_understood() -> None:
+    with pytest.raises(NotUnderstood, match=r"^a clip from high to low$"):
+        called("K.clip", X, ONE, ZERO)
+    with pytest.raises(NotUnderstood, match=r"^`K.relu` with both a slope and a maximum$"):
+        called("K.relu", X, constant(0.1), constant(6))

@@ -1,0 +1,106 @@
+"""Arithmetic, comparison and products of two tensors and more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op
+from unnest.core.keras3.lambdas.operators import FLOAT, calculation
+from unnest.core.keras3.lambdas.values import NUMPY, NotUnderstood, Tensor, Value, constant, operation
+
+MATRIX = 2
+
+OF_SEVERAL = Table()
+
+
+def _of_two(names: str, class_name: str, dtype: str = FLOAT) -> None:
+    @OF_SEVERAL.known(names, "x|a y|b")
+    def compute(call: Bound) -> Value:
+        return replace(calculation(class_name, call["x"], call["y"]), dtype=dtype)
+
+
+_of_two("K.maximum tf.maximum tf.math.maximum", "Maximum")
+_of_two("K.minimum tf.minimum tf.math.minimum", "Minimum")
+_of_two("tf.add tf.math.add", "Add")
+_of_two("tf.subtract tf.math.subtract", "Subtract")
+_of_two("tf.multiply tf.math.multiply", "Multiply")
+_of_two("tf.divide tf.math.divide tf.div tf.truediv tf.math.truediv", "Divide")
+_of_two("tf.pow tf.math.pow K.pow pow", "Power")
+_of_two("tf.floormod tf.math.floormod tf.math.mod tf.mod", "Mod")
+_of_two("K.equal tf.equal tf.math.equal", "Equal", "bool")
+_of_two("K.not_equal tf.not_equal tf.math.not_equal", "NotEqual", "bool")
+_of_two("K.greater tf.greater tf.math.greater", "Greater", "bool")
+_of_two("K.greater_equal tf.greater_equal tf.math.greater_equal", "GreaterEqual", "bool")
+_of_two("K.less tf.less tf.math.less", "Less", "bool")
+_of_two("K.less_equal tf.less_equal tf.math.less_equal", "LessEqual", "bool")
+_of_two("tf.logical_and tf.math.logical_and", "LogicalAnd", "bool")
+_of_two("tf.logical_or tf.math.logical_or", "LogicalOr", "bool")
+
+
+@OF_SEVERAL.known("tf.logical_not tf.math.logical_not", "x")
+def _logical_not(call: Bound) -> Value:
+    return calculation("LogicalNot", call["x"])
+
+
+@OF_SEVERAL.known("tf.squared_difference tf.math.squared_difference", "x y")
+def _squared_difference(call: Bound) -> Value:
+    return op(NUMPY, "Square", calculation("Subtract", call["x"], call["y"]))
+
+
+@OF_SEVERAL.known("tf.add_n tf.math.add_n", "inputs")
+def _add_n(call: Bound) -> Value:
+    total, *others = call.tensors("inputs")
+    for other in others:
+        total = calculation("Add", total, other)
+    return calculation("Multiply", total, constant(1.0)) if not others else total
+
+
+@OF_SEVERAL.known("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
+def _matmul(call: Bound) -> Value:
+    a, b = (_swapped(call.floats(side)) if call.flag(f"transpose_{side}") else call.floats(side) for side in ("a", "b"))
+    return calculation("Matmul", a, b)
+
+
+@OF_SEVERAL.known("K.batch_dot", "x y axes=null")
+def _batch_dot(call: Bound) -> Value:
+    """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
+    x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
+    along_x, along_y = axes if isinstance(axes, list) and len(axes) == PAIR else (axes, axes)
+    if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
+        raise NotUnderstood("`K.batch_dot` of unknown or different ranks")
+    if len(x.shape) == MATRIX and (along_x, along_y) == (1, 1):
+        return op(NUMPY, "Sum", calculation("Multiply", x, y), axis=1, keepdims=True)
+    if len(x.shape) != MATRIX + 1 or not {along_x, along_y} <= {1, 2}:
+        raise NotUnderstood("`K.batch_dot` along these axes")
+    assert isinstance(along_x, int)
+    assert isinstance(along_y, int)
+    left = x if along_x == MATRIX else _swapped(x)
+    right = _swapped(y) if along_y == MATRIX else y
+    rest_x, rest_y = x.shape[3 - along_x], y.shape[3 - along_y]
+    return replace(calculation("Matmul", left, right), shape=(None, rest_x, rest_y))
+
+
+def _swapped(tensor: Tensor) -> Tensor:
+    return op(NUMPY, "Swapaxes", tensor, axis1=-1, axis2=-2)
+
+
+@OF_SEVERAL.known("tf.einsum", "subscripts|equation x y")
+def _einsum(call: Bound) -> Value:
+    x, y = call.floats("x"), call.floats("y")
+    return operation(NUMPY, "Einsum", {"subscripts": call.text("subscripts")}, [x.operand, y.operand], [x, y])
+
+
+@OF_SEVERAL.known("tf.where", "condition x y")
+def _where(call: Bound) -> Value:
+    """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
+    condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
+    shapes = {condition.shape, x.shape, y.shape}
+    if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
+        raise NotUnderstood("`tf.where` of what may not have one shape")
+    chosen = operation(NUMPY, "Where", {}, [condition.operand, x.operand, y.operand], [x, condition, y])
+    return replace(chosen, shape=x.shape if len(shapes) == 1 else None)
+
+
+@OF_SEVERAL.known("tf.scalar_mul tf.math.scalar_mul", "scalar x")
+def _scalar_mul(call: Bound) -> Value:
+    return calculation("Multiply", call.floats("x"), constant(call.number("scalar")))

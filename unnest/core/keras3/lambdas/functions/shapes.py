@@ -1,0 +1,223 @@
+"""What moves elements about: axes, joins, cuts, repetitions, and the shapes themselves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, shape_of
+from unnest.core.keras3.lambdas.values import (
+    CORE,
+    NUMPY,
+    Const,
+    Items,
+    NotUnderstood,
+    Tensor,
+    Value,
+    array,
+    constant,
+    items,
+    operation,
+    part,
+)
+from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.model import Json
+
+SHAPES = Table()
+
+
+@SHAPES.known("K.expand_dims", "x axis|dim=-1")
+def _backend_expand_dims(call: Bound) -> Value:
+    return op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
+
+
+@SHAPES.known("tf.expand_dims", "x|input axis|dim")
+def _expand_dims(call: Bound) -> Value:
+    return op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
+
+
+@SHAPES.known("K.squeeze tf.squeeze", "x|input axis|squeeze_dims")
+def _squeeze(call: Bound) -> Value:
+    axis = call.axis()
+    if axis is None:
+        raise NotUnderstood("a squeeze of all axes")
+    return op(NUMPY, "Squeeze", call.tensor("x"), axis=axis)
+
+
+@SHAPES.known("K.reshape tf.reshape", "x|tensor shape")
+def _reshape(call: Bound) -> Value:
+    shape = call.integers("shape")
+    if shape.count(-1) > 1 or any(size < -1 for size in shape):
+        raise NotUnderstood("a shape with several unknown sizes")
+    return op(NUMPY, "Reshape", call.tensor("x"), newshape=shape)
+
+
+@SHAPES.known("K.flatten", "x")
+def _flatten(call: Bound) -> Value:
+    return op(NUMPY, "Reshape", call.tensor("x"), newshape=[-1])
+
+
+@SHAPES.known("K.permute_dimensions tf.transpose", "x|a pattern|perm")
+def _transpose(call: Bound) -> Value:
+    return op(NUMPY, "Transpose", call.tensor("x"), axes=call.integers("pattern"))
+
+
+def _joined(class_name: str, call: Bound) -> Tensor:
+    tensors = call.tensors("tensors")
+    return operation(NUMPY, class_name, {"axis": call.integer("axis")}, [[each.operand for each in tensors]], tensors)
+
+
+@SHAPES.known("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1")
+def _backend_concatenate(call: Bound) -> Value:
+    return _joined("Concatenate", call)
+
+
+@SHAPES.known("tf.concat", "tensors|values axis|concat_dim")
+def _concat(call: Bound) -> Value:
+    return _joined("Concatenate", call)
+
+
+@SHAPES.known("K.stack tf.stack", "tensors|x|values axis=0")
+def _stack(call: Bound) -> Value:
+    return _joined("Stack", call)
+
+
+@SHAPES.known("K.tile tf.tile", "x|input n|multiples")
+def _tile(call: Bound) -> Value:
+    return op(NUMPY, "Tile", call.tensor("x"), repeats=call.integers("n"))
+
+
+@SHAPES.known("K.repeat", "x n")
+def _repeat(call: Bound) -> Value:
+    return op(NUMPY, "Tile", op(NUMPY, "ExpandDims", call.tensor("x"), axis=1), repeats=[1, call.integer("n"), 1])
+
+
+@SHAPES.known("K.repeat_elements", "x rep axis")
+def _repeat_elements(call: Bound) -> Value:
+    return op(NUMPY, "Repeat", call.tensor("x"), repeats=call.integer("rep"), axis=call.integer("axis"))
+
+
+@SHAPES.known("tf.repeat", "x|input repeats axis")
+def _repeat_along(call: Bound) -> Value:
+    return op(NUMPY, "Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis"))
+
+
+@SHAPES.known("K.reverse tf.reverse", "x|tensor axes|axis")
+def _reverse(call: Bound) -> Value:
+    axis = call.axis("axes")
+    if axis is None:
+        raise NotUnderstood("a reversal without axes")
+    return op(NUMPY, "Flip", call.tensor("x"), axis=axis)
+
+
+@SHAPES.known("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
+def _pad(call: Bound) -> Value:
+    widths, mode = call["paddings"], call.text("mode").lower()
+    nested = array(widths)
+    pairs = isinstance(nested, list) and all(
+        isinstance(pair, list) and len(pair) == PAIR and all(isinstance(each, int) and each >= 0 for each in pair)
+        for pair in nested
+    )
+    if not pairs or mode not in {"constant", "reflect", "symmetric"}:
+        raise NotUnderstood("the padding")
+    padded = op(NUMPY, "Pad", call.floats("x"), pad_width=nested, mode=mode)
+    if mode != "constant":
+        return padded
+    return _with_keyword(padded, "constant_values", call.number("constant_values"))
+
+
+def _with_keyword(tensor: Tensor, keyword: str, value: Json) -> Tensor:
+    node = tensor.operand
+    assert isinstance(node, OpNode)
+    return replace(tensor, operand=replace(node, kwargs={keyword: value}))
+
+
+@SHAPES.known("K.temporal_padding", "x padding=1")
+def _temporal_padding(call: Bound) -> Value:
+    width = call["padding"]
+    pair = call.integers("padding") if isinstance(width, Items) else [call.integer("padding")] * 2
+    if len(pair) != PAIR:
+        raise NotUnderstood("the padding")
+    padded = op(NUMPY, "Pad", call.floats("x"), pad_width=[[0, 0], pair, [0, 0]], mode="constant")
+    return _with_keyword(padded, "constant_values", 0)
+
+
+@SHAPES.known("tf.split", "x|value num_or_size_splits axis=0")
+def _split(call: Bound) -> Value:
+    x, sections, axis = call.tensor("x"), call["num_or_size_splits"], call.integer("axis")
+    if isinstance(sections, Items):
+        sizes = call.integers("num_or_size_splits")
+        if any(size < 0 for size in sizes) or not sizes:
+            raise NotUnderstood("a split in unknown sizes")
+        count = len(sizes)
+        config: Json = [sum(sizes[: index + 1]) for index in range(count - 1)]
+    else:
+        count = call.integer("num_or_size_splits")
+        config = count
+    if not 1 <= count <= MAX_PARTS:
+        raise NotUnderstood("a split in many parts")
+    split = op(NUMPY, "Split", x, indices_or_sections=config, axis=axis)
+    return items("list", [part(split, index) for index in range(count)])
+
+
+@SHAPES.known("tf.unstack", "x|value num=null axis=0")
+def _unstack(call: Bound) -> Value:
+    """Python sees as many tensors as the shape says."""
+    x, axis = call.tensor("x"), call.integer("axis")
+    count = x.shape[axis] if x.shape is not None and -len(x.shape) <= axis < len(x.shape) else None
+    if count is None or count > MAX_PARTS or call.axis("num") not in {None, count}:
+        raise NotUnderstood("`tf.unstack` of an unknown size")
+    unstacked = op(CORE, "Unstack", x, num=count, axis=axis)
+    return items("list", [part(unstacked, index) for index in range(count)])
+
+
+MAX_PARTS = 100
+
+
+@SHAPES.known("K.zeros_like tf.zeros_like", "x|tensor|input")
+def _zeros_like(call: Bound) -> Value:
+    x = call.floats("x")
+    return replace(op(NUMPY, "ZerosLike", x), shape=x.shape)
+
+
+@SHAPES.known("K.ones_like tf.ones_like", "x|tensor|input")
+def _ones_like(call: Bound) -> Value:
+    x = call.floats("x")
+    return replace(op(NUMPY, "OnesLike", x), shape=x.shape)
+
+
+@SHAPES.known("K.gather", "x|reference indices")
+def _backend_gather(call: Bound) -> Value:
+    return _taken(call, 0)
+
+
+@SHAPES.known("tf.gather", "x|params indices * axis=0")
+def _gather(call: Bound) -> Value:
+    return _taken(call, call.integer("axis"))
+
+
+def _taken(call: Bound, axis: int) -> Value:
+    x, indices = call.tensor("x"), call["indices"]
+    if isinstance(indices, Const):
+        index: Json = call.integer("indices")
+    else:
+        index = {"class_name": "__numpy__", "config": {"value": call.integers("indices"), "dtype": "int32"}}
+    return operation(NUMPY, "Take", {"axis": axis}, [x.operand, index], [x])
+
+
+@SHAPES.known("K.batch_flatten", "x")
+def _batch_flatten(call: Bound) -> Value:
+    x = call.tensor("x")
+    if x.shape is None or None in x.shape[1:]:
+        raise NotUnderstood("`K.batch_flatten` of an unknown shape")
+    return op(NUMPY, "Reshape", x, newshape=[-1, math.prod(size for size in x.shape[1:] if size is not None)])
+
+
+@SHAPES.known("K.int_shape", "x")
+def _int_shape(call: Bound) -> Value:
+    return shape_of(call.tensor("x"))
+
+
+@SHAPES.known("K.ndim", "x")
+def _ndim(call: Bound) -> Value:
+    return constant(len(shape_of(call.tensor("x")).dimensions))

@@ -1,0 +1,178 @@
+"""How a known function takes its arguments: its signature, and one call's arguments under its names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from unnest.core.keras3.lambdas.operators import FLOAT, kind
+from unnest.core.keras3.lambdas.values import (
+    Const,
+    Dialect,
+    Items,
+    Name,
+    NotUnderstood,
+    Shape,
+    Tensor,
+    Value,
+    constant,
+    number,
+    operation,
+)
+from unnest.core.model import Json
+
+PAIR = 2
+
+DTYPES = ("float32", "int32", "int64", "uint8", "bool")
+"""Those that a cast gives the same numbers in on all backends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The arguments of one call by their first names in the signature."""
+
+    values: Mapping[str, Value]
+    dialect: Dialect
+
+    def __getitem__(self, name: str) -> Value:
+        return self.values[name]
+
+    def tensor(self, name: str) -> Tensor:
+        """A tensor of whatever dtype."""
+        value = self[name]
+        if not isinstance(value, Tensor):
+            raise NotUnderstood(f"{kind(value)} in a tensor's place")
+        return value
+
+    def floats(self, name: str) -> Tensor:
+        """A tensor of floats."""
+        value = self.tensor(name)
+        if value.dtype != FLOAT:
+            raise NotUnderstood(f"arithmetic on {value.dtype}")
+        return value
+
+    def tensors(self, name: str) -> list[Tensor]:
+        """A list of tensors of one dtype."""
+        value = self[name]
+        if not isinstance(value, Items) or not value.items:
+            raise NotUnderstood(f"{kind(value)} in the place of a list of tensors")
+        parts = [part for part in value.items if isinstance(part, Tensor)]
+        if len(parts) != len(value.items) or len({part.dtype for part in parts}) > 1:
+            raise NotUnderstood("a list that holds more than tensors of one kind")
+        return parts
+
+    def number(self, name: str) -> int | float:
+        """A plain number."""
+        value = number(self[name])
+        if value is None:
+            raise NotUnderstood(f"{kind(self[name])} in a number's place")
+        return value
+
+    def integer(self, name: str) -> int:
+        """A plain integer."""
+        value = self.number(name)
+        if not isinstance(value, int):
+            raise NotUnderstood("a number in an integer's place")
+        return value
+
+    def integers(self, name: str) -> list[int]:
+        """A list of plain integers."""
+        value = self[name]
+        numbers = [number(part) for part in value.items] if isinstance(value, Items) else [None]
+        integers = [each for each in numbers if isinstance(each, int)]
+        if len(integers) != len(numbers):
+            raise NotUnderstood(f"{kind(value)} that should hold integers alone")
+        return integers
+
+    def axis(self, name: str = "axis") -> Json:
+        """One axis, several, or all (null)."""
+        value = self[name]
+        if isinstance(value, Const) and value.value is None:
+            return None
+        return self.integers(name) if isinstance(value, Items) else self.integer(name)
+
+    def flag(self, name: str) -> bool:
+        """A truth value; None counts as false, as TensorFlow's old defaults have it."""
+        value = self[name]
+        if not isinstance(value, Const) or not (value.value is None or isinstance(value.value, bool)):
+            raise NotUnderstood(f"{kind(value)} in the place of a truth value")
+        return bool(value.value)
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self[name]
+        if not isinstance(value, Const) or not isinstance(value.value, str):
+            raise NotUnderstood(f"{kind(value)} in the place of text")
+        return value.value
+
+    def dtype(self, name: str) -> str:
+        """A dtype by text or as a name of TensorFlow's or NumPy's."""
+        value = self[name]
+        text = value.path.rpartition(".")[2] if isinstance(value, Name) else self.text(name)
+        if text not in DTYPES:
+            raise NotUnderstood(f"dtype {text}")
+        return text
+
+    def only(self, **expected: Json) -> None:
+        """Refuse where an argument has another value than the one that is understood."""
+        for name, value in expected.items():
+            given = self[name]
+            if (
+                not isinstance(given, Const)
+                or given.value != value
+                or isinstance(given.value, bool) != isinstance(value, bool)
+            ):
+                raise NotUnderstood(f"`{name}={given.text}`")
+
+
+Handler = Callable[[Bound], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A known function: its arguments, each with all its names, their defaults, and what it computes."""
+
+    parameters: tuple[tuple[str, ...], ...]
+    positional: int
+    defaults: Mapping[str, Const]
+    compute: Handler
+
+
+class Table(dict[str, Function]):
+    """Functions by the names they are known under here."""
+
+    def known(self, names: str, signature: str) -> Callable[[Handler], Handler]:
+        """Enter a function under names apart by spaces."""
+        parameters, defaults = [], {}
+        positional, _, by_name = signature.partition(" * ")
+        for parameter in (*positional.split(), *by_name.split()):
+            spelt, _, default = parameter.partition("=")
+            parameters.append(tuple(spelt.split("|")))
+            if default:
+                defaults[parameters[-1][0]] = constant(json.loads(default))
+
+        def enter(compute: Handler) -> Handler:
+            for name in names.split():
+                assert name not in self, name
+                self[name] = Function(tuple(parameters), len(positional.split()), defaults, compute)
+            return compute
+
+        return enter
+
+
+def shape_of(tensor: Tensor) -> Shape:
+    """The sizes of a tensor as Python sees them, the batch unknown.
+
+    Raises:
+        NotUnderstood: Where not even their number is known.
+
+    """
+    if tensor.shape is None:
+        raise NotUnderstood("a shape that is not known")
+    return Shape(tensor.shape, dynamic=False, text="")
+
+
+def op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:
+    """An operation of Keras 3 on tensors alone, with these arguments of its class."""
+    return operation(module, class_name, config, [tensor.operand for tensor in tensors], tensors)
