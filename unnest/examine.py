@@ -10,13 +10,14 @@ from unnest.core import stored_code
 from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph
-from unnest.errors import Unreadable
+from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
 from unnest.formats.boundary import reading
 from unnest.formats.detect import open_container
+from unnest.options import FixOptions
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
-from unnest.report.result import Report, Writer
+from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
     from unnest.report.diagram import Drawing
@@ -73,6 +74,30 @@ def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices
         return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
     except OverBudget:
         return None
+
+
+def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) -> AsKeras3 | None:
+    """What --keras 3 would do with a file whose report says that Keras 3 does not load it; else None.
+
+    None also where that is not known, as where the file's budget does not last for a second plan.
+    """
+    if "Keras 3" not in report.does_not_load_in:
+        return None
+    from unnest.formats.keras3.dialect import aim_keras_3  # a third of all modules
+
+    try:
+        if made.refusal is not None:
+            return AsKeras3(made.refusal.message)
+        aim_keras_3(source, made, None)
+    except Refused as e:
+        return AsKeras3(e.message.removeprefix(f"{source.path}: "))
+    except Exception:  # noqa: BLE001 - nobody asked for it yet: what was asked for is done, and stays so
+        return None
+    given = [f"--slice-layer={name}" for name in sorted(options.slice_layers)]
+    given += ["--architecture", "MODEL.json"] if options.architecture is not None else []
+    flags = {"--keep-nested": options.keep_nested, "--trust": options.trust}
+    given += [flag for flag, is_given in flags.items() if is_given]
+    return AsKeras3(options=tuple(given))
 
 
 def loading_facts(model: Stored, path: str, container: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def inspect(
     `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
     was saved or of its template. `slice_layers` are the classes of which the caller vouches that
     they cut the batch in order. `trust` raises the limits of work and memory. With `draw` the
-    report has a `drawing`, for `unnest.report.diagram`.
+    report is one to be read: it has a `drawing`, for `unnest.report.diagram`, and `as_keras_3`.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
     if remote.is_remote(report.path):
@@ -66,7 +66,12 @@ def inspect(
             report = examine.described(report, source, made)
             report = replace(report, near_misses=made.near_misses, fix_would=examine.foreseen(made))
             if draw:
-                report = replace(report, drawing=examine.drawing(source, made, known, choices))
+                options = FixOptions(architecture=known, slice_layers=choices.slice_layers, trust=trust)
+                report = replace(
+                    report,
+                    drawing=examine.drawing(source, made, known, choices),
+                    as_keras_3=examine.as_keras_3(source, made, report, options),
+                )
             if made.refusal is not None and made.refusal.code == MISMATCH:
                 return replace(report, error=Problem(MISMATCH, f"{source.path}: {made.refusal.message}"))
             return report
@@ -138,6 +143,8 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
                 result = examine.described(result, source, made)
             with writing(options.output or path):
                 done = carried_out(result, source, made, options, meter, read)
+            if options.keras == "original":
+                done = replace(done, as_keras_3=examine.as_keras_3(source, made, done, options))
         if options.verify and not options.dry_run and done.output is not None:
             from unnest.verify import verified
 

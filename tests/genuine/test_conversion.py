@@ -284,3 +284,37 @@ def test_a_graph_is_cut_whoever_owns_its_weights(tmp_path: Path, monkeypatch: py
     done = unnest.fix(folder, tmp_path / "m.h5")
     assert done.error is not None
     assert (done.action, done.error.message) == ("refused", "these are other weights")
+
+
+#: Fixture -> what --keras 3 says of it, None where it writes it.
+REMEDIES = {
+    "k224/official-nested-sgdm/parallel.h5": None,
+    "tf215/carried-nested-x3-double/base.h5": None,
+    "k122/kuza-multiio-x3-pjson/model.json": None,
+    "{gone}": "'s' (SReLU): Keras 3 has no layer for it",
+}
+
+
+@pytest.mark.parametrize("name", REMEDIES)
+def test_a_report_names_the_command_for_keras_3_where_it_works(name: str, tmp_path: Path) -> None:
+    """What inspect says of a file that Keras 3 does not load, and fix of its output, is what --keras 3 then does."""
+    path = FIXTURES / name if name[0] != "{" else tmp_path / "model.json"
+    if not path.exists():
+        layers = [{"class_name": "SReLU", "config": {"name": "s", "trainable": True, "batch_input_shape": [None, 4]}}]
+        path.write_text(json.dumps({"class_name": "Sequential", "keras_version": "2.0.9", "config": layers}))
+    done = unnest.fix(path, tmp_path / "today", dry_run=True, keras="3", to=None)
+    message = None if done.error is None else done.error.message.removeprefix(f"{path}: ")
+    assert message == REMEDIES[name]
+    for report in (unnest.inspect(path, draw=True), unnest.fix(path, dry_run=True)):
+        assert "Keras 3" in report.does_not_load_in
+        assert report.as_keras_3 is not None
+        assert report.as_keras_3.refusal == message
+    assert unnest.inspect(path).as_keras_3 is None
+
+
+def test_the_command_for_keras_3_has_the_options_of_the_run() -> None:
+    """Without them it would be another file's."""
+    path = FIXTURES / "k224" / "official-nested-sgdm" / "parallel.h5"
+    report = unnest.inspect(path, draw=True, slice_layers=["Cut"], trust=True)
+    assert report.as_keras_3 is not None
+    assert report.as_keras_3.options == ("--slice-layer=Cut", "--trust")

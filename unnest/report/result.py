@@ -42,6 +42,14 @@ class Kept(NamedTuple):
     optimizer: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class AsKeras3:
+    """What `fix --keras 3` would do with a file: why it refuses it, or what has to be given beside the path."""
+
+    refusal: str | None = None
+    options: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """One model: what it is, and whether it is a parallel one."""
@@ -65,6 +73,8 @@ class Report:
     load: str | None = None
     #: The Keras of today that does not load it, or may compute something else -> why.
     does_not_load_in: Mapping[str, str] = field(default_factory=dict)
+    #: Of what Keras 3 does not load: what --keras 3 would do with it, where that was asked; no part of the JSON report.
+    as_keras_3: AsKeras3 | None = None
     #: What has to be given to load it.
     needs: Needs = field(default_factory=Needs)
     #: The picture of it, where it was asked for; no part of the JSON report.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
 from unnest.report.load_hint import UNPROMISED
-from unnest.report.result import Report, Result, Tally
+from unnest.report.result import AsKeras3, Report, Result, Tally
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -128,13 +128,20 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
-    """Why today's Keras does not load it, or not safely, and the command that makes a file that it does."""
+    """Why today's Keras does not load it, or not safely, and the command for a file that it does."""
     why = report.does_not_load_in.get("Keras 3")
-    if why is not None:
-        answer = "not safely. " if why == UNPROMISED else "no: "
-        given = " --architecture MODEL.json" if report.contents == "weights" else ""
-        command = f"unnest fix {shlex.quote(report.path)}{given} --keras 3"
-        yield f"Keras 3: {answer}{why}. To get a file made for Keras 3, run: {command}"
+    if why is None:
+        return
+    answer = "not safely. " if why == UNPROMISED else "no: "
+    asked = report.as_keras_3 or AsKeras3()
+    if asked.refusal is not None:
+        yield f"Keras 3: {answer}{why}. --keras 3 refuses it: {asked.refusal}"
+        return
+    given = [*asked.options]
+    if report.contents == "weights" and "--architecture" not in given:
+        given += ["--architecture", "MODEL.json"]
+    command = shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
+    yield f"Keras 3: {answer}{why}. To get a file made for Keras 3, run: {command}"
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:

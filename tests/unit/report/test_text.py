@@ -10,7 +10,7 @@ from unnest.core.model import Wrapper
 from unnest.findings import Code
 from unnest.report import scan_page, text
 from unnest.report.load_hint import UNPROMISED
-from unnest.report.result import Problem, Report, Result, Tally, Writer
+from unnest.report.result import AsKeras3, Problem, Report, Result, Tally, Writer
 
 TORN = Report(
     path="a\x1b[2J.h5", verdict="unreadable", error=Problem("truncated", "a\x1b[2J.h5: is cut short; copy it")
@@ -115,3 +115,18 @@ def test_keras_3(why: str, answer: str) -> None:
     assert line == f"Keras 3: {answer}. To get a file made for Keras 3, run: unnest fix b.h5 --keras 3"
     weights = text.render(replace(report, contents="weights"))
     assert weights.endswith("run: unnest fix b.h5 --architecture MODEL.json --keras 3")
+
+
+@pytest.mark.parametrize(
+    ("as_keras_3", "end"),
+    [
+        (AsKeras3(), "To get a file made for Keras 3, run: unnest fix 'a b.h5' --keras 3"),
+        (AsKeras3(options=("--trust",)), "To get a file made for Keras 3, run: unnest fix 'a b.h5' --trust --keras 3"),
+        (AsKeras3("'s' (SReLU): gone"), "--keras 3 refuses it: 's' (SReLU): gone"),
+    ],
+    ids=["command", "options", "refused"],
+)
+def test_the_command_for_keras_3(as_keras_3: AsKeras3, end: str) -> None:
+    """Shown where it works; where it would refuse the file, why."""
+    report = Report(path="a b.h5", verdict="clean", does_not_load_in={"Keras 3": "old"}, as_keras_3=as_keras_3)
+    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old. {end}"

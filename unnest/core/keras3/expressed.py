@@ -88,7 +88,7 @@ def _locally_connected(
         x = LayerCall(shaped, (LayerCall(activated, (x,)),))
         return (LayerCall(back, (x,)) if first else x,)
 
-    from unnest.core.keras3.layers import activated as with_activation
+    from unnest.core.keras3.layers.activations import activated as with_activation
 
     made = with_activation(dense, context)
     if not isinstance(made, NewLayer):
@@ -148,7 +148,7 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     size = weights[0].shape[1] if weights else config.get("input_dim")
     if not isinstance(size, int):
         raise refused(name, kind, "its size is not stored")
-    from unnest.core.keras3.layers import activated
+    from unnest.core.keras3.layers.activations import activated
 
     dense = NewLayer(
         f"{name}_transform",

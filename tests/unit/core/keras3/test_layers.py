@@ -8,7 +8,8 @@ import pytest
 
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.layers import activation, piece
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.layers.activations import activation
 from unnest.core.keras3.pieces import Arguments, Expansion, NewLayer, Piece
 from unnest.core.model import JsonObject, Tensor
 

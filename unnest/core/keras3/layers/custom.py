@@ -1,0 +1,53 @@
+"""Classes that no rule knows: of Keras's own, which are refused, and somebody's, which stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unnest.core.keras3 import config_values
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras_facts.layer_classes import OWN, is_keras_class, is_namesake
+from unnest.core.model import JsonObject
+
+
+def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
+    """Whether a class that is called as one of Keras's is somebody's own."""
+    if is_namesake(kind, config, context.release, in_tensorflow=context.is_tf):
+        return True
+    return isinstance(entry.get("module"), str) and not is_keras_class(kind, entry)
+
+
+def without_rule(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """A layer that Keras 3 has not: of Keras's own, which is refused, or of somebody's."""
+    if kind in GONE:
+        raise refused(name, kind, GONE[kind])
+    if kind in OWN:
+        raise refused(name, kind, "how this layer is written for Keras 3 is not known")
+    return kept(kind, config, name, weights, context)
+
+
+def kept(kind: str, config: Config, name: str, weights: Weights, context: Context) -> NewLayer:
+    """A layer of somebody's own class: carried as it is."""
+    bare = kind.rpartition(">")[2]
+    context.custom[bare] = f"layer {name!r}"
+    base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
+    if isinstance(base.get("dtype"), Mapping):
+        base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
+    return NewLayer(name, bare, {**base, "name": name}, weights, None, kind)
+
+
+#: Classes of Keras that nobody but their own code can compute.
+GONE = {
+    "DenseFeatures": "feature columns are no layers of Keras 3",
+    "SequenceFeatures": "feature columns are no layers of Keras 3",
+    "ConvRNN2D": "a cell of convolutions has no layer of its own in Keras 3",
+    "RandomHeight": "Keras 3 has no RandomHeight: take the layer out of the model, it works in training alone",
+    "RandomWidth": "Keras 3 has no RandomWidth: take the layer out of the model, it works in training alone",
+    "RandomCrop": "Keras 3's RandomCrop does not crop at inference, as this one did",
+    "ParametricSoftplus": "Keras 3 has no layer for it",
+    "SReLU": "Keras 3 has no layer for it",
+    "KernelLSHLayer": "Keras 3 has no such layer",
+    "RandomFourierFeatures": "Keras 3 has no such layer",
+}

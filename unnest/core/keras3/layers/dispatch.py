@@ -1,0 +1,129 @@
+"""Which rule serves which class of layer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from unnest.core.architecture import is_model
+from unnest.core.keras3 import expressed, keras_1, operations, stored_functions
+from unnest.core.keras3.config_values import plain
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.layers import (
+    Config,
+    Rule,
+    Weights,
+    activation_layers,
+    convolutions,
+    inputs,
+    merging,
+    normalization,
+    preprocessing,
+    recurrent,
+    regularization,
+    stored_kernels,
+    wrappers,
+)
+from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_rule
+from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.model import JsonObject, Tensor
+
+#: Another name of a class of Keras 3.
+ALIASES = {
+    "SyncBatchNormalization": "BatchNormalization", "AvgPool1D": "AveragePooling1D", "AvgPool2D": "AveragePooling2D",
+    "AvgPool3D": "AveragePooling3D", "MaxPool1D": "MaxPooling1D", "MaxPool2D": "MaxPooling2D",
+    "MaxPool3D": "MaxPooling3D", "Convolution2DTranspose": "Conv2DTranspose",
+}  # fmt: skip
+
+
+def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
+    """What a layer entry becomes. Raises CannotConvert."""
+    config = entry.get("config")
+    made = _piece(entry, name, weights, context)
+    if isinstance(made, NewLayer) and made.weights and not is_model(made.entry):
+        frozen = isinstance(config, Mapping) and config.get("trainable") is False
+        return replace(made, weights=tuple(_flagged(made, frozen=frozen)))
+    return made
+
+
+def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
+    """The weights, each told whether it is trained; what a wrapped layer's are, it was told before."""
+    trained = len(layer.weights)
+    if layer.class_name == "BatchNormalization":
+        trained = bool(layer.config.get("scale", True)) + bool(layer.config.get("center", True))
+    elif layer.class_name == "Normalization":
+        trained = 0
+    for k, weight in enumerate(layer.weights):
+        yield weight._replace(trained=weight.trained and k < trained and not frozen)
+
+
+def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
+    weights = tuple(w._replace(trained=True) for w in weights) if not is_model(entry) else weights
+    if is_model(entry):
+        from unnest.core.keras3.models import nested
+
+        return nested(entry, name, weights, context)
+    kind, config = str(entry.get("class_name")), plain(entry.get("config"))
+    settings: Config = config if isinstance(config, Mapping) else {}
+    registered = entry.get("registered_name")
+    if isinstance(registered, str) and ">" in registered:
+        kind = registered
+    if kind in OWN and is_somebodys_class(kind, entry, settings, context):
+        return kept(kind, settings, name, weights, context)
+    bare = re.sub(r"V[12]$", "", kind)
+    known = bare in SIGNATURES or bare in RULES or bare in ALIASES
+    if bare != kind and known:
+        context.note("class-name", name, f"{kind} is {bare}")
+        kind = bare
+    keras_1s = keras_1.is_keras_1(settings, context)
+    if keras_1s and kind != "Merge":
+        kind, settings = keras_1.translated(kind, settings, name, context)
+        weights = stored_kernels.of_keras_1(kind, settings, name, weights, context)
+    kind = ALIASES.get(kind, kind)
+    weights = stored_kernels.correlating(kind, weights, name, context)
+    rule = RULES.get(kind)
+    if rule is not None:
+        return rule(kind, settings, name, weights, context)
+    if kind not in SIGNATURES:
+        return without_rule(kind, settings, name, weights, context)
+    return plain_layer(kind, settings, name, weights, context)
+
+
+#: Class -> its rule; a class of Keras 3 without one is a plain layer.
+RULES: dict[str, Rule] = {
+    "InputLayer": inputs.input_layer,
+    "Activation": activation_layers.activation_layer,
+    "ThresholdedReLU": activation_layers.thresholded_relu,
+    "Merge": merging.merge,
+    "BatchNormalization": normalization.batch_normalization,
+    **dict.fromkeys(
+        ("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "LSTMCell", "GRUCell", "SimpleRNNCell"),
+        recurrent.recurrent_layer,
+    ),
+    "CuDNNLSTM": recurrent.cudnn,
+    "CuDNNGRU": recurrent.cudnn,
+    "ConvLSTM1D": recurrent.conv_lstm,
+    "ConvLSTM2D": recurrent.conv_lstm,
+    "ConvLSTM3D": recurrent.conv_lstm,
+    "GaussianNoise": regularization.gaussian_noise,
+    "PReLU": activation_layers.prelu,
+    "SeparableConv1D": convolutions.separable_1d,
+    "Resizing": preprocessing.resizing,
+    "Rescaling": preprocessing.rescaling,
+    "Softmax": activation_layers.softmax,
+    "UpSampling2D": preprocessing.upsampling_2d,
+    "RNN": recurrent.rnn,
+    "Lambda": stored_functions.rule,
+    **dict.fromkeys(("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"), operations.rule),
+    "LocallyConnected1D": expressed.locally_connected,
+    "LocallyConnected2D": expressed.locally_connected,
+    "MaxoutDense": expressed.maxout,
+    "Highway": expressed.highway,
+    "StackedRNNCells": recurrent.stacked_cells,
+    "TimeDistributed": wrappers.time_distributed,
+    "Bidirectional": wrappers.bidirectional,
+}

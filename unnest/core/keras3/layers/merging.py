@@ -1,0 +1,28 @@
+"""Keras 1's Merge."""
+
+from __future__ import annotations
+
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.pieces import Piece
+from unnest.core.model import Json
+
+MERGES = {"sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum", "concat": "Concatenate", "dot": "Dot"}
+
+
+def merge(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Keras 1's Merge, by its mode."""
+    mode = config.get("mode")
+    if config.get("layers"):
+        raise refused(name, kind, "holds its branches, models of their own, as a Sequential's first layer")
+    if config.get("mode_type", "raw") != "raw" or mode not in MERGES:
+        raise refused(name, kind, f"mode {mode!r} is code, or has no counterpart in Keras 3")
+    context.note("merge", name)
+    new: dict[str, Json] = {"name": name, "trainable": True}
+    if mode == "concat":
+        new["axis"] = config.get("concat_axis", -1)
+    if mode == "dot":
+        new["axes"] = config.get("dot_axes", -1)
+        new["normalize"] = False
+    return plain_layer(MERGES[str(mode)], new, name, weights, context)

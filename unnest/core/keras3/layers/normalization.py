@@ -1,0 +1,24 @@
+"""BatchNormalization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.pieces import Piece
+
+
+def batch_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """BatchNormalization along one axis. Raises CannotConvert for Keras 1's modes 1 and 2."""
+    mode = config.get("mode", 0)
+    axis = config.get("axis")
+    if isinstance(axis, Sequence) and len(axis) != 1:
+        raise refused(name, kind, f"Keras 3 normalizes along one axis, and this one along {axis!r}")
+    if mode == 0:
+        # Keras 1's config speaks of no initializers, and its layer has all four weights.
+        if "gamma_initializer" not in config and len(weights) not in (0, 4):
+            raise refused(name, kind, f"has {len(weights)} weights in place of 4")
+        return plain_layer(kind, config, name, weights, context)
+    raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes by the batch at hand, which Keras 3 does not")

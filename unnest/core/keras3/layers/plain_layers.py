@@ -1,0 +1,43 @@
+"""A layer that Keras 3 has too, with its arguments of today."""
+
+from __future__ import annotations
+
+from unnest.core.keras3 import arguments, expressed
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.expressed import CONVOLUTIONS
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.activations import activated
+from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras_facts.weight_specs import expected
+
+
+def plain_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """A layer that Keras 3 has too."""
+    promised = expected(config)
+    if promised is not None and weights and promised.total != len(weights) and kind not in HOLDERS:
+        raise refused(name, kind, f"has {len(weights)} weights, and its config promises {promised.total}")
+    new = arguments.written(kind, config, name, context)
+    if not config.get("dtype") and any(w.dtype[1:] == "f8" for w in weights):
+        new["dtype"] = "float64"
+    layer = NewLayer(name, kind, new, weights)
+    made = activated(layer, context) if "activation" in new else layer
+    biased = new.get("data_format") == "channels_first" and new.get("use_bias", True)
+    return (
+        expressed.channels_first(made, context)
+        if biased and kind in CONVOLUTIONS and isinstance(made, NewLayer)
+        else made
+    )
+
+
+#: Layers whose own config promises nothing of all their weights.
+HOLDERS = frozenset(
+    {
+        "MultiHeadAttention",
+        "EinsumDense",
+        "SpectralNormalization",
+        "Normalization",
+        "PReLU",
+        "Attention",
+        "AdditiveAttention",
+    }
+)

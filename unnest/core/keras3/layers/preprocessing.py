@@ -1,0 +1,46 @@
+"""Layers that resize or rescale: UpSampling2D, Resizing, Rescaling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unnest.core.keras3 import expressed
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.pieces import Arguments, Choice, Expansion, NewLayer, Piece, Tree
+
+
+def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
+    how = config.get("interpolation", "nearest")
+    if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
+        raise refused(name, kind, f"Keras 3 has no interpolation {how!r}")
+    if how != "bilinear" or context.half_pixels:
+        return plain_layer(kind, config, name, weights, context)
+    if context.half_pixels is None or context.backend == "theano":
+        raise refused(name, kind, "which pixel centres its bilinear interpolation had does not follow from the file")
+    context.note("bilinear", name)
+    made = plain_layer(kind, config, name, weights, context)
+    assert isinstance(made, NewLayer)
+    return Choice(lambda specs: expressed.bilinear(made, specs[0]))
+
+
+def resizing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Resizing by an interpolation that Keras 3 has."""
+    if config.get("interpolation", "bilinear") in ("gaussian", "mitchellcubic"):
+        raise refused(name, kind, f"Keras 3 has no interpolation {config['interpolation']!r}")
+    return plain_layer(kind, config, name, weights, context)
+
+
+def rescaling(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Rescaling; where there are masks, as operations, which pass none on, as it did not."""
+    scale, offset = config.get("scale", 1.0), config.get("offset", 0.0)
+    if not context.masks or not isinstance(scale, int | float) or not isinstance(offset, int | float):
+        return plain_layer(kind, config, name, weights, context)
+    context.note("mask", name)
+
+    def outputs(call: Arguments) -> Sequence[Tree]:
+        return (expressed.operation("Add", expressed.operation("Multiply", call.args[0], scale), offset),)
+
+    return Expansion(outputs)

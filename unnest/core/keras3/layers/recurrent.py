@@ -1,0 +1,111 @@
+"""Recurrent layers and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.keras3 import arguments, expressed, tensors
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer
+from unnest.core.keras3.layers.wrappers import inner_layer
+from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras_facts.own_functions import HARD_SIGMOID
+from unnest.core.keras_facts.weight_specs import expected
+
+#: Gates in the order of the kernels' last axis.
+GATES = {"LSTM": "ifco", "GRU": "zrh", "ConvLSTM1D": "ifco", "ConvLSTM2D": "ifco", "ConvLSTM3D": "ifco"}
+
+
+def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """LSTM, GRU, SimpleRNN, ConvLSTM and their cells."""
+    if not {"units", "filters"} & set(config):
+        raise refused(name, kind, "its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
+    if config.get("time_major"):
+        made = recurrent_layer(kind, {**config, "time_major": False}, name, weights, context)
+        return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)
+    new = arguments.written(kind, config, name, context)
+    base = kind.removesuffix("Cell")
+    gates = GATES.get(base, "h")
+    recurrent = activation(new.get("recurrent_activation", "linear"), name, kind, context)
+    act = activation(new.get("activation"), name, kind, context)
+    if is_layer(recurrent) or is_layer(act):
+        raise refused(name, kind, "an activation that is a layer has no place inside a recurrent layer")
+    if act == HARD_SIGMOID and len(gates) == len("ifco"):
+        raise refused(
+            name, kind, "hard_sigmoid as the activation acts on the cell state too, and is another function today"
+        )
+    new["activation"] = act
+    if "recurrent_activation" in new:
+        new["recurrent_activation"] = recurrent
+    sized = len(weights) in (0, 2, 3)
+    if not sized or (weights and len(weights) != 2 + bool(new.get("use_bias", True))):
+        raise refused(name, kind, f"has {len(weights)} weights, and its config promises others")
+    inner = {"i", "f", "o", "z", "r"} if recurrent == HARD_SIGMOID else set()
+    outer = {"h"} if act == HARD_SIGMOID else set()
+    factors = [HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates]
+    if inner or outer:
+        context.note("hard-sigmoid", name)
+        weights = tuple(tensors.scaled(w, *factors) for w in weights)
+    if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
+        two = len(weights[2].shape) == 2  # noqa: PLR2004
+        if two is not bool(new.get("reset_after")):
+            raise refused(name, kind, f"its bias has the shape {weights[2].shape}, and reset_after is not {two}")
+    return NewLayer(name, kind, new, weights)
+
+
+def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """CuDNNLSTM and CuDNNGRU: what they compute is LSTM's and GRU's with sigmoid, tanh and (GRU) reset_after."""
+    context.note("cudnn-rnn", name)
+    base = kind.removeprefix("CuDNN")
+    settings = {
+        **config, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True,
+        **({"reset_after": True} if base == "GRU" else {}),
+    }  # fmt: skip
+    if weights:
+        if len(weights) != 3:  # noqa: PLR2004 - kernel, recurrent kernel, bias
+            raise refused(name, kind, f"has {len(weights)} weights in place of 3")
+        kernel, recurrent, bias = weights
+        count = len(GATES[base])
+        rows, units = kernel.shape[0], kernel.shape[1] // count
+        parts = [tensors.transposed(tensors.reshaped(k, units, rows), 1, 0) for k in tensors.blocks(kernel, 1, count)]
+        across = [tensors.transposed(k, 1, 0) for k in tensors.blocks(recurrent, 1, count)]
+        both = (
+            tensors.added(*tensors.blocks(bias, 0, 2)) if base == "LSTM" else tensors.reshaped(bias, 2, count * units)
+        )
+        weights = (tensors.concatenated(parts, 1), tensors.concatenated(across, 1), both)
+    return recurrent_layer(base, settings, name, weights, context)
+
+
+def rnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """RNN over a cell."""
+    if config.get("time_major"):
+        made = rnn(kind, {**config, "time_major": False}, name, weights, context)
+        return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)
+    cell = inner_layer(config.get("cell"), name, kind, weights, context)
+    new = arguments.written(kind, {**config, "cell": None}, name, context)
+    return NewLayer(name, kind, {**new, "cell": cell.entry}, cell.weights)
+
+
+def stacked_cells(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """StackedRNNCells: each cell has the next of the weights."""
+    cells, made, rest = config.get("cells"), [], weights
+    if not isinstance(cells, Sequence):
+        raise refused(name, kind, "holds no list of cells")
+    if config.get("reverse_state_order"):
+        raise refused(name, kind, "reverse_state_order has no counterpart in Keras 3")
+    for cell in cells:
+        told = expected(cell.get("config")) if isinstance(cell, Mapping) else None
+        count = 0 if told is None or not weights else told.total
+        made.append(inner_layer(cell, name, kind, rest[:count], context))
+        rest = rest[count:]
+    if rest:
+        raise refused(name, kind, "its cells promise other weights than it has")
+    left = {k: v for k, v in config.items() if k not in ("cells", "reverse_state_order")}
+    new = arguments.written(kind, left, name, context)
+    return NewLayer(name, kind, {**new, "cells": [c.entry for c in made]}, tuple(w for c in made for w in c.weights))
+
+
+def conv_lstm(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """ConvLSTM takes time_major, and does not heed it (seen with tf.keras 2.15)."""
+    return recurrent_layer(kind, {k: v for k, v in config.items() if k != "time_major"}, name, weights, context)

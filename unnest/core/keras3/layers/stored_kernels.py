@@ -1,0 +1,64 @@
+"""Weights of Keras 1 and of the Theano backend in today's order."""
+
+from __future__ import annotations
+
+from unnest.core.keras3 import tensors
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights
+from unnest.core.keras3.layers.recurrent import GATES
+
+
+def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Weights:
+    """Keras 1's arrays in the form that Keras 2 has them in (source: Keras 2.2.4, preprocess_weights_for_loading)."""
+    gates = KERAS_1_GATES.get(kind)
+    if gates and len(weights) == 3 * len(gates):
+        context.note("keras-1-gates", name)
+        order = [gates.index(gate) for gate in GATES[kind]]
+        if kind == "ConvLSTM2D" and config.get("data_format") == "channels_first":
+            weights = tuple(tensors.transposed(w, 2, 3, 1, 0) if len(w.shape) == 4 else w for w in weights)  # noqa: PLR2004
+        return tuple(
+            tensors.concatenated([weights[3 * g + k] for g in order], len(weights[k].shape) - 1) for k in range(3)
+        )
+    if not weights:
+        return weights
+    kernel, *rest = weights
+    axes: tuple[int, ...] = ()
+    if kind == "Conv1D":
+        context.note("keras-1-kernel", name)
+        size = config.get("kernel_size")
+        if kernel.shape[:2] != (size, 1) or kernel.shape[3] != config.get("filters"):
+            kernel = tensors.transposed(kernel, 2, 3, 1, 0)
+        return (tensors.reshaped(kernel, kernel.shape[0], *kernel.shape[2:]), *rest)
+    first = config.get("data_format") == "channels_first"
+    if kind in ("Conv2D", "Conv3D") and first:
+        axes = (2, 3, 1, 0) if kind == "Conv2D" else (2, 3, 4, 1, 0)
+    if kind == "Conv2DTranspose":
+        axes = (2, 3, 0, 1) if first else (0, 1, 3, 2)
+    if kind == "SeparableConv2D" and first:
+        context.note("keras-1-kernel", name)
+        return (*(tensors.transposed(w, 2, 3, 1, 0) for w in weights[:2]), *weights[2:])
+    if axes:
+        context.note("keras-1-kernel", name)
+        kernel = tensors.transposed(kernel, *axes)
+    return (kernel, *rest)
+
+
+#: The gates of Keras 1's arrays, three for each (source: Keras 1.2.2, keras/layers/recurrent.py).
+KERAS_1_GATES = {"LSTM": "icfo", "GRU": "zrh", "ConvLSTM2D": "icfo"}
+
+#: Layers whose kernels the Theano backend convolves with.
+CONVOLVING = {"Conv1D": 1, "Conv2D": 2, "Conv3D": 3, "Conv2DTranspose": 2, "ConvLSTM2D": 2}
+
+
+def correlating(kind: str, weights: Weights, name: str, context: Context) -> Weights:
+    """Kernels for a backend that correlates."""
+    if context.backend != "theano" or not weights:
+        return weights
+    if kind.startswith(("Separable", "Depthwise", "Conv3DTranspose", "LocallyConnected")):
+        raise refused(name, kind, "how the Theano backend laid out its kernel was not measured")
+    rank = CONVOLVING.get(kind)
+    if rank is None:
+        return weights
+    context.note("theano-kernel", name)
+    kernels = 2 if kind == "ConvLSTM2D" else 1
+    return (*(tensors.flipped(w, *range(rank)) for w in weights[:kernels]), *weights[kernels:])

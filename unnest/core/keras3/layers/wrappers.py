@@ -1,0 +1,72 @@
+"""Layers that hold a layer: TimeDistributed and Bidirectional."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from unnest.core.keras3 import arguments
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layers import Config, Weights, piece
+from unnest.core.keras3.pieces import Choice, Expansion, NewLayer, Piece, chain
+from unnest.core.model import Json
+
+
+def inner_layer(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> NewLayer:
+    """The layer inside another. Raises CannotConvert where it would be several."""
+    made = _held(entry, name, kind, weights, context)
+    if not isinstance(made, NewLayer):
+        inner = entry.get("class_name") if isinstance(entry, Mapping) else "layer"
+        raise refused(name, kind, f"the {inner} in it is several layers today")
+    return made
+
+
+def _held(entry: Json, name: str, kind: str, weights: Weights, context: Context) -> Piece:
+    if not isinstance(entry, Mapping):
+        raise refused(name, kind, "holds no layer")
+    config = entry.get("config")
+    called = config.get("name") if isinstance(config, Mapping) else None
+    called = called if isinstance(called, str) else entry.get("name")
+    default = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(entry.get("class_name"))).lower()
+    made = piece(entry, called if isinstance(called, str) else default, weights, context)
+    return made.resolved([None]) if isinstance(made, Choice) else made
+
+
+def time_distributed(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """TimeDistributed; over a chain of layers it is a chain of its own kind."""
+    held = _held(config.get("layer"), name, kind, weights, context)
+    new = arguments.written(kind, {**config, "layer": None}, name, context)
+    if isinstance(held, NewLayer):
+        return NewLayer(name, kind, {**new, "layer": held.entry}, held.weights)
+    if not isinstance(held, Expansion) or held.chain is None:
+        raise refused(name, kind, "the layer in it is several operations today")
+    parts = []
+    for k, inner in enumerate(held.chain):
+        called = name if k == len(held.chain) - 1 else f"{name}_{inner.name}"
+        parts.append(NewLayer(called, kind, {**new, "name": called, "layer": inner.entry}, inner.weights))
+    return chain(*parts)
+
+
+def bidirectional(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Both directions have half of the weights."""
+    half = len(weights) // 2
+    held = config.get("layer")
+    if config.get("backward_layer") is None and isinstance(held, Mapping) and isinstance(held.get("config"), Mapping):
+        settings = held["config"]
+        if settings.get("go_backwards"):  # type: ignore[union-attr]  # a mapping, as asked
+            # Keras 3 makes the other direction go backwards whichever way this one goes.
+            config = {**config, "backward_layer": {**held, "config": {**settings, "go_backwards": False}}}  # type: ignore[dict-item]
+            context.note("defaults-of-then", name, "the direction of backward_layer")
+    forward = inner_layer(config.get("layer"), name, kind, weights[:half], context)
+    other = config.get("backward_layer")
+    if other is not None:
+        backward = inner_layer(other, name, kind, weights[half:], context)
+    else:
+        backward = inner_layer(config.get("layer"), name, kind, weights[half:], context)
+    new = arguments.written(kind, {**config, "layer": None, "backward_layer": None}, name, context)
+    new["layer"] = forward.entry
+    if other is not None:
+        new["backward_layer"] = backward.entry
+    else:
+        new.pop("backward_layer", None)
+    return NewLayer(name, kind, new, (*forward.weights, *backward.weights))
