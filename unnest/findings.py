@@ -127,6 +127,11 @@ class Code(Enum):
         "weights were multiplied by a constant, and training goes on with another effective rate for them",
         "predictions are the same; compile with a fresh optimizer where that matters",
     )
+    UNSCALED = (
+        "warning",
+        "hard_sigmoid was 0.2 x + 0.5 and is x / 6 + 0.5 today, and there are no weights to multiply by 1.2: {what}",
+        "give the weights too: unnest fix WEIGHTS.h5 --architecture MODEL.json --keras 3",
+    )
     OTHER_EPSILON = (
         "warning",
         "{kind}'s epsilon of {epsilon} stood outside the root; squared and inside, so large a one gives other steps",

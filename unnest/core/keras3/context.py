@@ -46,6 +46,8 @@ class Context:
     #: Layers for which that is a guess: none that says it is in the model.
     guessed: list[str] = field(default_factory=list)
     is_format_told: bool = True
+    #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
+    unscaled: list[str] = field(default_factory=list)
     custom: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)

@@ -52,6 +52,8 @@ def convert(stored: Stored) -> Converted:
         return Converted(None, context.conversions(), tuple(context.findings), Refusal("cannot-convert", f"{e}"))
     if context.guessed:
         context.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.guessed)))
+    if context.unscaled:
+        context.findings.append(Code.UNSCALED(what=listed(context.unscaled)))
     if context.custom:
         context.findings.append(Code.CUSTOM_OBJECTS(
             what=listed([f"{kind} ({where})" for kind, where in context.custom.items()]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -60,28 +60,28 @@ def activated(layer: NewLayer, context: Context) -> Piece:
     new = replace(layer, config={**layer.config, "activation": found})
     if found != HARD_SIGMOID:
         return new
-    context.note("hard-sigmoid", layer.name)
-    if layer.weights:
-        return replace(new, weights=scaled_all(new, context))
-    factor = _rescaling(f"{layer.name}_rescaled", layer.config.get("dtype"))
     if layer.class_name == "Activation":
-        return chain(factor, new)
-    # The file holds no weights to multiply: what the layer gives is multiplied.
-    linear = replace(
-        layer.renamed(f"{layer.name}_linear"),
-        config={**layer.config, "name": f"{layer.name}_linear", "activation": "linear"},
-    )
-    config = {"name": layer.name, "trainable": True, "dtype": layer.config.get("dtype"), "activation": HARD_SIGMOID}
-    return chain(linear, factor, NewLayer(layer.name, "Activation", config))
+        context.note("hard-sigmoid", layer.name)
+        return chain(_rescaling(f"{layer.name}_rescaled", layer.config.get("dtype")), new)
+    return replace(new, weights=scaled(new.weights, factors_of(new), layer.name, context))
 
 
-def scaled_all(layer: NewLayer, context: Context) -> Weights:
-    """Kernel and bias times 1.2; of a separable convolution the last kernel."""
-    del context
-    if layer.class_name.startswith("Separable"):
-        first, *rest = layer.weights
-        return (first, *(tensors.scaled(w, HARD_SIGMOID_FACTOR) for w in rest))
-    return tuple(tensors.scaled(w, HARD_SIGMOID_FACTOR) for w in layer.weights)
+def factors_of(layer: NewLayer) -> list[tuple[float, ...]]:
+    """The factor of each weight of a layer that feeds a hard_sigmoid; 1 for a separable one's first kernel."""
+    through = [(1.0,)] if layer.class_name.startswith("Separable") else []
+    return [*through, *[(HARD_SIGMOID_FACTOR,)] * (len(layer.weights) - len(through))]
+
+
+def scaled(weights: Weights, factors: Sequence[tuple[float, ...]], name: str, context: Context) -> Weights:
+    """Weights that feed a hard_sigmoid, multiplied; where the file has none, a finding will say so.
+
+    Each weight's factors are those of equal blocks of its last axis.
+    """
+    if not weights:
+        context.unscaled.append(name)
+        return ()
+    context.note("hard-sigmoid", name)
+    return tuple(w if set(f) == {1.0} else tensors.scaled(w, *f) for w, f in zip(weights, factors, strict=True))
 
 
 def _rescaling(name: str, dtype: Json) -> NewLayer:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from unnest.core.keras3 import arguments, expressed, tensors
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights
-from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer
+from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrappers import inner_layer
 from unnest.core.keras3.pieces import NewLayer, Piece
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
@@ -43,10 +43,9 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
         raise refused(name, kind, f"has {len(weights)} weights, and its config promises others")
     inner = {"i", "f", "o", "z", "r"} if recurrent == HARD_SIGMOID else set()
     outer = {"h"} if act == HARD_SIGMOID else set()
-    factors = [HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates]
+    factors = tuple(HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates)
     if inner or outer:
-        context.note("hard-sigmoid", name)
-        weights = tuple(tensors.scaled(w, *factors) for w in weights)
+        weights = scaled(weights, [factors] * len(weights), name, context)
     if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
         two = len(weights[2].shape) == 2  # noqa: PLR2004
         if two is not bool(new.get("reset_after")):

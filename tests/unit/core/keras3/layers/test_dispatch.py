@@ -1,0 +1,49 @@
+"""Which rule serves a class, and what every layer is told of its weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.layers.making import DENSE, made, one
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "new_kind", "new"),
+    [
+        ("Dense", {"units": 3, "activation": "relu"}, "Dense", {"units": 3, "activation": "relu", "dtype": "float32"}),
+        ("AvgPool2D", {"pool_size": [2, 2], "strides": [2, 2], "padding": "valid", "data_format": "channels_last"},
+         "AveragePooling2D", {"pool_size": [2, 2], "padding": "valid"}),
+        ("BatchNormalizationV1", {"axis": [3], "momentum": 0.9}, "BatchNormalization", {"axis": 3, "momentum": 0.9}),
+        ("ThresholdedReLU", {"theta": 0.5}, "ReLU", {"threshold": 0.5, "max_value": None, "negative_slope": 0.0}),
+        ("LeakyReLU", {"alpha": 0.25}, "LeakyReLU", {"negative_slope": 0.25}),
+        ("Merge", {"mode": "concat", "concat_axis": 1}, "Concatenate", {"axis": 1}),
+        ("InputLayer", {"batch_input_shape": [None, 4], "dtype": None}, "InputLayer",
+         {"batch_shape": [None, 4], "dtype": "float32"}),
+        ("Softmax", {"axis": -1}, "Softmax", {"axis": -1}),
+    ],
+    ids=["same", "alias", "version", "threshold", "argument", "merge", "input", "softmax"],
+)  # fmt: skip
+def test_class_and_config(kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]) -> None:
+    layer = one(made(kind, config))
+    assert (layer.name, layer.class_name) == ("l", new_kind)
+    assert {key: layer.config[key] for key in ("name", *new)} == {"name": "l", **new}
+    assert not {"theta", "alpha", "mode", "concat_axis", "batch_input_shape"} & set(layer.config)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes", "trained"),
+    [
+        ("Dense", DENSE, ((4, 3), (3,)), [True, True]),
+        ("Dense", {**DENSE, "trainable": False}, ((4, 3), (3,)), [False, False]),
+        ("BatchNormalization", {"axis": 1}, ((3,),) * 4, [True, True, False, False]),
+        ("BatchNormalization", {"axis": 1, "scale": False, "gamma_initializer": "ones"}, ((3,),) * 3,
+         [True, False, False]),
+    ],
+    ids=["trained", "frozen", "statistics", "without-scale"],
+)  # fmt: skip
+def test_weights_are_told_whether_they_are_trained(
+    kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...], trained: list[bool]
+) -> None:
+    assert [w.trained for w in one(made(kind, config, *shapes)).weights] == trained

@@ -1,0 +1,51 @@
+"""Layers that resize or rescale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.layers.making import made, one
+from unnest.core.keras3.builder import Builder
+from unnest.core.keras3.context import CannotConvert
+from unnest.core.keras3.pieces import Arguments, Expansion, NewLayer
+
+
+@pytest.mark.parametrize(("masks", "kinds"), [(True, ["Multiply", "Add"]), (False, ["Rescaling"])])
+def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
+    """Where a mask could come, it is two operations."""
+    rescaling = made("Rescaling", {"scale": 0.5, "offset": 1.0}, masks=masks)
+    if isinstance(rescaling, NewLayer):
+        assert [rescaling.class_name] == kinds
+        return
+    assert isinstance(rescaling, Expansion)
+    builder = Builder()
+    x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
+    builder.place(rescaling.outputs(Arguments((x,), {}, builder.specs))[0], "l", "l")
+    calls: list[Any] = [entry for entry in builder.entries.values() if entry.nodes]
+    assert [call.entry["class_name"] for call in calls] == kinds
+    assert [call.nodes[0]["args"][1] for call in calls] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "more", "why"),
+    [
+        ("UpSampling2D", {"interpolation": "gaussian"}, {}, "no interpolation 'gaussian'"),
+        (
+            "Resizing",
+            {"height": 3, "width": 3, "interpolation": "mitchellcubic"},
+            {},
+            "no interpolation 'mitchellcubic'",
+        ),
+        ("UpSampling2D", {"interpolation": "bilinear"}, {"half_pixels": None}, "does not follow from the file"),
+    ],
+)
+def test_refused(kind: str, config: dict[str, Any], more: dict[str, Any], why: str) -> None:
+    with pytest.raises(CannotConvert, match=why):
+        made(kind, {"size": [2, 2], **config}, **more)
+
+
+@pytest.mark.parametrize("how", ["nearest", "bicubic"])
+def test_an_upsampling_of_the_same_pixels(how: str) -> None:
+    assert one(made("UpSampling2D", {"size": [2, 2], "interpolation": how}, half_pixels=False)).config["size"] == [2, 2]

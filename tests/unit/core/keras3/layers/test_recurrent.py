@@ -1,0 +1,57 @@
+"""Recurrent layers: their gates, CuDNN's, and what is refused of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.layers.making import RNN, made, one, refuses, steps
+from unnest.core.keras3.context import CannotConvert
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes", "factors"),
+    [
+        ("LSTM", {**RNN, "recurrent_activation": "hard_sigmoid"}, ((4, 8), (2, 8), (8,)), (1.2, 1.2, 1.0, 1.2)),
+        ("GRU", {**RNN, "recurrent_activation": "hard_sigmoid"}, ((4, 6), (2, 6), (6,)), (1.2, 1.2, 1.0)),
+        ("LSTM", RNN, ((4, 8), (2, 8), (8,)), None),
+    ],
+    ids=["lstm", "gru", "sigmoid"],
+)
+def test_gates_alone_are_scaled(
+    kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...], factors: tuple[float, ...] | None
+) -> None:
+    """What is inside tanh is not."""
+    layer = one(made(kind, config, *shapes))
+    assert [steps(w) for w in layer.weights] == [[] if factors is None else [("scale", factors)]] * 3
+
+
+def test_a_gru_of_cudnn() -> None:
+    """Each gate's kernels transposed, its two biases one above the other; with reset_after."""
+    layer = one(made("CuDNNGRU", {"units": 2}, (4, 6), (2, 6), (12,)))
+    assert (layer.class_name, layer.config["reset_after"], layer.config["recurrent_activation"]) == (
+        "GRU", True, "sigmoid",
+    )  # fmt: skip
+    assert [w.shape for w in layer.weights] == [(4, 6), (2, 6), (2, 6)]
+    assert [steps(w) for w in layer.weights] == [
+        [("concatenate", (1,)), ("transpose", (1, 0)), ("reshape", (2, 4)), ("part", (1, 0, 2))],
+        [("concatenate", (1,)), ("transpose", (1, 0)), ("part", (1, 0, 2))],
+        [("reshape", (2, 6))],
+    ]  # fmt: skip
+    with pytest.raises(CannotConvert, match="has 2 weights in place of 3"):
+        made("CuDNNGRU", {"units": 2}, (4, 6), (2, 6))
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "why"),
+    [
+        ("LSTM", {**RNN, "activation": "hard_sigmoid"}, "acts on the cell state"),
+        ("LSTM", {"name": "l"}, "its arguments are not in the file"),
+        ("RNN", {"cell": None}, "holds no layer"),
+        ("StackedRNNCells", {"cells": None}, "holds no list of cells"),
+        ("StackedRNNCells", {"cells": [], "reverse_state_order": True}, "reverse_state_order has no counterpart"),
+    ],
+)
+def test_refused(kind: str, config: dict[str, Any], why: str) -> None:
+    refuses(kind, config, why)

@@ -1,0 +1,39 @@
+"""Layers that hold a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.layers.making import DENSE, RNN, links, made, one
+from unnest.core.keras3.context import CannotConvert
+
+
+@pytest.mark.parametrize(
+    ("backward", "layers"),
+    [(None, {"forward": False}), ("own", {"forward": False, "backward": True})],
+    ids=["one", "two"],
+)
+def test_both_directions_have_half_of_the_weights(backward: str | None, layers: dict[str, bool]) -> None:
+    inner = {"class_name": "LSTM", "config": {"name": "forward", **RNN, "go_backwards": False}}
+    other = {"class_name": "LSTM", "config": {"name": "backward", **RNN, "go_backwards": True}}
+    config = {"layer": inner, "merge_mode": "concat", **({} if backward is None else {"backward_layer": other})}
+    layer = one(made("Bidirectional", config, *(((4, 8), (2, 8), (8,)) * 2)))
+    held: list[Any] = [layer.config[key] for key in ("layer", "backward_layer") if key in layer.config]
+    assert {e["config"]["name"]: e["config"]["go_backwards"] for e in held} == layers
+    assert [w.ref for w in layer.weights] == [f"/w{k}" for k in range(6)]
+
+
+def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
+    """Each link is called step by step; in a Bidirectional there is no place for one."""
+    inner = {"class_name": "Dense", "config": {"name": "d", **DENSE, "activation": {
+        "class_name": "LeakyReLU", "config": {"name": "r", "alpha": 0.5},
+    }}}  # fmt: skip
+    first, last = links(made("TimeDistributed", {"layer": inner}, (4, 3), (3,)))
+    held: list[Any] = [first.config["layer"], last.config["layer"]]
+    assert [(e["class_name"], e["config"]["name"]) for e in held] == [("Dense", "d_linear"), ("LeakyReLU", "d")]
+    assert (first.name, last.name) == ("l_d_linear", "l")
+    assert ([w.ref for w in first.weights], last.weights) == (["/w0", "/w1"], ())
+    with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): the Dense in it is several layers"):
+        made("Bidirectional", {"layer": inner}, *(((4, 3), (3,)) * 2))
