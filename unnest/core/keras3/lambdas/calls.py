@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Function, shape_of
@@ -40,6 +41,9 @@ CONSTANTS: Mapping[str, float | None] = {
     "tf.newaxis": None,
     "np.newaxis": None,
 }
+
+SHAPES: Mapping[str, Literal["shape", "tuple"]] = {"shape": "shape", "_keras_shape": "tuple"}
+"""Attributes of tensors that are shapes; the second is of Keras's own of before 2.3."""
 
 ALIKE = frozenset(
     f"K.{name}"
@@ -81,9 +85,11 @@ def attribute(of: Value, field: str) -> Value:
     if isinstance(of, Name):
         path = _short(f"{of.path}.{field}")
         return Const(CONSTANTS[path], text) if path in CONSTANTS else Name(path, text)
-    if isinstance(of, Tensor) and field == "shape":
-        return replace(shape_of(of), text=text)
-    if (isinstance(of, Tensor) and field == "get_shape") or (isinstance(of, Shape) and field == "as_list"):
+    if isinstance(of, Tensor) and field in SHAPES:
+        return replace(shape_of(of), kind=SHAPES[field], text=text)
+    if isinstance(of, Tensor) and field == "get_shape":
+        return Method(of, field, text)
+    if isinstance(of, Shape) and of.kind == "shape" and field == "as_list":
         return Method(of, field, text)
     raise NotUnderstood(f"`.{field}` of {kind(of)}")
 
@@ -94,7 +100,9 @@ def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
     if isinstance(function, Method):
         if arguments.positional or arguments.keywords:
             raise NotUnderstood(f"arguments of `{function.text}`")
-        return replace(function.of if isinstance(function.of, Shape) else shape_of(function.of), text=text)
+        if isinstance(function.of, Shape):
+            return replace(function.of, kind="list", text=text)
+        return replace(shape_of(function.of), text=text)
     if not isinstance(function, Name) or function.path not in FUNCTIONS:
         raise NotUnderstood(f"a call of {kind(function)}")
     if function.path.startswith("K.") and dialect.backend != "tensorflow" and function.path not in ALIKE:
@@ -103,6 +111,8 @@ def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
         raise NotUnderstood(f"`{function.text}` of Keras 3")
     known = FUNCTIONS[function.path]
     value = known.compute(Bound(_bound(function, known, arguments), dialect))
+    if isinstance(value, Items) and value.kind == "stored":
+        return replace(value, spelt=text)
     if isinstance(value, Items):
         parts = [each for each in value.items if isinstance(each, Tensor)]
         parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]

@@ -14,13 +14,13 @@ from unnest.core.keras3.lambdas.values import (
     RANK,
     UNARY,
     Array,
-    Batch,
     Const,
     Items,
     Method,
     Name,
     NotUnderstood,
     Shape,
+    Size,
     SliceOf,
     Tensor,
     Value,
@@ -68,10 +68,28 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     if isinstance(left, Const) and isinstance(right, Const):
         whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
         return _folded("//" if whole else written, left, right)
+    if written == "+" and _is_list(left) and _is_list(right):
+        return _joined(left, right)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
     computed = calculation(_class(written, left, right), left, right)
     return replace(computed, text=_infix(written, left, right), rank=RANK[written])
+
+
+def _is_list(value: Value) -> bool:
+    """Whether it is a list or tuple for certain: TensorFlow's own shapes and stored lists are added otherwise."""
+    return (isinstance(value, Items) and value.kind != "stored") or (
+        isinstance(value, Shape) and value.kind in {"list", "tuple"}
+    )
+
+
+def _joined(left: Value, right: Value) -> Items:
+    """`left + right` of two lists, or of two tuples."""
+    first, second = listed(left), listed(right)
+    if first.kind != second.kind:
+        raise NotUnderstood(f"`+` on {kind(first)} and {kind(second)}")
+    joined = items(first.kind, [*first.items, *second.items])
+    return replace(joined, spelt=_infix("+", left, right), rank=RANK["+"])
 
 
 def _class(symbol: str, left: Value, right: Value) -> str:
@@ -99,7 +117,9 @@ def calculation(class_name: str, *sides: Value) -> Tensor:
         if tensor.dtype != wanted:
             raise NotUnderstood(f"arithmetic on {tensor.dtype}")
     computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
-    return replace(computed, shape=_common_shape(class_name, sides))
+    shape = _common_shape(class_name, sides)
+    rows = {tensor.rows for tensor in tensors} if shape is not None else {None}
+    return replace(computed, shape=shape, rows=rows.pop() if len(rows) == 1 else None)
 
 
 def _common_shape(class_name: str, sides: Sequence[Value]) -> tuple[int | None, ...] | None:
@@ -191,12 +211,37 @@ def _index(key: Value) -> int:
 def _dimension(shape: Shape, key: Value) -> Value:
     text = f"{shape.text}[{key.text}]"
     if isinstance(key, SliceOf):
-        return Shape(shape.dimensions[slice(*key.ends)], shape.dynamic, text)
+        start, _, step = key.ends
+        begins = start in {None, 0} and (step is None or step > 0)
+        return Shape(shape.dimensions[slice(*key.ends)], shape.kind, text, shape.rows if begins else None)
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise NotUnderstood("an index outside its shape")
-    dimension = shape.dimensions[index]
-    return Batch(text) if dimension is None else Const(dimension, text)
+    return replace(_sizes(shape)[index], text=text, rank=ATOM)
+
+
+def _sizes(shape: Shape) -> list[Const | Size]:
+    """Each size by itself; the first may count the rows of an input."""
+    rows = [shape.rows, *[None] * len(shape.dimensions)]
+    texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
+    return [
+        Size(text, row) if size is None else Const(size, text)
+        for size, row, text in zip(shape.dimensions, rows, texts, strict=False)
+    ]
+
+
+def listed(value: Value) -> Items:
+    """A list or tuple, or a shape that is one to Python.
+
+    Raises:
+        NotUnderstood: For anything else, a shape that is itself a tensor among it.
+
+    """
+    if isinstance(value, Shape) and value.kind != "tensor":
+        return replace(items("tuple" if value.kind == "tuple" else "list", _sizes(value)), spelt=value.text)
+    if not isinstance(value, Items):
+        raise NotUnderstood(f"{kind(value)} taken apart")
+    return value
 
 
 def _part_of_tensor(value: Tensor, key: Value) -> Tensor:
@@ -237,11 +282,10 @@ def slice_of(ends: Sequence[Value]) -> SliceOf:
 
 def unpack(value: Value, count: int) -> list[Value]:
     """`a, b = value`, in order."""
-    if not isinstance(value, Items):
-        raise NotUnderstood(f"{kind(value)} taken apart")
-    if len(value.items) != count:
+    parts = listed(value).items
+    if len(parts) != count:
         raise NotUnderstood("a list taken apart in another number of parts")
-    return list(value.items)
+    return list(parts)
 
 
 def kind(value: Value) -> str:
@@ -258,6 +302,6 @@ def kind(value: Value) -> str:
         Array: "an array",
         SliceOf: "a slice",
         Shape: "a shape",
-        Batch: "the batch size",
+        Size: "a size that is not known",
     }
     return names_of_kinds.get(type(value), "nothing")

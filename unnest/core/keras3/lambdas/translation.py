@@ -190,6 +190,7 @@ def _inputs(called: Called, text: str) -> Value:
             called.dtypes[index] if called.dtypes else FLOAT,
             text if called.inputs == 1 else f"{text}[{index}]",
             shape=_shape(called, index),
+            rows=index,
         )
         for index in range(called.inputs)
     ]

@@ -40,7 +40,10 @@ class NotUnderstood(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from."""
+    """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from.
+
+    `rows` is the input whose first axis is this tensor's first axis, row by row; None where that is not known.
+    """
 
     operand: Operand
     dtype: str
@@ -48,6 +51,7 @@ class Tensor:
     rank: int = ATOM
     shape: tuple[int | None, ...] | None = None
     nodes: int = 1
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +129,24 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a tensor as Python sees it; `dynamic` where it is itself a tensor (`tf.shape`)."""
+    """The shape of a tensor as Python sees it, of which `rows` is as the tensor's for its first size.
+
+    `kind` is what holds it: TensorFlow's own `shape`, a `list`, a `tuple`, or itself a `tensor` (`tf.shape`).
+    """
 
     dimensions: tuple[int | None, ...]
-    dynamic: bool
+    kind: Literal["shape", "list", "tuple", "tensor"]
     text: str
+    rows: int | None = None
     rank: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """The size of the batch, which is not known."""
+class Size:
+    """A size that is not known until the model runs; `rows` is the input whose rows it counts."""
 
     text: str
+    rows: int | None = None
     rank: int = ATOM
 
 
@@ -149,7 +158,7 @@ class Null:
     rank: int = ATOM
 
 
-Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Batch | Null
+Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size | Null
 
 
 @dataclass(slots=True)

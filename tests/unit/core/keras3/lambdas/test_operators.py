@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
-    Batch,
     Const,
+    Items,
     Name,
     NotUnderstood,
     Shape,
+    Size,
     SliceOf,
     Tensor,
     Value,
@@ -115,13 +117,38 @@ def test_a_part_of_a_tensor(key: Value, stored: Json, text: str) -> None:
 
 
 def test_a_part_of_a_shape_or_list() -> None:
-    shape = Shape((None, 4, 5), dynamic=False, text="s")
-    assert operators.subscript(shape, constant(0)) == Batch("s[0]")
+    shape = Shape((None, 4, 5), "shape", "s", rows=0)
+    assert operators.subscript(shape, constant(0)) == Size("s[0]", rows=0)
     assert operators.subscript(shape, constant(-1)) == Const(5, "s[-1]")
-    assert operators.subscript(shape, SliceOf((1, None, None))) == Shape((4, 5), dynamic=False, text="s[1:]")
+    assert operators.subscript(shape, SliceOf((1, None, None))) == Shape((4, 5), "shape", "s[1:]")
     assert operators.subscript(VECTOR, constant(1)) == constant(2)
     assert operators.subscript(VECTOR, SliceOf((None, None, -1))).text == "[2, 1]"
     assert operators.unpack(VECTOR, 2) == [constant(1), constant(2)]
+    assert operators.unpack(shape, 3) == [Size("s[0]", rows=0), Const(4, "s[1]"), Const(5, "s[2]")]
+
+
+def test_lists_one_behind_the_other() -> None:
+    """A shape that Python has as a list among them; its first size still counts rows."""
+    shape = Shape((None, 4), "list", "s", rows=0)
+    joined = operators.binary("+", shape, VECTOR)
+    assert isinstance(joined, Items)
+    assert (joined.kind, joined.text) == ("list", "s + [1, 2]")
+    assert joined.items == (Size("s[0]", rows=0), Const(4, "s[1]"), constant(1), constant(2))
+    kept = operators.subscript(shape, SliceOf((None, 1, None)))
+    assert isinstance(kept, Shape)
+    assert kept.rows == 0
+    cut = operators.subscript(shape, SliceOf((1, None, None)))
+    assert isinstance(cut, Shape)
+    assert cut.rows is None
+
+
+def test_rows_of_an_input_are_kept_by_arithmetic_on_it() -> None:
+    """Beside another input's they are nobody's."""
+    first = replace(X, shape=(None, 4), rows=0)
+    other = replace(first, operand=Input(1), rows=1)
+    assert operators.calculation("Add", first, constant(1)).rows == 0
+    assert operators.calculation("Add", first, first).rows == 0
+    assert operators.calculation("Add", first, other).rows is None
 
 
 REFUSED: list[tuple[Callable[[], object], str]] = [
@@ -131,7 +158,12 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.binary("@", X, VECTOR), "`@` on tensors"),
     (lambda: operators.binary("+", X, constant(value=True)), "a truth value as an operand"),
     (lambda: operators.binary("+", X, constant(10**30)), "an integer as an operand"),
-    (lambda: operators.binary("+", VECTOR, VECTOR), "`+` on a list and a list"),
+    (lambda: operators.binary("+", VECTOR, items("stored", [constant(1)])), "`+` on a list and a stored list"),
+    (lambda: operators.binary("+", VECTOR, items("tuple", [constant(1)])), "`+` on a list and a tuple"),
+    (lambda: operators.binary("+", VECTOR, Shape((4,), "shape", "s")), "`+` on a list and a shape"),
+    (lambda: operators.binary("+", VECTOR, Shape((4,), "tensor", "s")), "`+` on a list and a shape"),
+    (lambda: operators.binary("*", VECTOR, VECTOR), "`*` on a list and a list"),
+    (lambda: operators.unpack(Shape((4,), "tensor", "s"), 1), "a shape taken apart"),
     (lambda: operators.binary("+", constant("a"), constant("b")), "`+` on text and text"),
     (lambda: operators.binary("/", constant(1), constant(0)), "an impossible calculation"),
     (lambda: operators.binary("**", constant(2), constant(65)), "a large power"),
@@ -149,7 +181,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.subscript(X, SliceOf((None, None, 0))), "a step of zero"),
     (lambda: operators.subscript(X, Y), "a tensor's part by a tensor"),
     (lambda: operators.subscript(VECTOR, constant(2)), "an index outside its list"),
-    (lambda: operators.subscript(Shape((4,), dynamic=False, text="s"), constant(1)), "an index outside its shape"),
+    (lambda: operators.subscript(Shape((4,), "shape", "s"), constant(1)), "an index outside its shape"),
     (
         lambda: operators.subscript(items("stored", [constant(1)]), SliceOf((None, None, None))),
         "a part of a stored list",

@@ -14,6 +14,7 @@ from unnest.core.keras3.lambdas.values import (
     Items,
     Name,
     NotUnderstood,
+    Shape,
     Value,
     array,
     constant,
@@ -118,9 +119,21 @@ _of_numbers("min", min)
 @OF_CONSTANTS.known("len", "x")
 def _len(call: Bound) -> Value:
     value = call["x"]
+    if isinstance(value, Shape) and value.kind != "tensor":
+        return constant(len(value.dimensions))
     if not isinstance(value, Items):
         raise NotUnderstood(f"the length of {kind(value)}")
     return constant(len(value.items))
+
+
+@OF_CONSTANTS.known("np.prod", "x|a")
+def _product(call: Bound) -> Value:
+    """Of sizes that are known."""
+    sizes = call.sizes("x")
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) < len(sizes) or (isinstance(call["x"], Shape) and call["x"].kind == "tensor"):
+        raise NotUnderstood("a product of sizes that are not known")
+    return _plain(math.prod(known))
 
 
 @OF_CONSTANTS.known("sum", "x")

@@ -16,7 +16,7 @@ def _elementwise(names: str, module: str, class_name: str, **config: Json) -> No
     @ELEMENTWISE.known(names, "x|features|tensor|logits|input|a")
     def compute(call: Bound) -> Value:
         x = call.floats("x")
-        return replace(op(module, class_name, x, **config), shape=x.shape)
+        return replace(op(module, class_name, x, **config), shape=x.shape, rows=x.rows)
 
 
 _elementwise("K.exp tf.exp tf.math.exp", NUMPY, "Exp")
@@ -98,7 +98,7 @@ def _softmax(call: Bound) -> Value:
     axis = call["axis"]
     last = isinstance(axis, Const) and axis.value is None
     x = call.floats("x")
-    return replace(op(NN, "Softmax", x, axis=-1 if last else call.integer("axis")), shape=x.shape)
+    return replace(op(NN, "Softmax", x, axis=-1 if last else call.integer("axis")), shape=x.shape, rows=x.rows)
 
 
 @ELEMENTWISE.known("tf.nn.log_softmax tf.math.log_softmax", "x|logits axis|dim=-1")

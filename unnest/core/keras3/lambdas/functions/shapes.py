@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, shape_of
@@ -12,6 +13,7 @@ from unnest.core.keras3.lambdas.values import (
     Const,
     Items,
     NotUnderstood,
+    Size,
     Tensor,
     Value,
     array,
@@ -46,10 +48,42 @@ def _squeeze(call: Bound) -> Value:
 
 @SHAPES.known("K.reshape tf.reshape", "x|tensor shape")
 def _reshape(call: Bound) -> Value:
-    shape = call.integers("shape")
-    if shape.count(-1) > 1 or any(size < -1 for size in shape):
+    """One size of the result may be unknown: it follows from the others, whatever it was computed from."""
+    x, sizes = call.tensor("x"), call.sizes("shape")
+    unknown = [size for size in sizes if isinstance(size, Size)]
+    if len(unknown) == sizes.count(-1) == 1:
+        sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
+    shape = [-1 if isinstance(size, Size) else size for size in sizes]
+    if shape.count(-1) > 1 or any(size < -1 for size in shape) or (unknown and 0 in shape):
         raise NotUnderstood("a shape with several unknown sizes")
-    return op(NUMPY, "Reshape", call.tensor("x"), newshape=shape)
+    reshaped = op(NUMPY, "Reshape", x, newshape=shape)
+    if x.rows is None or not _keeps_rows(x, sizes):
+        return reshaped
+    return replace(reshaped, shape=(None, *shape[1:]), rows=x.rows)
+
+
+def _rest(x: Tensor, rows: Size, sizes: Sequence[int | Size]) -> int:
+    """What -1 stands for beside the number of a tensor's own rows: what a row holds, by the sizes that are told."""
+    others = math.prod(size for size in sizes if isinstance(size, int) and size != -1)
+    row = _row(x)
+    if rows.rows is None or rows.rows != x.rows or row is None or others <= 0 or row % others:
+        raise NotUnderstood("a shape with several unknown sizes")
+    return row // others
+
+
+def _row(x: Tensor) -> int | None:
+    """How many elements a row of a tensor has."""
+    sizes = [size for size in x.shape[1:] if size is not None] if x.shape else []
+    return math.prod(sizes) if x.shape and len(sizes) == len(x.shape) - 1 else None
+
+
+def _keeps_rows(x: Tensor, sizes: Sequence[int | Size]) -> bool:
+    """Whether row k of the result is row k of the tensor: its rows are counted, or hold as much as before."""
+    rest = [size for size in sizes[1:] if isinstance(size, int)]
+    if len(rest) + 1 != len(sizes) or -1 in rest:
+        return False
+    first = sizes[0]
+    return (isinstance(first, Size) and first.rows == x.rows) or (first == -1 and math.prod(rest) == _row(x))
 
 
 @SHAPES.known("K.flatten", "x")
@@ -79,6 +113,12 @@ def _concat(call: Bound) -> Value:
 
 @SHAPES.known("K.stack tf.stack", "tensors|x|values axis=0")
 def _stack(call: Bound) -> Value:
+    """Of sizes it is one more way to write a shape, which is an array then."""
+    values = call["tensors"]
+    if isinstance(values, Items) and any(isinstance(each, Size) for each in values.items):
+        call.only(axis=0)
+        call.sizes("tensors")
+        return replace(values, kind="stored")
     return _joined("Stack", call)
 
 
@@ -177,13 +217,13 @@ MAX_PARTS = 100
 @SHAPES.known("K.zeros_like tf.zeros_like", "x|tensor|input")
 def _zeros_like(call: Bound) -> Value:
     x = call.floats("x")
-    return replace(op(NUMPY, "ZerosLike", x), shape=x.shape)
+    return replace(op(NUMPY, "ZerosLike", x), shape=x.shape, rows=x.rows)
 
 
 @SHAPES.known("K.ones_like tf.ones_like", "x|tensor|input")
 def _ones_like(call: Bound) -> Value:
     x = call.floats("x")
-    return replace(op(NUMPY, "OnesLike", x), shape=x.shape)
+    return replace(op(NUMPY, "OnesLike", x), shape=x.shape, rows=x.rows)
 
 
 @SHAPES.known("K.gather", "x|reference indices")
@@ -215,7 +255,12 @@ def _batch_flatten(call: Bound) -> Value:
 
 @SHAPES.known("K.int_shape", "x")
 def _int_shape(call: Bound) -> Value:
-    return shape_of(call.tensor("x"))
+    return replace(shape_of(call.tensor("x")), kind="tuple")
+
+
+@SHAPES.known("K.shape tf.shape", "x|input")
+def _shape(call: Bound) -> Value:
+    return replace(shape_of(call.tensor("x")), kind="tensor")
 
 
 @SHAPES.known("K.ndim", "x")

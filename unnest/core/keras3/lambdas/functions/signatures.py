@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from unnest.core.keras3.lambdas.operators import FLOAT, kind
+from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
 from unnest.core.keras3.lambdas.values import (
     Const,
     Dialect,
@@ -14,6 +14,7 @@ from unnest.core.keras3.lambdas.values import (
     Name,
     NotUnderstood,
     Shape,
+    Size,
     Tensor,
     Value,
     constant,
@@ -77,13 +78,24 @@ class Bound:
         return value
 
     def integers(self, name: str) -> list[int]:
-        """A list of plain integers."""
-        value = self[name]
-        numbers = [number(part) for part in value.items] if isinstance(value, Items) else [None]
-        integers = [each for each in numbers if isinstance(each, int)]
-        if len(integers) != len(numbers):
-            raise NotUnderstood(f"{kind(value)} that should hold integers alone")
+        """A list of plain integers, or a shape of which every size is known."""
+        sizes = self.sizes(name)
+        integers = [each for each in sizes if isinstance(each, int)]
+        if len(integers) != len(sizes):
+            raise NotUnderstood(f"{kind(self[name])} that should hold integers alone")
         return integers
+
+    def sizes(self, name: str) -> list[int | Size]:
+        """A list of plain integers and of sizes that are not known, or a shape of whatever kind."""
+        value = self[name]
+        if not isinstance(value, Items | Shape):
+            raise NotUnderstood(f"{kind(value)} that should hold integers alone")
+        parts = listed(replace(value, kind="list") if isinstance(value, Shape) else value).items
+        numbers = [each if isinstance(each, Size) else number(each) for each in parts]
+        sizes = [each for each in numbers if isinstance(each, (int, Size))]
+        if len(sizes) != len(numbers):
+            raise NotUnderstood(f"{kind(value)} that should hold integers alone")
+        return sizes
 
     def axis(self, name: str = "axis") -> Json:
         """One axis, several, or all (null)."""
@@ -170,7 +182,7 @@ def shape_of(tensor: Tensor) -> Shape:
     """
     if tensor.shape is None:
         raise NotUnderstood("a shape that is not known")
-    return Shape(tensor.shape, dynamic=False, text="")
+    return Shape(tensor.shape, "shape", "", tensor.rows)
 
 
 def op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Const, NotUnderstood, Shape, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.values import Const, NotUnderstood, Shape, SliceOf, Tensor, Value, constant, items
 
 
 def whole(*numbers: int) -> Value:
@@ -64,6 +68,83 @@ def test_shapes_of_then() -> None:
     assert shape.dimensions == (None, 3, 4)
     assert isinstance(rank, Const)
     assert rank.value == 3
+
+
+ROWS = replace(X, rows=0)
+OTHER = replace(Y, rows=1)
+NARROW = replace(ROWS, shape=(None, None, 4))
+
+
+def sizes(tensor: Tensor, function: str = "tf.shape") -> list[Value]:
+    """`shape[0], shape[1], shape[2]`."""
+    shape = called(function, tensor)
+    return [operators.subscript(shape, constant(place)) for place in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("x", "shape", "newshape"),
+    [
+        (ROWS, lambda x: [sizes(x)[0], constant(12)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x, "K.int_shape")[0], constant(4), constant(3)], [-1, 4, 3]),
+        (ROWS, lambda x: [sizes(x)[0], sizes(x)[2], sizes(x)[1]], [-1, 4, 3]),
+        (ROWS, lambda _: [sizes(OTHER)[0], constant(12)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(2)], [-1, 6, 2]),
+        (NARROW, lambda x: [constant(4), sizes(x)[1]], [4, -1]),
+        (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(12)], [-1, 12]),
+    ],
+)
+def test_a_reshape_by_sizes_of_a_tensor(x: Tensor, shape: Callable[[Tensor], list[Value]], newshape: list[int]) -> None:
+    """One of them may be unknown: it follows from the others."""
+    for written in (items("list", shape(x)), called("tf.stack", items("list", shape(x)))):
+        assert computed(called("tf.reshape", x, written)) == f"Reshape(x0, newshape={newshape})"
+
+
+def test_a_reshape_to_the_shape_of_another() -> None:
+    assert computed(called("tf.reshape", ROWS, called("tf.shape", OTHER))) == "Reshape(x0, newshape=[-1, 3, 4])"
+
+
+@pytest.mark.parametrize(
+    ("x", "shape"),
+    [
+        (ROWS, lambda _: [sizes(OTHER)[0], constant(-1)]),  # rows of another input, which may be others
+        (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(-1)]),
+        (NARROW, lambda x: [sizes(x)[0], constant(-1)]),
+        (NARROW, lambda x: [sizes(x)[0], sizes(x)[1], constant(4)]),
+        (NARROW, lambda x: [constant(-1), sizes(x)[1]]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(5)]),
+        (ROWS, lambda x: [sizes(x)[0], constant(0)]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(-1)]),
+    ],
+)
+def test_a_reshape_that_does_not_follow(x: Tensor, shape: Callable[[Tensor], list[Value]]) -> None:
+    with pytest.raises(NotUnderstood, match=r"^a shape with several unknown sizes$"):
+        called("tf.reshape", x, items("list", shape(x)))
+
+
+def test_rows_behind_a_reshape() -> None:
+    """They are the input's where they are counted, or hold as much as before; and no longer where rows were joined."""
+    kept = called("tf.reshape", ROWS, whole(-1, 2, 6))
+    assert isinstance(kept, Tensor)
+    assert (kept.shape, kept.rows) == ((None, 2, 6), 0)
+    flat = called("tf.reshape", kept, items("list", [sizes(kept)[0], constant(-1)]))
+    assert computed(flat) == "Reshape(Reshape(x0, newshape=[-1, 2, 6]), newshape=[-1, 12])"
+    joined = called("tf.reshape", ROWS, whole(-1, 4))
+    assert isinstance(joined, Tensor)
+    assert (joined.shape, joined.rows) == (None, None)
+
+
+def test_a_size_of_another_tensor_where_it_is_known() -> None:
+    """As Python has it, or as a tensor."""
+    for function in ("K.int_shape", "tf.shape"):
+        size = operators.subscript(called(function, OTHER), SliceOf((1, 3, None)))
+        resized = called("tf.image.resize", ROWS, size)
+        assert computed(resized).startswith("Resize(x0, size=[3, 4]")
+    assert called("np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))) == Const(
+        12, "np.prod(K.int_shape(x)[1:])"
+    )
+    with pytest.raises(NotUnderstood, match=r"^a product of sizes that are not known$"):
+        called("np.prod", called("K.int_shape", X))
 
 
 @pytest.mark.parametrize(
