@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from unnest.core import json_tree
 from unnest.core.keras3.context import Context, refused
 from unnest.core.model import Json, JsonObject
 
@@ -47,16 +48,17 @@ GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegu
 
 def plain(value: Json) -> Json:
     """The value without the clothes of NumPy arrays, tuples and shapes that writers put around it."""
-    if isinstance(value, Mapping):
-        kind = value.get("class_name")
-        if kind in ("__tuple__", "TensorShape") and isinstance(value.get("items"), Sequence):
-            return plain(value["items"])
-        if kind == "__numpy__" and isinstance(value.get("config"), Mapping):
-            return value
-        if set(value) == {"type", "value"}:
-            return plain(value["value"])
-        return {k: plain(v) for k, v in value.items() if k != "shared_object_id"}
-    return [plain(v) for v in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+    return json_tree.transform(value, _undressed, into=lambda part: part.get("class_name") != "__numpy__")
+
+
+def _undressed(part: JsonObject, inner: dict[str, Json]) -> Json:
+    """One object whose parts are plain already."""
+    if part.get("class_name") in ("__tuple__", "TensorShape") and isinstance(part.get("items"), Sequence):
+        return inner["items"]
+    if set(part) == {"type", "value"}:
+        return inner["value"]
+    inner.pop("shared_object_id", None)
+    return inner
 
 
 def named(value: Json) -> tuple[str, JsonObject]:

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, model_name, read
 from unnest.core.keras3 import training
 from unnest.core.keras3.context import CannotConvert, Context, Conversion
+from unnest.core.keras3.keras_1 import DATA_FORMATS
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
@@ -122,42 +124,18 @@ def _half_pixels(architecture: Json, context: Context) -> bool | None:
 
 
 def _says(value: Json, key: str) -> bool:
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            if key in part:
-                return True
-            pending += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += part
-    return False
+    return any(key in part for part in json_tree.objects(value))
 
 
 def _makes_masks(value: Json) -> bool:
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            if part.get("mask_zero") is True or part.get("class_name") == "Masking":
-                return True
-            pending += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += part
-    return False
+    parts = json_tree.objects(value)
+    return any(part.get("mask_zero") is True or part.get("class_name") == "Masking" for part in parts)
 
 
 def _formats(value: Json) -> Iterator[str]:
     """What every layer that tells says of the order of axes; Keras 1's ZeroPadding and UpSampling say nothing."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            said = part.get(
-                "data_format", {"th": "channels_first", "tf": "channels_last"}.get(str(part.get("dim_ordering")))
-            )
-            if said in ("channels_first", "channels_last"):
-                yield str(said)
-            pending += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += part
+    for part in json_tree.objects(value):
+        of_keras_1 = DATA_FORMATS.get(str(part.get("dim_ordering")))
+        data_format = part.get("data_format", of_keras_1)
+        if data_format in ("channels_first", "channels_last"):
+            yield str(data_format)

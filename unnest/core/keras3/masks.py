@@ -7,9 +7,10 @@ one as an argument then, or are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from unnest.core import json_tree
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
@@ -69,7 +70,7 @@ class Masks:
         There it is the last output, or the initial state; Keras 3 gives zeros (source: K.rnn of Keras 2.2.4, and
         zero_output_for_mask of Keras 3's Bidirectional).
         """
-        if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in _within(layer.entry)):
+        if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in json_tree.objects(layer.entry)):
             raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
         if kind in HEEDING and "initial_state" in kwargs:
             raise refused(
@@ -127,7 +128,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
     for entry in entries if context.masks and not context.zeroes_masked else ():
         kind, config = str(entry.get("class_name")), entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
-        if masked and any(_gives_sequences(inner) for inner in _within(entry)):
+        if masked and any(_gives_sequences(inner) for inner in json_tree.objects(entry)):
             name = str(settings.get("name"))
             raise refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
         if kind == "Masking" or settings.get("mask_zero"):
@@ -139,19 +140,6 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
 def _gives_sequences(entry: JsonObject) -> bool:
     config = entry.get("config")
     return entry.get("class_name") == "Bidirectional" and isinstance(config, Mapping) and _sequences(config)
-
-
-def _within(entry: Json) -> Iterator[JsonObject]:
-    """A layer's entry, and those of all layers inside it."""
-    pending: list[Json] = [entry]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            if "class_name" in part:
-                yield part
-            pending += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += part
 
 
 def _sequences(config: JsonObject) -> bool:
