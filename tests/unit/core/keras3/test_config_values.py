@@ -17,7 +17,7 @@ from unnest.core.keras3.context import CannotConvert, Context
         ({"type": "ndarray", "value": [1.0, 2.0]}, [1.0, 2.0]),
         ({"type": "ndarray", "value": [1.0], "more": 1}, {"type": "ndarray", "value": [1.0], "more": 1}),
         ({"class_name": "Zeros", "config": {}, "shared_object_id": 7}, {"class_name": "Zeros", "config": {}}),
-        ((1, (2, 3)), [1, [2, 3]]),
+        ([1, [2, 3]], [1, [2, 3]]),
         ("text", "text"),
     ],
 )
