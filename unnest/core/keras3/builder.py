@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
-from unnest.core.keras3.pieces import FUNCTIONAL, Known, LayerCall, NewLayer, Tree, known_in
+from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
@@ -31,6 +31,8 @@ class Builder:
 
     entries: dict[str, _Entry] = field(default_factory=dict)
     specs: dict[Known, Spec | None] = field(default_factory=dict)
+    #: First tensor of a call -> the dtype of all that it gives.
+    dtypes: dict[Known, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
 
     def input(self, layer: NewLayer) -> Known:
@@ -108,7 +110,10 @@ class Builder:
         entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = Known(name, len(entry.nodes) - 1, 0)
         given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
-        self.specs[made] = _spec(entry.entry, given)
+        spec = _spec(entry.entry, given)
+        known = Arguments(tuple(args), kwargs, self.specs, self.dtypes)
+        self.dtypes[made] = dtype_of(entry.entry, spec, [known.dtype(t) for t in tensors])
+        self.specs[made] = spec and spec._replace(dtype=self.dtypes[made])
         return made
 
     def _stored(self, tree: Tree) -> Json:
@@ -166,3 +171,36 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     if any(s is None for s in given):
         return None
     return shape_inference.result_of(entry, [s for s in given if s is not None])
+
+
+#: Of what somebody's own code gives.
+UNKNOWN = "an unknown dtype"
+#: Operations whose result is a truth value, or a place.
+TRUTHS = frozenset({
+    "Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "All",
+    "Any",
+})  # fmt: skip
+PLACES = frozenset({"Argmax", "Argmin"})
+#: Layers that hand on what is no floating number as they get it.
+PASSING = frozenset({
+    "Activation", "Concatenate", "Cropping1D", "Cropping2D", "Cropping3D", "Dropout", "Flatten", "Permute",
+    "RepeatVector", "Reshape", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+})  # fmt: skip
+
+
+def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
+    """The dtype of what a layer or an operation gives: arithmetic on integers is another than on floats."""
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if not str(entry.get("module")).startswith("keras.src.ops"):
+        if spec is not None:
+            return spec.dtype
+        if kind == "Lambda" or entry.get("module") is None:
+            return UNKNOWN
+        return given[0] if given and kind in PASSING else FLOAT
+    if kind in TRUTHS:
+        return "bool"
+    if kind in PLACES:
+        return "int32"
+    told = config.get("dtype") if isinstance(config, Mapping) else None
+    values = given[1:] if kind == "Where" else given
+    return told if isinstance(told, str) else values[0] if values else FLOAT

@@ -45,7 +45,7 @@ def locally_connected(kind: str, config: Config, name: str, weights: Weights, co
     if config.get("padding", "valid") != "valid":
         raise refused(name, kind, f"padding {config['padding']!r} is of another implementation")
     context.note("locally-connected", name)
-    return Choice(lambda specs: _locally_connected(kind, config, name, weights, context, specs[0]))
+    return Choice(lambda specs, _: _locally_connected(kind, config, name, weights, context, specs[0]))
 
 
 def _locally_connected(
@@ -213,7 +213,8 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
     rank = CONVOLUTIONS[made.class_name]
     name = made.name
 
-    def resolved(specs: Sequence[Spec | None]) -> Piece:
+    def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
+        del dtypes
         (spec,) = specs
         given = None if spec is None else shape_inference.result_of(made.entry, [spec])
         if given is not None and given.shape[-1] not in (None, given.shape[1]):

@@ -9,12 +9,23 @@ from dataclasses import dataclass, field, replace
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.assign.flat_list import Ambiguous, split
-from unnest.core.keras3.builder import Builder, owned
+from unnest.core.keras3.builder import Builder, dtype_of, owned
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masks import Masks, check_chain
 from unnest.core.keras3.op_nodes import Part
-from unnest.core.keras3.pieces import SEQUENTIAL, Arguments, Choice, Expansion, Known, LayerCall, NewLayer, Piece, Tree
+from unnest.core.keras3.pieces import (
+    FLOAT,
+    SEQUENTIAL,
+    Arguments,
+    Choice,
+    Expansion,
+    Known,
+    LayerCall,
+    NewLayer,
+    Piece,
+    Tree,
+)
 from unnest.core.keras3.shapes import build_shape
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
@@ -100,7 +111,9 @@ class _Functional:
         given = self._given(call, layer)
         if isinstance(made, Choice):
             once = len(layer.calls) == 1
-            made = made.resolved([given.spec(t) if once else None for t in given.tensors])
+            made = made.resolved(
+                [given.spec(t) if once else None for t in given.tensors], [given.dtype(t) for t in given.tensors]
+            )
             self.pieces[layer.name] = made
             assert not isinstance(made, Choice)
         if isinstance(made, NewLayer):
@@ -131,7 +144,12 @@ class _Functional:
                 return [known(v) for v in value]
             return value
 
-        return Arguments(tuple(known(a) for a in args), {k: known(v) for k, v in kwargs.items()}, self.builder.specs)
+        return Arguments(
+            tuple(known(a) for a in args),
+            {k: known(v) for k, v in kwargs.items()},
+            self.builder.specs,
+            self.builder.dtypes,
+        )
 
 
 def _origin(ref: Ref, graph: Graph) -> Ref:
@@ -291,20 +309,26 @@ def _sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
 
 
 def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces of a chain, each told what it is given as far as that is known."""
-    found: list[Piece] = []
+    """The pieces of a chain, each told what it is given as far as that is known.
+
+    Behind operations they stay as they are: the model will be a functional one, whose builder knows more.
+    """
+    resolved: list[Piece] = []
     spec: Spec | None = None
-    for made in pieces:
-        new = made.resolved([spec]) if isinstance(made, Choice) else made
-        found.append(new)
-        if isinstance(new, NewLayer) and new.class_name == "InputLayer":
-            spec = shape_inference.of_input(new.entry)
-            continue
+    dtype = FLOAT
+    for k, made in enumerate(pieces):
+        new = made.resolved([spec], [dtype]) if isinstance(made, Choice) else made
         steps = new.chain if isinstance(new, Expansion) else (new,) if isinstance(new, NewLayer) else None
-        for step in steps or ():
-            spec = None if spec is None else shape_inference.result_of(step.entry, [spec])
-        spec = spec if steps else None
-    return found
+        resolved.append(new)
+        if steps is None:
+            return [*resolved, *pieces[k + 1 :]]
+        for step in steps:
+            if step.class_name == "InputLayer":
+                spec = shape_inference.of_input(step.entry)
+            else:
+                spec = None if spec is None else shape_inference.result_of(step.entry, [spec])
+            dtype = dtype_of(step.entry, spec, [dtype])
+    return resolved
 
 
 def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLayer | None:
@@ -367,12 +391,13 @@ def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], 
 def _chained(builder: Builder, tensor: Known, pieces: Sequence[Piece], names: Sequence[str]) -> Known:
     """What comes out of a chain that `tensor` goes into."""
     for made, called in zip(pieces, names, strict=True):
-        new = made.resolved([builder.specs.get(tensor)]) if isinstance(made, Choice) else made
+        given = Arguments((tensor,), {}, builder.specs, builder.dtypes)
+        new = made.resolved([given.spec(tensor)], [given.dtype(tensor)]) if isinstance(made, Choice) else made
         if isinstance(new, NewLayer):
             placed = builder.place(LayerCall(new, (tensor,)), called)
         else:
             assert isinstance(new, Expansion), "resolved before"
-            (tree,) = new.outputs(Arguments((tensor,), {}, builder.specs))
+            (tree,) = new.outputs(given)
             placed = builder.place(tree, called, called)
         assert isinstance(placed, Known)
         tensor = placed

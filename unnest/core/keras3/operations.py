@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.operators import FLOAT
 from unnest.core.keras3.lambdas.values import (
     Arguments,
     Dialect,
@@ -112,7 +111,7 @@ def _value(tree: Tree, index: Mapping[Known, int], call: Call) -> Value:
     if isinstance(tree, Known):
         spec = call.spec(tree)
         shape = None if spec is None else (None, *spec.shape[1:])
-        return Symbol(Input(index[tree]), FLOAT if spec is None else spec.dtype, "x", shape=shape)
+        return Symbol(Input(index[tree]), call.dtype(tree), "x", shape=shape)
     if isinstance(tree, Mapping):
         if set(tree) <= {"start", "stop", "step"}:
             return operators.slice_of([_value(tree.get(k), index, call) for k in ("start", "stop", "step")])

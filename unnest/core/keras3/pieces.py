@@ -10,6 +10,7 @@ from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 
+FLOAT = "float32"
 FUNCTIONAL, SEQUENTIAL = "Functional", "Sequential"
 MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 
@@ -69,8 +70,9 @@ class Arguments:
 
     args: tuple[Tree, ...]
     kwargs: Mapping[str, Tree]
-    #: What is known of each tensor.
+    #: What is known of each tensor; its dtype may be known where its shape is not.
     specs: Mapping[Known, Spec | None]
+    dtypes: Mapping[Known, str] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[Known]:
@@ -80,6 +82,11 @@ class Arguments:
     def spec(self, tree: Tree) -> Spec | None:
         """What is known of a tensor."""
         return self.specs.get(tree) if isinstance(tree, Known) else None
+
+    def dtype(self, tensor: Known) -> str:
+        """The dtype of a tensor: float32, where nothing says otherwise."""
+        spec = self.specs.get(tensor)
+        return self.dtypes.get(replace(tensor, tensor=0), FLOAT if spec is None else spec.dtype)
 
 
 @dataclass(frozen=True)
@@ -95,9 +102,9 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a layer becomes follows from its inputs: `resolved` is told what is known of each, None for nothing."""
+    """What a layer becomes follows from its inputs: `resolved` is told what is known of each, and their dtypes."""
 
-    resolved: Callable[[Sequence[Spec | None]], Piece]
+    resolved: Callable[[Sequence[Spec | None], Sequence[str]], Piece]
 
 
 Piece: TypeAlias = "NewLayer | Expansion | Choice"

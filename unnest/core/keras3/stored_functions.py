@@ -18,10 +18,10 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     """A Lambda. What it computes may depend on its input's shape, and on whether it has a mask."""
     del weights
 
-    def resolved(specs: Sequence[Spec | None]) -> Piece:
+    def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
         called = Called(
             inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
-            dtypes=["float32" if s is None else s.dtype for s in specs], masked=context.masks,
+            dtypes=dtypes, masked=context.masks,
             keras_version=context.version, backend=context.backend,
         )  # fmt: skip
         read = translate(config, called)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.builder import Builder
+from unnest.core.keras3.builder import UNKNOWN, Builder, dtype_of
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
-from unnest.core.keras3.pieces import Known, LayerCall, NewLayer
+from unnest.core.keras3.pieces import Arguments, Known, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import Tensor
+from unnest.core.model import JsonObject, Tensor
 
 NUMPY = "keras.src.ops.numpy"
 KERNEL = Tensor("k", (4, 3), "<f4", "/d/k")
@@ -141,3 +141,36 @@ def test_the_calls_of_a_functional_model_are_counted_from_one(kind: str, rank: i
     model = builder.model("m", [x], [inner, behind], {})
     assert model.config["output_layers"] == [["held", rank, 0], ["d", 0, 0]]
     assert [w.owner for w in model.weights] == [("held", "d"), ("d",)]
+
+
+INTS = Spec((None, 4), "int32")
+
+
+@pytest.mark.parametrize(
+    ("entry", "spec", "given", "dtype"),
+    [
+        ({"module": NUMPY, "class_name": "Cast", "config": {"dtype": "int32"}}, None, ["float32"], "int32"),
+        ({"module": NUMPY, "class_name": "Less", "config": {}}, None, ["float32"], "bool"),
+        ({"module": NUMPY, "class_name": "Argmax", "config": {"axis": 1}}, None, ["float32"], "int32"),
+        ({"module": NUMPY, "class_name": "Where", "config": {}}, None, ["bool", "float32", "float32"], "float32"),
+        # A layer of Keras has that name, too, and gives floats.
+        ({"module": NUMPY, "class_name": "Concatenate", "config": {}}, Spec((None, 8), "float32"), ["int32"], "int32"),
+        ({"module": "keras.layers", "class_name": "Dense", "config": {}}, None, ["float32"], "float32"),
+        ({"module": "keras.layers", "class_name": "Reshape", "config": {}}, None, ["int32"], "int32"),
+        ({"module": "keras.layers", "class_name": "Reshape", "config": {}}, INTS, ["int32"], "int32"),
+        ({"module": "keras.layers", "class_name": "Lambda", "config": {}}, None, ["float32"], UNKNOWN),
+        ({"module": None, "class_name": "Mine", "config": {}}, None, ["float32"], UNKNOWN),
+    ],
+)  # fmt: skip
+def test_the_dtype_of_what_is_given(entry: JsonObject, spec: Spec | None, given: list[str], dtype: str) -> None:
+    assert dtype_of(entry, spec, given) == dtype
+
+
+def test_a_dtype_is_known_where_a_shape_is_not() -> None:
+    """Of an operation behind an operation, each told by the graph alone."""
+    builder, x = started(None, 4)
+    whole = builder.place(OpNode("keras.src.ops.core", "Cast", {"dtype": "int32"}, (x,)), "c", "c")  # type: ignore[arg-type]
+    turned = builder.place(OpNode(NUMPY, "Flip", {"axis": 1}, (whole,)), "f", "f")  # type: ignore[arg-type]
+    assert isinstance(turned, Known)
+    assert builder.specs[turned] is None
+    assert Arguments((turned,), {}, builder.specs, builder.dtypes).dtype(turned) == "int32"

@@ -24,7 +24,7 @@ def weights(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
 def chosen(piece: Piece, *shape: int | None) -> Piece:
     """What the layer becomes on an input of that shape; of an unknown one without."""
     assert isinstance(piece, Choice)
-    return piece.resolved([Spec(shape, "float32") if shape else None])
+    return piece.resolved([Spec(shape, "float32") if shape else None], ["float32"])
 
 
 def entries(piece: Piece, *shape: int | None) -> list[Any]:

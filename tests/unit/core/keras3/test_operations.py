@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.convert import convert
 from unnest.core.keras3.op_nodes import OpNode, Part
 from unnest.core.keras3.operations import rule
 from unnest.core.keras3.pieces import Arguments, Expansion, Known, Tree
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import JsonObject, Stored
 
 NUMPY, NN = "keras.src.ops.numpy", "keras.src.ops.nn"
 #: Tensors of the new graph; any, since operations that were filled hold them where `OpNode` declares operands.
@@ -160,3 +162,28 @@ def test_a_slice_with_its_masks(masks: dict[str, Any], keys: list[Any]) -> None:
     ]], Context())  # fmt: skip
     assert isinstance(sliced, OpNode)
     assert (sliced.class_name, [sliced]) == ("GetItem", by_function)
+
+
+@pytest.mark.parametrize(("cast", "why"), [("int32", "a reduction of int32"), ("float32", None)])
+def test_integers_of_a_layer_before(cast: str, why: str | None) -> None:
+    """TensorFlow's mean of integers is an integer, Keras 3's is not: the dtype is handed from layer to layer."""
+
+    def operation(name: str, function: str, node: list[Any]) -> dict[str, Any]:
+        config = {"name": name, "trainable": True, "dtype": "float32", "function": function}
+        return {"class_name": "TFOpLambda", "name": name, "config": config, "inbound_nodes": [node]}
+
+    x = {"batch_input_shape": [None, 4], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
+    layers = [
+        {"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []},
+        operation("c", "cast", ["x", 0, 0, {"dtype": cast}]),
+        operation("r", "math.reduce_mean", ["c", 0, 0, {"axis": 1}]),
+    ]
+    model: dict[str, Any] = {
+        "name": "m",
+        "layers": layers,
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["r", 0, 0]],
+    }
+    architecture: JsonObject = {"class_name": "Functional", "config": model}
+    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    assert (None if done.refusal is None else done.refusal.message.rpartition(": ")[2]) == why

@@ -24,7 +24,7 @@ def resolved(config: dict[str, Any], context: Context, *specs: Spec | None) -> P
     """What a Lambda called `half` becomes on such inputs."""
     choice = rule("Lambda", config, "half", (), context)
     assert isinstance(choice, Choice)
-    return choice.resolved(specs)
+    return choice.resolved(specs, ["float32" if s is None else s.dtype for s in specs])
 
 
 RESCALING = OpNode("keras.layers", "Rescaling", {"scale": 0.2, "offset": 0, "dtype": "float32"}, (X,))
@@ -112,7 +112,7 @@ def test_what_a_kept_function_is_called_with() -> None:
     context = Context()
     choice = rule("Lambda", {"function": None, "arguments": {"by": 2}, "dtype": "float16"}, "scale-it/1", (), context)
     assert isinstance(choice, Choice)
-    made = choice.resolved([None])
+    made = choice.resolved([None], ["float32"])
     assert isinstance(made, NewLayer)
     assert (made.config["function"], made.config["arguments"], made.config["dtype"]) == (
         "scale_it_1_function", {"by": 2}, "float16",

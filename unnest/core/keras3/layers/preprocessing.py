@@ -23,7 +23,7 @@ def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, contex
     context.note("bilinear", name)
     made = plain_layer(kind, config, name, weights, context)
     assert isinstance(made, NewLayer)
-    return Choice(lambda specs: expressed.bilinear(made, specs[0]))
+    return Choice(lambda specs, _: expressed.bilinear(made, specs[0]))
 
 
 def resizing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

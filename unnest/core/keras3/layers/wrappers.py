@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights, piece
-from unnest.core.keras3.pieces import Choice, Expansion, NewLayer, Piece, chain
+from unnest.core.keras3.pieces import FLOAT, Choice, Expansion, NewLayer, Piece, chain
 from unnest.core.model import Json
 
 
@@ -29,7 +29,7 @@ def _held(entry: Json, name: str, kind: str, weights: Weights, context: Context)
     called = called if isinstance(called, str) else entry.get("name")
     default = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(entry.get("class_name"))).lower()
     made = piece(entry, called if isinstance(called, str) else default, weights, context)
-    return made.resolved([None]) if isinstance(made, Choice) else made
+    return made.resolved([None], [FLOAT]) if isinstance(made, Choice) else made
 
 
 def time_distributed(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
