@@ -9,7 +9,7 @@ from dataclasses import replace
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import expressed, keras_1, operations, stored_functions
 from unnest.core.keras3.config_values import plain
-from unnest.core.keras3.context import Context
+from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
     Config,
     Rule,
@@ -43,7 +43,11 @@ ALIASES = {
 def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
     """What a layer entry becomes. Raises CannotConvert."""
     config = entry.get("config")
-    made = _piece(entry, name, weights, context)
+    try:
+        made = _piece(entry, name, weights, context)
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as e:
+        why = f"its arguments and weights are not as its Keras wrote them ({type(e).__name__}: {e})"
+        raise refused(name, str(entry.get("class_name")), why) from e
     if isinstance(made, NewLayer) and made.weights and not is_model(made.entry):
         frozen = isinstance(config, Mapping) and config.get("trainable") is False
         return replace(made, weights=tuple(_flagged(made, frozen=frozen)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.layers.making import DENSE, made, one
+from tests.unit.core.keras3.layers.making import DENSE, made, one, refuses
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,17 @@ def test_weights_are_told_whether_they_are_trained(
     kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...], trained: list[bool]
 ) -> None:
     assert [w.trained for w in one(made(kind, config, *shapes)).weights] == trained
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes"),
+    [
+        ("Highway", {"activation": "tanh"}, ((), (), (), ())),
+        ("CuDNNLSTM", {"units": 2}, ((), (), ())),
+        ("SeparableConv1D", {"padding": "causal", "kernel_size": []}, ()),
+        ("Bidirectional", {"layer": 3}, ()),
+    ],
+)
+def test_a_layer_that_no_keras_wrote(kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Weights without axes, arguments of another kind: refused like whatever else is not known."""
+    refuses(kind, config, "", *shapes)
