@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -142,7 +142,7 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
         return _mismatch(stored, "the architecture given is not a graph of layers")
     graph = read(architecture)
     weighted = [g for g in stored.groups if g.tensors]
-    if {g.name for g in stored.groups} <= set(graph.layers):
+    if _are_layers(stored.groups, architecture):
         return _of_graph(stored._replace(architecture=architecture), choices)
     if len(weighted) != 1:
         return _mismatch(stored, "the layers of the architecture given are not those of the weights")
@@ -165,6 +165,25 @@ def _of_weights_with(stored: Stored, architecture: JsonObject, choices: Choices)
     )  # fmt: skip
 
 
+def _are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:
+    """Whether groups of weights are an architecture's layers: by name, or by place where an entry has none.
+
+    (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
+    """
+    graph = read(architecture)
+    if {g.name for g in groups} <= set(graph.layers):
+        return True
+    names = _group_names(architecture)
+    return (
+        graph.sequential
+        and len(names) == len(groups)
+        and all(
+            g.name == name or not isinstance(graph.layers[name].stored.get("config"), Mapping)
+            for g, name in zip(groups, names, strict=True)
+        )
+    )
+
+
 def _completed(stored: Stored, architecture: JsonObject, made: Plan, choices: Choices) -> Stored | None:
     """The clean model that weights make with the architecture that was given for them.
 
@@ -178,7 +197,7 @@ def _completed(stored: Stored, architecture: JsonObject, made: Plan, choices: Ch
     if "module" in architecture and not told:
         told = {"keras_version": "3.x"}  # Keras 3's JSON has no version
     versions = {k: getattr(stored, k) or told.get(k) for k in ("keras_version", "backend")}
-    if {g.name for g in stored.groups} <= set(read(architecture).layers):
+    if _are_layers(stored.groups, architecture):
         whole = stored._replace(contents="model", architecture=bare, **versions)  # type: ignore[arg-type]
         return plan(whole, choices=choices).result or whole
     if made.result is None:

@@ -158,3 +158,14 @@ def test_a_tensor_that_would_be_lost_is_refused() -> None:
     assert result.refusal is not None
     assert (result.refusal.code, result.result) == ("weights-unplaced", None)
     assert "/stray" in result.refusal.message
+
+
+@pytest.mark.parametrize(("second", "fits"), [("dense_5", True), ("dense_6", False)])
+def test_weights_of_a_sequential_in_another_without_a_name(second: str, fits: bool) -> None:
+    """Keras before 2.2.3 stores the inner one as a bare list: its place tells whose the weights are."""
+    inner = {"class_name": "Sequential", "config": [layer("d", **DENSE)]}
+    architecture = {"class_name": "Sequential", "config": [inner, layer("dense_5", **DENSE)]}
+    groups = (Group("sequential_2", tensors("a", "b")), Group(second, tensors("c", "d")))
+    made = plan(Stored("weights", groups=groups), architecture=architecture)
+    assert (made.refusal is None) is fits
+    assert (made.complete is not None) is fits

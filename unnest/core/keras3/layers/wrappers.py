@@ -47,9 +47,25 @@ def time_distributed(kind: str, config: Config, name: str, weights: Weights, con
     return chain(*parts)
 
 
+def _as_zeroed(entry: Json, context: Context) -> Json:
+    """A direction without `zero_output_for_mask: true`, which Keras 3 computes anyway where sequences come out.
+
+    (Source: tf.keras 1.13 stores it; Keras 3.15, keras/src/layers/rnn/bidirectional.py: force_zero_output_for_mask.)
+    """
+    settings = entry.get("config") if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(settings, Mapping):
+        return entry
+    idle = settings.get("zero_output_for_mask") is True and (settings.get("return_sequences") or not context.masks)
+    if not idle:
+        return entry
+    return {**entry, "config": {k: v for k, v in settings.items() if k != "zero_output_for_mask"}}
+
+
 def bidirectional(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Both directions have half of the weights."""
     half = len(weights) // 2
+    directions = {key: _as_zeroed(config[key], context) for key in ("layer", "backward_layer") if config.get(key)}
+    config = {**config, **directions}
     held = config.get("layer")
     if config.get("backward_layer") is None and isinstance(held, Mapping) and isinstance(held.get("config"), Mapping):
         settings = held["config"]

@@ -37,3 +37,20 @@ def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
     assert ([w.ref for w in first.weights], last.weights) == (["/w0", "/w1"], ())
     with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): the Dense in it is several layers"):
         made("Bidirectional", {"layer": inner}, *(((4, 3), (3,)) * 2))
+
+
+@pytest.mark.parametrize(
+    ("sequences", "masks", "is_idle"), [(True, True, True), (False, False, True), (False, True, False)]
+)
+def test_zeros_at_masked_steps(sequences: bool, masks: bool, is_idle: bool) -> None:
+    """Today's Bidirectional gives them where sequences come out, whatever the layer in it says."""
+    inner = {"class_name": "LSTM", "config": {
+        "name": "forward", **RNN, "return_sequences": sequences, "zero_output_for_mask": True,
+    }}  # fmt: skip
+    config = {"layer": inner, "merge_mode": "concat"}
+    if is_idle:
+        held: Any = one(made("Bidirectional", config, masks=masks)).config["layer"]
+        assert "zero_output_for_mask" not in held["config"]
+    else:
+        with pytest.raises(CannotConvert, match="'zero_output_for_mask', and it holds True"):
+            made("Bidirectional", config, masks=masks)
