@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.keras3.lambdas.values import UNKNOWN
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
 from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
 from unnest.core.keras_facts import shape_inference
@@ -173,8 +174,6 @@ def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 
 
-#: Of what somebody's own code gives.
-UNKNOWN = "an unknown dtype"
 #: Operations whose result is a truth value, or a place.
 TRUTHS = frozenset({
     "Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "All",

@@ -13,6 +13,7 @@ from unnest.core.keras3.lambdas.values import (
     NUMPY,
     RANK,
     UNARY,
+    UNKNOWN,
     Array,
     Const,
     Items,
@@ -113,13 +114,15 @@ def calculation(class_name: str, *sides: Value) -> Tensor:
     wanted = "bool" if class_name in {"LogicalAnd", "LogicalOr", "LogicalNot", "LogicalXor"} else FLOAT
     if not tensors:
         raise NotUnderstood(f"{class_name} without a tensor")
+    # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
+    shows = wanted == FLOAT and any(isinstance(number(side), float) for side in sides)
     for tensor in tensors:
-        if tensor.dtype != wanted:
+        if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN):
             raise NotUnderstood(f"arithmetic on {tensor.dtype}")
     computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
     shape = _common_shape(class_name, sides)
     rows = {tensor.rows for tensor in tensors} if shape is not None else {None}
-    return replace(computed, shape=shape, rows=rows.pop() if len(rows) == 1 else None)
+    return replace(computed, dtype=wanted, shape=shape, rows=rows.pop() if len(rows) == 1 else None)
 
 
 def _common_shape(class_name: str, sides: Sequence[Value]) -> tuple[int | None, ...] | None:

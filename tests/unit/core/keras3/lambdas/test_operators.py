@@ -10,6 +10,7 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
+    UNKNOWN,
     Const,
     Items,
     Name,
@@ -198,3 +199,14 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reason: str) -> None:
     with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
         compute()
+
+
+def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
+    """Which TensorFlow would not take beside integers; an integer shows nothing."""
+    unknown = replace(X, dtype=UNKNOWN)
+    scaled = operators.binary("/", unknown, constant(127.5))
+    assert isinstance(scaled, Tensor)
+    assert scaled.dtype == "float32"
+    for symbol, value in (("/", constant(2)), ("+", unknown)):
+        with pytest.raises(NotUnderstood, match=r"^arithmetic on an unknown dtype$"):
+            operators.binary(symbol, unknown, value)
