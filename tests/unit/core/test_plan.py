@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import MERGE, split
-from unnest.core.model import Anew, Contents, Group, Plan, Stored, Tensor
+from unnest.core.model import Anew, Contents, Group, JsonObject, Plan, Stored, Tensor
 from unnest.core.plan import plan
 
 TEMPLATE = functional(
@@ -163,8 +163,8 @@ def test_a_tensor_that_would_be_lost_is_refused() -> None:
 @pytest.mark.parametrize(("second", "fits"), [("dense_5", True), ("dense_6", False)])
 def test_weights_of_a_sequential_in_another_without_a_name(second: str, fits: bool) -> None:
     """Keras before 2.2.3 stores the inner one as a bare list: its place tells whose the weights are."""
-    inner = {"class_name": "Sequential", "config": [layer("d", **DENSE)]}
-    architecture = {"class_name": "Sequential", "config": [inner, layer("dense_5", **DENSE)]}
+    inner: JsonObject = {"class_name": "Sequential", "config": [layer("d", **DENSE)]}
+    architecture: JsonObject = {"class_name": "Sequential", "config": [inner, layer("dense_5", **DENSE)]}
     groups = (Group("sequential_2", tensors("a", "b")), Group(second, tensors("c", "d")))
     made = plan(Stored("weights", groups=groups), architecture=architecture)
     assert (made.refusal is None) is fits
