@@ -35,8 +35,6 @@ KNOWN = {
     **{f"{kind}-dim_ordering-th": "Keras 1 does not store dim_ordering here" for kind in (
         "Cropping2D", "Cropping3D", "UpSampling2D", "UpSampling3D", "ZeroPadding2D", "ZeroPadding3D",
     )},
-    "UpSampling2D-interpolation-bicubic": "JAX interpolates otherwise (4e-3); TensorFlow as before",
-    "Resizing-interpolation-bicubic": "JAX interpolates otherwise (4e-3); TensorFlow as before",
     "Resizing-interpolation-area": "JAX has no area",
     **dict.fromkeys(("base-Dense-dtype-float16", "policy-"), "half precision: sums in another order differ by an ulp"),
 }  # fmt: skip
@@ -47,7 +45,7 @@ ON_JAX = (
     "Hashing", "StringLookup", "TextVectorization", "GRU-stateful", "LSTM-stateful", "SimpleRNN-stateful",
     "RNN-stateful",
     "ConvLSTM1D-stateful", "ConvLSTM2D-stateful", "ConvLSTM3D-stateful", "CuDNNGRU-stateful", "CuDNNLSTM-stateful",
-    "mask-stateful", "mask-Softmax", "Normalization-axis-0_1",
+    "mask-stateful", "mask-Softmax",
 )  # fmt: skip
 
 

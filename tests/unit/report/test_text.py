@@ -59,7 +59,9 @@ def test_a_row(report: Report, facts: list[str]) -> None:
 def test_on_a_terminal() -> None:
     """Lines are broken between words, and continued further in; what is to be pasted is not broken."""
     look = text.Look(width=60, wraps=True)
-    report = replace(PARALLEL, path="my models/b.h5", does_not_load_in={"Keras 3": "a bare list of layers"})
+    report = replace(
+        PARALLEL, path="my models/b.h5", does_not_load_in={"Keras 3": "a bare list of layers"}, as_keras_3=AsKeras3()
+    )
     assert text.row(report, look).splitlines() == [
         "parallel    my models/b.h5        4 x 2 towers of net; Keras",
         "                                  2.2.4; loads in Keras",

@@ -104,6 +104,7 @@ RULES: dict[str, Rule] = {
     "ThresholdedReLU": activation_layers.thresholded_relu,
     "Merge": merging.merge,
     "BatchNormalization": normalization.batch_normalization,
+    "Normalization": normalization.normalization,
     **dict.fromkeys(
         ("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "LSTMCell", "GRUCell", "SimpleRNNCell"),
         recurrent.recurrent_layer,

@@ -1,4 +1,4 @@
-"""BatchNormalization."""
+"""BatchNormalization and Normalization."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
             raise refused(name, kind, f"has {len(weights)} weights in place of 4")
         return plain_layer(kind, config, name, weights, context)
     raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes by the batch at hand, which Keras 3 does not")
+
+
+def normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Normalization. Raises CannotConvert for one that keeps the rows apart.
+
+    (Source: Keras 3.15, keras/src/layers/preprocessing/normalization.py: the sizes of all axes kept must be known.)
+    """
+    axis = config.get("axis")
+    if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
+        raise refused(name, kind, "normalizes each row of the batch by itself, whose number Keras 3 wants fixed")
+    return plain_layer(kind, config, name, weights, context)
