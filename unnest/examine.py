@@ -90,7 +90,8 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
             return AsKeras3(made.refusal.message)
         aim_keras_3(source, made, None)
     except Refused as e:
-        return AsKeras3(e.message.removeprefix(f"{source.path}: "))
+        if e.code != "needs-architecture":  # which is asked for by the command
+            return AsKeras3(e.message.removeprefix(f"{source.path}: "))
     except Exception:  # noqa: BLE001 - nobody asked for it yet: what was asked for is done, and stays so
         return None
     given = [f"--slice-layer={name}" for name in sorted(options.slice_layers)]
