@@ -1,8 +1,8 @@
-"""What an operation layer does to arrays: a NumPy function for the name that its call says.
+"""What an operation does to arrays: a NumPy function for the name that its call says.
 
 The source of a wrapper is an array of `ELEMENT`s. They can be moved about, and nothing else: there is no arithmetic
 on them, and where one of them would decide what is moved where, `ByContents` says so. All other arrays are plain
-numbers (shapes, bounds, masks), and their arithmetic is that of `arith`, under the names that layers use.
+numbers (shapes, bounds, masks), which are computed as TensorFlow does.
 """
 
 from __future__ import annotations
@@ -12,17 +12,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unnest.core.architecture import tensor_refs
-from unnest.core.architecture.graph import Layer
-from unnest.core.model import Json, JsonObject
-from unnest.core.recognise.op_calls import Said
-from unnest.core.recognise.op_graph import Op
-from unnest.core.recognise.shape_evaluation import ARITHMETIC
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise.op_calls import OpCall, Unreadable, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Value: TypeAlias = Any
-"""An argument: an array, a number, None, a slice, or a list of such."""
-
 ELEMENT = np.dtype([("element", np.int32)])
 """The type of a source's elements. It is a structure, so that NumPy itself refuses to calculate with it."""
 
@@ -36,21 +29,14 @@ MAX_PARTS = 4096
 """Of one split."""
 
 
-class Unreadable(Exception):
-    """An operation that is not in the table, or arguments that it does not understand."""
-
-
 class ByContents(Exception):
     """The contents of the source decide where its rows go, or are changed on the way."""
 
 
-Lookup: TypeAlias = Callable[[tensor_refs.RawRef], Array]
-
-
-def carry_out(what: Said, layers: Mapping[str, Layer], lookup: Lookup) -> tuple[Array, ...]:
+def carry_out(what: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
     """The results of a call. Raises Unreadable, ByContents, and whatever NumPy does where shapes do not fit."""
-    args = [argument(value, layers, lookup) for value in what.args]
-    kwargs = {k: argument(v, layers, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
+    args = [_looked_up(value, lookup) for value in what.args]
+    kwargs = {k: _looked_up(v, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
     if what.name in ELEMENTWISE:
         return (_elementwise(what.name, [*args, *kwargs.values()]),)
     given = _by_name(what.name, args, kwargs)
@@ -59,6 +45,18 @@ def carry_out(what: Said, layers: Mapping[str, Layer], lookup: Lookup) -> tuple[
             raise ByContents
     found = TABLE[what.name][1](**given)
     return tuple(found) if isinstance(found, list) else (found,)
+
+
+def _looked_up(value: Value, lookup: Callable[[Ref], Array]) -> Value:
+    """An argument with arrays for tensors, and whole numbers in slices."""
+    if isinstance(value, Ref):
+        return lookup(value)
+    if isinstance(value, list):
+        return [_looked_up(part, lookup) for part in value]
+    if isinstance(value, slice):
+        bounds = (_looked_up(bound, lookup) for bound in (value.start, value.stop, value.step))
+        return slice(*(None if bound is None else _int(bound) for bound in bounds))
+    return value
 
 
 CONTENTS = ("x", "xs", "updates")
@@ -80,8 +78,8 @@ def _by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) 
     return given
 
 
-def contents(what: Said) -> list[Json]:
-    """The arguments, as they are stored, whose contents a call moves about: all of an elementwise function's."""
+def contents(what: OpCall) -> list[Value]:
+    """The arguments whose contents a call moves about: all of an elementwise function's."""
     if what.name in ELEMENTWISE:
         return [*what.args, *(value for key, value in what.kwargs.items() if key not in SAYS_NOTHING)]
     if what.name not in TABLE:
@@ -93,18 +91,16 @@ def contents(what: Said) -> list[Json]:
     return [given[name] for name in CONTENTS if name in given]
 
 
-def literal_axis(what: Said) -> Json:
+def literal_axis(what: OpCall) -> int | None:
     """The axis that a call names as a number, 0 where it names none; None where it computes it."""
     try:
-        axis = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING}).get(
-            "axis", 0
-        )
+        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+        return None if isinstance(given.get("axis"), Ref) else _axis(given.get("axis"))
     except (Unreadable, LookupError):
         return None
-    return 0 if axis is None else axis if isinstance(axis, int) else None
 
 
-def is_known(what: Said) -> bool:
+def is_known(what: OpCall) -> bool:
     """Whether there is a function for this name."""
     return what.name in TABLE or what.name in ELEMENTWISE
 
@@ -122,39 +118,6 @@ ALIASES = {
 
 def _is_empty(value: Value) -> bool:
     return value is None or (not isinstance(value, np.ndarray) and value in (0, False, "", [], {}))
-
-
-def argument(value: Json, layers: Mapping[str, Layer], lookup: Lookup) -> Value:
-    """An argument with arrays for tensors, and Python's own slices."""
-    if isinstance(value, Mapping):
-        return _object(value, layers, lookup)
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return value
-    raw = tensor_refs.reads(value, layers) if value and isinstance(value[0], str) else []
-    if raw:
-        return lookup(raw[0])
-    return [argument(part, layers, lookup) for part in value]
-
-
-def _object(value: JsonObject, layers: Mapping[str, Layer], lookup: Lookup) -> Value:
-    kind, config = value.get("class_name"), value.get("config", value)
-    if kind == tensor_refs.KERAS_3_TENSOR:
-        raw = tensor_refs.reads(value, layers)
-        if not raw:
-            raise Unreadable
-        return lookup(raw[0])
-    if kind == "__ellipsis__":
-        return ...
-    if kind in ("__tuple__", "__numpy__"):
-        inner = config.get("value", config.get("items")) if isinstance(config, Mapping) else config
-        return argument(inner, layers, lookup)
-    if isinstance(config, Mapping) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
-        return slice(*(_bound(argument(config.get(k), layers, lookup)) for k in ("start", "stop", "step")))
-    return {key: argument(part, layers, lookup) for key, part in value.items()}
-
-
-def _bound(value: Value) -> int | None:
-    return None if value is None else _int(value)
 
 
 def _arrays(value: Value) -> Iterator[Array]:
@@ -190,31 +153,36 @@ def _fits(elements: int) -> None:
         raise Unreadable
 
 
-ELEMENTWISE = {
-    "add": "Add", "addv2": "Add", "sub": "Sub", "subtract": "Sub", "mul": "Mul", "multiply": "Mul", "scalarmul": "Mul",
-    "floordiv": "FloorDiv", "floordivide": "FloorDiv", "realdiv": "RealDiv", "truediv": "RealDiv",
-    "truedivide": "RealDiv", "divide": "RealDiv", "truncatediv": "TruncateDiv", "floormod": "FloorMod",
-    "mod": "FloorMod", "remainder": "FloorMod", "minimum": "Minimum", "maximum": "Maximum", "floor": "Floor",
-    "ceil": "Ceil", "neg": "Neg", "negative": "Neg", "equal": "Equal", "less": "Less", "lessequal": "LessEqual",
-    "greater": "Greater", "greaterequal": "GreaterEqual", "round": "Round",
+def _truncated(x: Array, y: Array) -> Array:
+    """A division of whole numbers towards zero; of others the plain one."""
+    return np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+
+
+ELEMENTWISE: dict[str, Callable[..., Array]] = {
+    "add": np.add, "addv2": np.add, "sub": np.subtract, "subtract": np.subtract, "mul": np.multiply,
+    "multiply": np.multiply, "scalarmul": np.multiply, "floordiv": np.floor_divide, "floordivide": np.floor_divide,
+    "realdiv": np.true_divide, "truediv": np.true_divide, "truedivide": np.true_divide, "divide": np.true_divide,
+    "div": _truncated, "truncatediv": _truncated, "floormod": np.mod, "mod": np.mod, "remainder": np.mod,
+    "minimum": np.minimum, "maximum": np.maximum, "floor": np.floor, "ceil": np.ceil, "round": np.round,
+    "neg": np.negative, "negative": np.negative, "equal": np.equal, "less": np.less, "lessequal": np.less_equal,
+    "greater": np.greater, "greaterequal": np.greater_equal,
 }  # fmt: skip
-"""Arithmetic, by the names of layers; what it computes is a serving graph's business too."""
+"""Arithmetic on plain numbers."""
 
 
 def _elementwise(name: str, operands: Sequence[Value]) -> Array:
     operands = [x for x in operands if x is not None]
     arrays = [np.asarray(x) for x in operands]
     if any(a.dtype == ELEMENT for a in arrays):
-        return _overlaid(arrays) if ELEMENTWISE[name] == "Add" else _refused()
+        return _overlaid(arrays) if ELEMENTWISE[name] is np.add else _refused()
     if any(a.dtype.kind not in "iufb" for a in arrays):
         raise Unreadable
     _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
-    kind = ELEMENTWISE[name]
     # A bare number takes the type of the array beside it, as it does in TensorFlow.
     typed = next((x.dtype for x in operands if isinstance(x, np.ndarray)), None)
     if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
         arrays = [a.astype(typed) for a in arrays]
-    return np.asarray(ARITHMETIC[kind](Op(name, kind, ()), arrays))
+    return np.asarray(ELEMENTWISE[name](*arrays))
 
 
 def _refused() -> Array:
@@ -475,7 +443,9 @@ def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
 Entry: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
 
 TABLE: dict[str, Entry] = {
+    "constant": (("x",), _as_it_is),
     "shape": (("x",), lambda x: np.array(np.shape(x), np.int64)),
+    "shapen": (("xs",), lambda xs: [np.array(np.shape(x), np.int64) for x in xs]),
     "size": (("x",), lambda x: np.array(np.size(x))),
     "rank": (("x",), lambda x: np.array(np.ndim(x))),
     "oneslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.ones(np.shape(x), np.int64), dtype or "int64")),

@@ -6,88 +6,89 @@ not told apart: the tensor is computed from numbers in the towers' places, and m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from unnest.core.recognise.equivalence import BATCH
-from unnest.core.recognise.op_graph import OpGraph, Place, View
-from unnest.core.recognise.shape_evaluation import Arithmetic, NotArithmetic
+from unnest.budget import spend
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.kernels import Array, ByContents
+from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS
+from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values
 
 
-def averages(view: View, slices: Sequence[Sequence[str]], merges: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """(mean, what it is the mean of: one tensor per tower) in the root graph, but for what lies behind a merge.
+def averages(
+    graph: TensorGraph, parts: Collection[Column], merges: Iterable[Ref]
+) -> Iterator[tuple[Ref, Column, frozenset[CallId]]]:
+    """(mean, what it is the mean of: one number per tower, the calls between) in a graph, not behind a merge.
 
-    `slices` are the towers' slices of each input. Raises Broken.
+    `parts` are what the towers read of each of their sources.
     """
-    graph, every = view.root, (1 << len(slices[0])) - 1
-    marks = _Marks(graph, slices)
-    seen = set(merges)
-    pending = [t for t in graph.rets if t not in seen]
+    marks, every = _Marks(graph, parts), (1 << len(next(iter(parts)))) - 1
+    met = {*merges}
+    pending = [*graph.outputs]
     while pending:
         tensor = pending.pop()
-        if tensor in seen or marks.of(tensor) != every:
+        if tensor in met or marks.of(tensor) != every:
             continue
-        seen.add(tensor)
-        towers = _operands(view, tensor, marks)
-        if towers is not None:
-            yield tensor, towers
+        met.add(tensor)
+        numbers, calls = _numbers(graph, tensor, marks)
+        if numbers and all(map(graph.is_number, numbers)) and _is_mean(graph, tensor, numbers):
+            yield tensor, numbers, calls
         else:
-            op = graph.producer(tensor)
-            pending += op.inputs if op else ()
+            pending += graph.reads(tensor.call)
 
 
 class _Marks:
     """Which towers each tensor depends on, as a set of bits."""
 
-    def __init__(self, graph: OpGraph, slices: Sequence[Sequence[str]]) -> None:
-        self.entries: Mapping[str, int] = {t: 1 << k for names in slices for k, t in enumerate(names)}
-        self.ops: dict[str, int] = {}
-        readers: dict[str, list[str]] = {}
-        for op in graph.ops.values():
-            for read in op.inputs:
-                readers.setdefault(read if read in self.entries else read.partition(":")[0], []).append(op.name)
-        pending = [(name, mark) for t, mark in self.entries.items() for name in readers.get(t, ())]
+    def __init__(self, graph: TensorGraph, parts: Iterable[Column]) -> None:
+        self.parts = {ref: 1 << tower for column in parts for tower, ref in enumerate(column)}
+        self.calls: dict[CallId, int] = {}
+        users = [(user, ref) for ref in self.parts for user in graph.readers.get(ref.call, ())]
+        pending = [(user, self.parts[ref]) for user, ref in users if ref in graph.reads(user)]
         while pending:
-            name, mark = pending.pop()
-            if self.ops.get(name, 0) | mark != self.ops.get(name, 0):
-                self.ops[name] = mark = self.ops.get(name, 0) | mark
-                pending += [(reader, mark) for reader in readers.get(name, ())]
+            spend()
+            at, mark = pending.pop()
+            before = self.calls.get(at, 0)
+            if before | mark != before:
+                self.calls[at] = before | mark
+                pending += [(user, before | mark) for user in graph.readers.get(at, ())]
 
-    def of(self, tensor: str) -> int:
+    def of(self, tensor: Ref) -> int:
         """The towers of one tensor."""
-        return self.entries.get(tensor, self.ops.get(tensor.partition(":")[0], 0))
+        return self.parts.get(tensor, self.calls.get(tensor.call, 0))
 
 
-def _operands(view: View, tensor: str, marks: _Marks) -> list[str] | None:
-    """What a tensor averages: one tensor of every tower."""
-    leaves: dict[int, str] = {}
-    pending, seen = [tensor], {tensor}
+def _numbers(graph: TensorGraph, tensor: Ref, marks: _Marks) -> tuple[Column, frozenset[CallId]]:
+    """The one tensor of every tower that a tensor is made of, none where there are more, and the calls between."""
+    leaves: dict[int, Ref] = {}
+    calls: set[CallId] = set()
+    pending, met = [tensor], {tensor}
     while pending:
-        at = pending.pop()
-        mark = marks.of(at)
+        spend()
+        here = pending.pop()
+        mark = marks.of(here)
         if mark and mark & (mark - 1) == 0:
-            if leaves.setdefault(mark, at) != at:
-                return None
-            continue
-        op = view.root.producer(at) if mark else None
-        for read in op.inputs if op else ():
-            if read not in seen:
-                seen.add(read)
-                pending.append(read)
-    towers = [leaves[m] for m in sorted(leaves)]
-    return towers if sum(leaves) == marks.of(tensor) and _is_mean(view, tensor, towers) else None
+            if leaves.setdefault(mark, here) != here:
+                return (), frozenset()
+        elif mark:
+            calls.add(here.call)
+            pending += [read for read in graph.reads(here.call) if read not in met]
+            met.update(graph.reads(here.call))
+    numbers = tuple(leaves[mark] for mark in sorted(leaves))
+    return (numbers if sum(leaves) == marks.of(tensor) else ()), frozenset(calls)
 
 
-def _is_mean(view: View, tensor: str, towers: Sequence[str]) -> bool:
+def _is_mean(graph: TensorGraph, tensor: Ref, numbers: Column) -> bool:
     """Whether a tensor is the mean of others, whatever their values."""
-    numbers = np.random.default_rng(len(towers)).uniform(1.0, 2.0, (2, len(towers)))
-    for values in numbers:
-        given = {view.resolve(Place((), t)): np.asarray(v) for t, v in zip(towers, values, strict=True)}
+    for values in np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers))):
+        given: dict[Ref, Array] = {ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)}
         try:
-            found = Arithmetic(view, BATCH, 0, given).value(Place((), tensor))
-        except NotArithmetic:
+            result = Values(graph, DIVISIBLE, 0, given).of(tensor)
+        except (Unreadable, ByContents, *MISFITS):
             return False
-        if found.shape != () or not np.isclose(float(found), values.mean(), rtol=1e-5):
+        if result.shape != () or result.dtype.kind != "f" or not np.isclose(float(result), values.mean(), rtol=1e-5):
             return False
     return True

@@ -1,24 +1,39 @@
-"""What the call of an operation layer says, read in every dialect: a function and its arguments."""
+"""What the call of an operation says, in every dialect: a function and its arguments.
+
+TensorFlow 1             an operation of a graph: inputs and attributes
+TensorFlow 2.0-2.3       TensorFlowOpLayer: a NodeDef, constants by input number
+TensorFlow 2.4-2.15      TFOpLambda, SlicingOpLambda: a function's name, arguments in the call
+Keras 3                  an operation's class, arguments in its config and in the call
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+import json
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-from unnest.core.architecture.graph import Call, Layer
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.model import Json, JsonObject
-from unnest.core.recognise.operations import node_def
+
+Value: TypeAlias = Any
+"""An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""
 
 
-class Said(NamedTuple):
-    """A function's name without its dialect's decoration, and its arguments as they are stored."""
+class Unreadable(Exception):
+    """An operation that is not known, or arguments that it does not understand."""
+
+
+class OpCall(NamedTuple):
+    """A function's name without its dialect's decoration, and its arguments: tensors as they are stored, or Refs."""
 
     name: str
-    args: Sequence[Json]
-    kwargs: JsonObject
+    args: Sequence[Value]
+    kwargs: Mapping[str, Value]
 
 
-def said(layer: Layer, call: Call) -> Said | None:
+def said(layer: Layer, call: Call) -> OpCall | None:
     """What an operation layer's call says; None for real layers, stored code, and forms not known."""
     config = layer.settings
     if "node_def" in config:
@@ -30,11 +45,40 @@ def said(layer: Layer, call: Call) -> Said | None:
     return None
 
 
+def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
+    """The same call with a Ref for every tensor, and Python's own slices. Raises Unreadable."""
+
+    def value_of(stored: Json) -> Value:
+        if isinstance(stored, Mapping):
+            return object_of(stored)
+        if not isinstance(stored, Sequence) or isinstance(stored, str):
+            return stored
+        raw = tensor_refs.reads(stored, layers) if stored and isinstance(stored[0], str) else []
+        return ref(raw[0]) if raw else [value_of(part) for part in stored]
+
+    def object_of(stored: JsonObject) -> Value:
+        kind, config = stored.get("class_name"), stored.get("config", stored)
+        if kind == tensor_refs.KERAS_3_TENSOR:
+            raw = tensor_refs.reads(stored, layers)
+            if not raw:
+                raise Unreadable
+            return ref(raw[0])
+        if kind == "__ellipsis__":
+            return ...
+        if kind in ("__tuple__", "__numpy__"):
+            return value_of(config.get("value", config.get("items")) if isinstance(config, Mapping) else config)
+        if isinstance(config, Mapping) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
+            return slice(*(value_of(config.get(bound)) for bound in ("start", "stop", "step")))
+        return {key: value_of(part) for key, part in stored.items()}
+
+    return OpCall(what.name, [value_of(v) for v in what.args], {k: value_of(v) for k, v in what.kwargs.items()})
+
+
 def _plain(name: str) -> str:
     return name.rpartition(".")[2].replace("_", "").lower()
 
 
-def _of_function(function: str, stored: Json) -> Said | None:
+def _of_function(function: str, stored: Json) -> OpCall | None:
     """`["x", 0, 0, {...}]`, or a list of these where the first argument is a list."""
     if not isinstance(stored, Sequence) or isinstance(stored, str) or not stored:
         return None
@@ -47,22 +91,36 @@ def _of_function(function: str, stored: Json) -> Said | None:
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
         kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
-    return Said(_plain(function), [first if several else first[0]], kwargs)
+    return OpCall(_plain(function), [first if several else first[0]], kwargs)
 
 
-def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> Said | None:
+def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCall | None:
     args, kwargs = stored.get("args"), stored.get("kwargs", {})
     if not isinstance(args, Sequence) or isinstance(args, str) or not isinstance(kwargs, Mapping):
         return None
     name = _plain(class_name)
-    return Said(f"k3{name}" if name in SAME_NAME else name, args, {**config, **kwargs})
+    return OpCall(f"k3{name}" if name in SAME_NAME else name, args, {**config, **kwargs})
 
 
 SAME_NAME = ("slice", "split")
 """Keras 3's classes whose arguments are not those of TensorFlow's function of that name."""
 
 
-def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> Said | None:
+def node_def(value: Json) -> JsonObject | None:
+    """A NodeDef is an object, its JSON, or protobuf's text form, depending on the version."""
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, str):
+        return None
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        match = re.search(r'^\s*op:\s*"(\w+)"', value, re.MULTILINE)
+        return {"op": match[1]} if match else None
+    return parsed if isinstance(parsed, Mapping) else None
+
+
+def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> OpCall | None:
     """Inputs go by number: the constants are numbered, the layer's inputs fill the rest."""
     node = node or {}
     inputs, constants, attributes = node.get("input"), config.get("constants") or {}, node.get("attr") or {}
@@ -74,9 +132,12 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> S
     count = sum(1 for name in inputs if not str(name).startswith("^"))
     known = {str(k): v for k, v in constants.items()}
     args = [known[str(n)] if str(n) in known else _tensor(next(refs, None)) for n in range(count)]
-    op = str(node.get("op"))
-    attrs = {str(key): _attribute(value) for key, value in attributes.items()}
-    return NODES[op](args, attrs) if op in NODES else Said(op.lower(), args, {})
+    return of_node(str(node.get("op")), args, {str(key): _attribute(value) for key, value in attributes.items()})
+
+
+def of_node(op: str, args: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
+    """What an operation of a TensorFlow graph says: its inputs and attributes in the order of the function."""
+    return NODES[op](args, attributes) if op in NODES else OpCall(op.lower(), args, {})
 
 
 def _tensor(ref: Json) -> Json:
@@ -94,29 +155,30 @@ def _attribute(value: Json) -> Json:
     return int(str(inner)) if kind == "i" else inner
 
 
-def _strided(args: Sequence[Json], attrs: JsonObject) -> Said:
+def _strided(args: Sequence[Value], attrs: Mapping[str, Value]) -> OpCall:
     masks = {k: v for k, v in attrs.items() if k.endswith("_mask")}
-    return Said("stridedslice", [args[0], list(args[1:4]), masks], {})
+    return OpCall("stridedslice", [args[0], list(args[1:4]), masks], {})
 
 
-NODES: dict[str, Callable[[Sequence[Json], JsonObject], Said]] = {
-    "Split": lambda x, a: Said("split", [x[1], a.get("num_split"), x[0]], {}),
-    "SplitV": lambda x, _: Said("split", x, {}),
-    "ConcatV2": lambda x, _: Said("concat", [list(x[:-1]), x[-1]], {}),
-    "Concat": lambda x, _: Said("concat", [list(x[1:]), x[0]], {}),
-    "Pack": lambda x, a: Said("stack", [list(x), a.get("axis", 0)], {}),
-    "Unpack": lambda x, a: Said("unstack", [x[0], a.get("num"), a.get("axis", 0)], {}),
-    "GatherV2": lambda x, a: Said("gather", x[:2], {"axis": x[2], "batch_dims": a.get("batch_dims", 0)}),
+NODES: dict[str, Callable[[Sequence[Value], Mapping[str, Value]], OpCall]] = {
+    "Split": lambda x, a: OpCall("split", [x[1], a.get("num_split"), x[0]], {}),
+    "SplitV": lambda x, _: OpCall("split", x, {}),
+    "ConcatV2": lambda x, _: OpCall("concat", [list(x[:-1]), x[-1]], {}),
+    "Concat": lambda x, _: OpCall("concat", [list(x[1:]), x[0]], {}),
+    "ShapeN": lambda x, _: OpCall("shapen", [list(x)], {}),
+    "Pack": lambda x, a: OpCall("stack", [list(x), a.get("axis", 0)], {}),
+    "Unpack": lambda x, a: OpCall("unstack", [x[0], a.get("num"), a.get("axis", 0)], {}),
+    "GatherV2": lambda x, a: OpCall("gather", x[:2], {"axis": x[2], "batch_dims": a.get("batch_dims", 0)}),
     "StridedSlice": _strided,
-    "Squeeze": lambda x, a: Said("squeeze", x, {"axis": a.get("squeeze_dims") or None}),
-    "Cast": lambda x, a: Said("cast", [x[0], a.get("DstT")], {}),
-    "DynamicPartition": lambda x, a: Said("dynamicpartition", [*x, a.get("num_partitions")], {}),
-    "Cumsum": lambda x, a: Said("cumsum", x, {k: a.get(k) for k in ("exclusive", "reverse")}),
-    "DynamicStitch": lambda x, _: Said("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
-    "ParallelDynamicStitch": lambda x, _: Said("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
-    "Mean": lambda x, a: Said("reducemean", x, {"keepdims": a.get("keep_dims")}),
-    "AddN": lambda x, _: Said("addn", [list(x)], {}),
-    "Sum": lambda x, a: Said("reducesum", x, {"keepdims": a.get("keep_dims")}),
-    "Prod": lambda x, a: Said("reduceprod", x, {"keepdims": a.get("keep_dims")}),
+    "Squeeze": lambda x, a: OpCall("squeeze", x, {"axis": a.get("squeeze_dims") or None}),
+    "Cast": lambda x, a: OpCall("cast", [x[0], a.get("DstT")], {}),
+    "DynamicPartition": lambda x, a: OpCall("dynamicpartition", [*x, a.get("num_partitions")], {}),
+    "Cumsum": lambda x, a: OpCall("cumsum", x, {k: a.get(k) for k in ("exclusive", "reverse")}),
+    "DynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
+    "ParallelDynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
+    "Mean": lambda x, a: OpCall("reducemean", x, {"keepdims": a.get("keep_dims")}),
+    "AddN": lambda x, _: OpCall("addn", [list(x)], {}),
+    "Sum": lambda x, a: OpCall("reducesum", x, {"keepdims": a.get("keep_dims")}),
+    "Prod": lambda x, a: OpCall("reduceprod", x, {"keepdims": a.get("keep_dims")}),
 }
 """Operations whose inputs and attributes are in another order than the arguments of the function."""

@@ -7,13 +7,12 @@ Keras 3              an operation's class, arguments in its config and in the ca
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json, JsonObject
+from unnest.core.recognise.op_calls import node_def
 
 
 @dataclass(frozen=True)
@@ -59,20 +58,6 @@ def _subscript(stored: Json) -> Json:
 
 def _config_of(value: Json) -> Json:
     return value["config"] if isinstance(value, Mapping) and "config" in value else value
-
-
-def node_def(value: Json) -> JsonObject | None:
-    """A NodeDef is an object, its JSON, or protobuf's text form, depending on the version."""
-    if isinstance(value, Mapping):
-        return value
-    if not isinstance(value, str):
-        return None
-    try:
-        parsed = json.loads(value)
-    except ValueError:
-        match = re.search(r'^\s*op:\s*"(\w+)"', value, re.MULTILINE)
-        return {"op": match[1]} if match else None
-    return parsed if isinstance(parsed, Mapping) else None
 
 
 def _of_node_def(node: JsonObject, config: JsonObject) -> Operation:

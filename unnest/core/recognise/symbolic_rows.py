@@ -18,9 +18,10 @@ from math import lcm, prod
 from typing import TypeAlias
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
-from unnest.core.recognise.kernels import ByContents, Unreadable
-from unnest.core.recognise.layer_values import Operations, Values, numbered, row_sizes, rows_of
-from unnest.core.recognise.tower_copies import behind
+from unnest.core.recognise.kernels import ByContents
+from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.tensor_graph import Values, numbered, row_sizes, rows_of
 
 Shape: TypeAlias = "tuple[int | None, ...]"
 
@@ -73,10 +74,10 @@ class Input:
 
 def taken(graph: Graph, inputs: Sequence[Input]) -> Taken:
     """What rows of their sources the towers read."""
-    operations = Operations(graph)
+    operations = LayerTensors(graph)
     try:
         inputs = [i if i.shape else replace(i, shape=operations.noted(i.source)) for i in inputs]
-        calls = behind(graph, [ref for i in inputs for ref in i.towers], [i.source for i in inputs])
+        calls = operations.behind([ref for i in inputs for ref in i.towers], [i.source for i in inputs])
         if not inputs or len(calls) > MAX_CALLS or not all(operations.of(at).name for at in calls):
             return UNKNOWN
         trial = _Trial(operations, inputs, sorted(calls))
@@ -122,7 +123,7 @@ class Outcome(Enum):
 class _Trial:
     """The operations, carried out for one batch size after the other."""
 
-    def __init__(self, operations: Operations, inputs: Sequence[Input], calls: Sequence[CallId]) -> None:
+    def __init__(self, operations: LayerTensors, inputs: Sequence[Input], calls: Sequence[CallId]) -> None:
         self.operations, self.inputs = operations, inputs
         self.towers = max(len(i.towers) for i in inputs)
         self.longest = max(operations.literals(calls), default=0)

@@ -1,29 +1,21 @@
-"""Towers of a layer graph that are one computation: the operands of a join, walked back in step until they part.
+"""Towers that are one computation: the operands of a join, walked back in step until they part.
 
-Two towers are alike where the same layer is called on each of them in the same way, or where each has an operation of
-its own, or a Keras layer without weights, that are equal but for their names. Layers with weights of their own are
-different computations, however alike they look.
+Two towers are alike where the same is computed in the same way of what is alike. What is the same is the graph's to say
+(`TensorGraph.differ`): the same layer, called on each of them; operations, and Keras's layers without weights, that are
+equal but for their names. Layers with weights, or variables, of their own are different computations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from unnest.budget import spend
-from unnest.core.architecture import is_input, is_model, tensor_refs
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
-from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class
-from unnest.core.keras_facts.weight_specs import has_initializers
-from unnest.core.model import Json
-from unnest.core.recognise.operations import node_def, operation
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.tensor_graph import Column, TensorGraph
 
 #: What comparing one tensor of every tower costs.
 STEPS_A_COLUMN = 10
-
-Column: TypeAlias = "tuple[Ref, ...]"
-"""One tensor of every tower, in the towers' order."""
 
 
 class Unlike(Exception):
@@ -47,7 +39,7 @@ class Copies:
     shared: set[Ref] = field(default_factory=set)
 
 
-def walk_back(graph: Graph, operands: Column, source: Callable[[Column], Ref | None]) -> Copies:
+def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], Ref | None]) -> Copies:
     """The towers that end in these operands. Raises Unlike.
 
     `source` tells what the towers' tensors are rows of, where they part; None where they do not.
@@ -70,97 +62,41 @@ def walk_back(graph: Graph, operands: Column, source: Callable[[Column], Ref | N
                 raise Unlike(reason, len(met) - 1)
             for calls, ref in zip(copies.calls, column, strict=True):
                 calls.add(ref.call)
-            pending += zip(*(graph.call(ref.call).reads for ref in column), strict=True)
+            pending += zip(*(graph.reads(ref.call) for ref in column), strict=True)
         elif met[first] != column:
             raise Unlike(f"the towers use the outputs of {first.layer} in different ways", len(met))
     if len(set().union(*copies.calls)) < sum(map(len, copies.calls)):
         raise Unlike("a call is part of two towers", len(met))
-    depends = _reaches_input(graph, copies.shared)
+    depends = _reaches_rows(graph, copies.shared, {*copies.entries.values()})
     if depends is not None:
         raise Unlike(f"every tower reads the whole of {depends.layer}", len(met))
     return copies
 
 
-def _differ(graph: Graph, column: Column) -> str | None:
+def _differ(graph: TensorGraph, column: Column) -> str | None:
     """Why one step of the towers is not the same computation in all of them; None where it is."""
     names = [*dict.fromkeys(ref.layer for ref in column)]
-    reads = [len(graph.call(ref.call).reads) for ref in column]
+    reads = [len(graph.reads(ref.call)) for ref in column]
+    is_constant = all(graph.of(ref.call).name == "constant" for ref in column)
     reasons = (
-        (0 in reads, f"the towers read different tensors: {', '.join(names[:4])}"),
+        (0 in reads and not is_constant, f"the towers read different tensors: {', '.join(names[:4])}"),
         (len({ref.tensor for ref in column}) > 1, f"the towers end in different outputs of {names[0]}"),
         (len({*reads}) > 1, f"{names[0]} is called on different numbers of tensors"),
         (len({ref.call for ref in column}) < len(column), f"two towers share a call of {names[0]}"),
     )
     reason = next((sentence for holds, sentence in reasons if holds), None)
-    return reason or _different_calls(graph, column, names)
+    return reason or graph.differ(column)
 
 
-def _different_calls(graph: Graph, column: Column, names: Sequence[str]) -> str | None:
-    arguments = [_arguments(graph, ref.call) for ref in column]
-    if any(other != arguments[0] for other in arguments):
-        return f"the calls of {' and '.join(names[:2])} differ in more than their tensors"
-    layers = [graph.layers[name] for name in names]
-    if len(layers) > 1 and any(_may_have_weights(layer, graph) for layer in layers):
-        return f"{names[0]} and {names[1]} are different layers"
-    settings = [(layer.class_name, _settings(layer)) for layer in layers]
-    is_different = any(other != settings[0] for other in settings)
-    return f"{names[0]} and {names[1]} compute different things" if is_different else None
-
-
-def _arguments(graph: Graph, at: CallId) -> Json:
-    """What a call is given beside its tensors."""
-    return tensor_refs.without_tensors(graph.call(at).stored, graph.layers)
-
-
-def _may_have_weights(layer: Layer, graph: Graph) -> bool:
-    """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    if is_model(layer.stored) or has_initializers(layer.config):
-        return True
-    if operation(layer, graph.call(CallId(layer.name, 0))) is not None:
-        return False
-    is_known = layer.class_name in PLAIN - LOOKED_UP and is_keras_class(layer.class_name, layer.stored)
-    return not is_known
-
-
-#: Keras's own layers whose weights no config speaks of.
-LOOKED_UP = frozenset({"Discretization", "Normalization"})
-#: What differs in a config between two copies of one layer.
-NAMES = frozenset({"name", "shared_object_id"})
-
-
-def _settings(layer: Layer) -> Json:
-    """A config without the names in it; a NodeDef's inputs are names too."""
-    settings: dict[str, Json] = {key: value for key, value in layer.settings.items() if key not in NAMES}
-    node = node_def(settings.get("node_def"))
-    if node is not None:
-        settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
-    return settings
-
-
-def _reaches_input(graph: Graph, tensors: Iterable[Ref]) -> Ref | None:
-    """An input of the model that some tensors are computed from: rows, or their number, for all towers alike."""
+def _reaches_rows(graph: TensorGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
+    """What some tensors are computed from that is cut, or given by the caller: rows, or their number, for all alike."""
     pending, met = [*tensors], {*tensors}
     while pending:
         spend()
         ref = pending.pop()
-        if is_input(graph.layers[ref.layer].stored) or ref in graph.inputs:
+        if graph.is_given(ref) or ref in sources:
             return ref
-        pending += [read for read in graph.call(ref.call).reads if read not in met]
-        met.update(graph.call(ref.call).reads)
+        reads = graph.reads(ref.call)
+        pending += [read for read in reads if read not in met]
+        met.update(reads)
     return None
-
-
-def behind(graph: Graph, ends: Sequence[Ref], stops: Iterable[Ref]) -> set[CallId]:
-    """The calls that some tensors are made by, no further than `stops`."""
-    calls: set[CallId] = set()
-    met = {*stops}
-    pending = [ref for ref in ends if ref not in met]
-    while pending:
-        spend()
-        ref = pending.pop()
-        if ref in met:
-            continue
-        met.add(ref)
-        calls.add(ref.call)
-        pending += graph.call(ref.call).reads
-    return calls

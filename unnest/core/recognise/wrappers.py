@@ -36,10 +36,10 @@ from unnest.core.recognise import layer_facts, slice_claims, slice_steps
 from unnest.core.recognise.operations import operation
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
 from unnest.core.recognise.slice_steps import Step
-from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
     from unnest.core.recognise.computed_wrappers import ComputedWrapper
+    from unnest.core.recognise.tower_copies import Copies
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,11 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     near = {miss.layer: miss for towers, miss in missed.items() if not taken.intersection(towers)}
     if not found and any(layer_facts.may_join(layer) for layer in graph.layers.values()):
         from unnest.core.recognise import computed_wrappers
+        from unnest.core.recognise.layer_tensors import LayerTensors
 
-        computed, more = computed_wrappers.find(graph)
-        judged = [_or_why_not(each.joins[0].root.layer, partial(_described, graph, each)) for each in computed]
+        computed, more = computed_wrappers.find(LayerTensors(graph))
+        whole = [each for each in computed if each.reader is None]
+        judged = [_or_why_not(each.joins[0].root.layer, partial(_described, graph, each)) for each in whole]
         found += [each for each in judged if isinstance(each, Found)]
         told = [] if found else [*_inline(graph)]
         found += [each for each in told if isinstance(each, Found)]
@@ -219,7 +221,11 @@ def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
 
 def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
     """Towers of the graph's own layers behind slices that are told their parts, and why others are none."""
+    from unnest.core.recognise.layer_tensors import LayerTensors
+    from unnest.core.recognise.tower_copies import Unlike, walk_back
+
     found: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
+    tensors = LayerTensors(graph)
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
         if len(call.reads) == 1 or not layer_facts.may_join(layer) or not _joins_batch(graph, at):
@@ -235,7 +241,7 @@ def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
         ):
             continue
         try:
-            copies = walk_back(graph, tuple(operands), lambda column: _told_apart(graph, column))
+            copies = walk_back(tensors, tuple(operands), lambda column: _told_apart(graph, column))
             if copies.entries:
                 merge = Merge(operands[0].tensor, tuple(calls), on_batch_axis=True)
                 found.setdefault(frozenset(c.call for e in copies.entries for c in e), []).append((merge, copies))

@@ -101,6 +101,8 @@ def attribute(value: Any) -> object:  # noqa: ANN401
         return getattr(value, kind)
     if kind == "list" and value.list.func:
         return tuple(Function(f.name) for f in value.list.func)
+    if kind == "list" and value.list.i:
+        return tuple(value.list.i)
     return protos.dump(value)
 
 

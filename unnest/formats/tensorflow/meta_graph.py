@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from unnest.core.recognise import serving, serving_scope
-from unnest.core.recognise.merges import join
 from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
 from unnest.formats.tensorflow import graphdef, protos, prune_graph
 from unnest.formats.tensorflow.bundle import read_plain
@@ -121,10 +120,11 @@ class Program:
         """Whether something is joined along the batch that is made from the same variables: unproven towers."""
         view = View(self.graph, graphdef.library(self.message.graph))
         try:
-            joined = [join(view, f"{op.name}:0") for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
+            concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
+            joined = serving.joined_by_each(view, concatenations)
             sets = [
-                [_named(serving_scope.variables(view, {view.resolve(Place((), o))})) for o in j.operands]
-                for j in joined[:MAX_JOINS] if j is not None
+                [_named(serving_scope.variables(view, {place})) for place in places]
+                for places in joined[:MAX_JOINS] if len(places) > 1
             ]  # fmt: skip
         except Broken as e:
             raise prune_graph.broken(self.path, e) from e

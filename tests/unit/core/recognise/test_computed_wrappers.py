@@ -10,6 +10,7 @@ import pytest
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
+from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.wrappers import recognise
 
 Spelling = Callable[[Writer], Tensor]
@@ -189,7 +190,7 @@ def test_look_alikes(look_alike: Spelling, reason: str | None) -> None:
 def test_a_sum_is_no_join() -> None:
     """What adds the towers up gives half of the rows."""
     writer = Writer()
-    assert computed_wrappers.find(writer.graph(_added(writer)))[0] == []
+    assert computed_wrappers.find(LayerTensors(writer.graph(_added(writer))))[0] == []
 
 
 def test_one_tower_that_is_read() -> None:

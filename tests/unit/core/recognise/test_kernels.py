@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from unnest.core.architecture.graph import Layer
-from unnest.core.model import Json
-from unnest.core.recognise.kernels import ELEMENT, MAX_PARTS, ByContents, Unreadable, carry_out, is_known
-from unnest.core.recognise.op_calls import Said
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise.kernels import ELEMENT, MAX_PARTS, ByContents, carry_out, is_known
+from unnest.core.recognise.op_calls import OpCall, Unreadable
 
-X: Json = ["x", 0, 0]
-SHAPE: Json = ["n", 0, 0]
-LAYERS: Mapping[str, Layer] = {name: Layer(name, "InputLayer", {}, {}, ()) for name in ("x", "n")}
+X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
 SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
-FULL: Json = {"start": None, "stop": None, "step": None}
 
 
-def done(name: str, /, *args: Json, **kwargs: Json) -> list[Any]:
+def done(name: str, /, *args: Any, **kwargs: Any) -> list[Any]:
     """The results on `x`, six rows of four elements, and `n`, the numbers 6 and 4."""
     values = {"x": SOURCE, "n": np.array([6, 4])}
-    results = carry_out(Said(name, args, kwargs), LAYERS, lambda ref: values[ref[0]])
+    results = carry_out(OpCall(name, args, kwargs), lambda ref: values[ref.layer])
     return [np.asarray(result) for result in results]
 
 
@@ -41,7 +37,7 @@ def rows(result: np.ndarray) -> list[int]:
         ("split", [X, 2], {"axis": 0}, [[0, 1, 2], [3, 4, 5]]),
         ("split", [X], {"num_or_size_splits": [1, -1], "axis": 0}, [[0], [1, 2, 3, 4, 5]]),
         ("k3split", [X, [1, 4]], {"axis": 0}, [[0], [1, 2, 3], [4, 5]]),
-        ("getitem", [X], {"slice_spec": {"start": 1, "stop": None, "step": 2}}, [[1, 3, 5]]),
+        ("getitem", [X], {"slice_spec": slice(1, None, 2)}, [[1, 3, 5]]),
         ("stridedslice", [X, [[0], [4], [1]], {"begin_mask": 1}], {}, [[0, 1, 2, 3]]),
         ("stridedslice", [X, [[4], [0], [1]], {"end_mask": 1}], {}, [[4, 5]]),
         ("slice", [X, [2, 0], [-1, -1]], {}, [[2, 3, 4, 5]]),
@@ -53,8 +49,8 @@ def rows(result: np.ndarray) -> list[int]:
         ("cast", [X], {"dtype": "float16"}, [[*range(6)]]),
     ],
 )
-def test_rows_are_moved(name: str, args: Sequence[Json], kwargs: dict[str, Json], parts: list[list[int]]) -> None:
-    assert is_known(Said(name, args, kwargs))
+def test_rows_are_moved(name: str, args: Sequence[Any], kwargs: dict[str, Any], parts: list[list[int]]) -> None:
+    assert is_known(OpCall(name, args, kwargs))
     assert [rows(result) for result in done(name, *args, **kwargs)] == parts
 
 
@@ -72,7 +68,7 @@ def test_rows_are_moved(name: str, args: Sequence[Json], kwargs: dict[str, Json]
         ("logicalnot", [[True, False]], {}, [False, True]),
     ],
 )
-def test_numbers_are_computed(name: str, args: Sequence[Json], kwargs: dict[str, Json], value: Any) -> None:
+def test_numbers_are_computed(name: str, args: Sequence[Any], kwargs: dict[str, Any], value: Any) -> None:
     assert [result.tolist() for result in done(name, *args, **kwargs)] == [value]
 
 
@@ -81,7 +77,7 @@ def test_numbers_are_computed(name: str, args: Sequence[Json], kwargs: dict[str,
     [("add", [X, 1]), ("mul", [X, X]), ("cast", [X, "bool"]), ("reducesum", [X]), ("cumsum", [X]),
      ("gather", [SHAPE, X]), ("where", [X]), ("logicaland", [X, X]), ("range", [X]), ("booleanmask", [SHAPE, X])],
 )  # fmt: skip
-def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Json]) -> None:
+def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ByContents):
         done(name, *args)
 
@@ -103,7 +99,7 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Jso
     ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument",
          "too large", "a dtype", "rows and numbers", "a mask of numbers"],
 )  # fmt: skip
-def test_arguments_that_are_not_understood(name: str, args: Sequence[Json], kwargs: dict[str, Json]) -> None:
+def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     with pytest.raises(Unreadable):
         done(name, *args, **kwargs)
 
@@ -114,30 +110,30 @@ def test_arguments_that_are_not_understood(name: str, args: Sequence[Json], kwar
      ("booleanmask", [X, [True]])],
     ids=["sizes that do not add up", "uneven", "beyond the end", "of one axis", "a short mask"],
 )  # fmt: skip
-def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Json]) -> None:
+def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         done(name, *args)
 
 
 def test_names_and_empty_arguments_say_nothing() -> None:
     assert rows(done("identity", X, name="n", unheard_of=None)[0]) == [*range(6)]
-    assert not is_known(Said("relu", [X], {}))
+    assert not is_known(OpCall("relu", [X], {}))
 
 
 def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
     """Rows of the source at places of a tensor of six rows."""
     values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
-    results = carry_out(Said("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), LAYERS, lambda ref: values[ref[0]])
+    results = carry_out(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
     return [np.asarray(result) for result in results]
 
 
 def test_scattered_rows_are_added_where_there_are_no_others() -> None:
     (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
     values = {"x": even, "n": odd}
-    (together,) = carry_out(Said("add", [X], {"y": SHAPE}), LAYERS, lambda ref: values[ref[0]])
+    (together,) = carry_out(OpCall("add", [X], {"y": SHAPE}), lambda ref: values[ref.layer])
     assert rows(together) == [0, 3, 1, 4, 2, 5]
     with pytest.raises(ByContents):
-        carry_out(Said("add", [X], {"y": X}), LAYERS, lambda ref: values[ref[0]])
+        carry_out(OpCall("add", [X], {"y": X}), lambda ref: values[ref.layer])
 
 
 def test_one_row_in_one_place() -> None:
@@ -149,17 +145,19 @@ def test_one_row_in_one_place() -> None:
 
 def test_rows_are_put_over_zeros_and_over_rows() -> None:
     values = {"x": np.zeros((6, 4)), "n": SOURCE}
-    lookup = lambda ref: values[ref[0]]  # noqa: E731 - what the two calls below read
-    update = Said("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
-    assert rows(carry_out(update, LAYERS, lookup)[0]) == [5, 4, 3, 2, 1, 0]
+    lookup = lambda ref: values[ref.layer]  # noqa: E731 - what the two calls below read
+    update = OpCall("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
+    assert rows(carry_out(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
     values["x"] = np.ones((6, 4))
     with pytest.raises(ByContents):
-        carry_out(update, LAYERS, lookup)
+        carry_out(update, lookup)
 
 
 def test_rows_are_stitched_by_number() -> None:
     values = {"x": SOURCE[:2], "n": SOURCE[2:]}
-    stitch = Said("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
-    assert rows(carry_out(stitch, LAYERS, lambda ref: values[ref[0]])[0]) == [1, 2, 3, 4, 5, 0]
+    stitch = OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
+    assert rows(carry_out(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
     with pytest.raises(ValueError, match="each once"):
-        carry_out(Said("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), LAYERS, lambda r: values[r[0]])
+        carry_out(
+            OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer]
+        )

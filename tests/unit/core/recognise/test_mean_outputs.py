@@ -8,9 +8,18 @@ import pytest
 
 from tests.property.opgraphs import MEANS, Writer, cut, loss
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.op_graph import View
+from unnest.core.recognise.op_graph import Place, View
+from unnest.core.recognise.serving_tensors import ServingTensors
 
 Combine = Callable[[Writer, Sequence[str]], str]
+
+
+def averaged(w: Writer, output: str, slices: Sequence[str], merges: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+    """Every mean with what it is the mean of, by names."""
+    tensors = ServingTensors(View(w.graph([output]), {}), 2)
+    parts = tuple(tensors.ref(Place((), name)) for name in slices)
+    found = averages(tensors, [parts], [tensors.ref(Place((), name)) for name in merges])
+    return [(tensors.place(mean).tensor, [tensors.place(ref).tensor for ref in numbers]) for mean, numbers, _ in found]
 
 
 def means(combine: Combine, towers: int = 2) -> tuple[list[tuple[str, list[str]]], str, list[str]]:
@@ -19,7 +28,7 @@ def means(combine: Combine, towers: int = 2) -> tuple[list[tuple[str, list[str]]
     slices = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), towers)
     losses = [loss(w, part) for part in slices]
     output = combine(w, losses)
-    return list(averages(View(w.graph([output]), {}), [slices], [])), output, losses
+    return averaged(w, output, slices), output, losses
 
 
 @pytest.mark.parametrize("towers", [2, 3, 5])
@@ -59,6 +68,5 @@ def test_what_lies_behind_a_merge_is_left_alone() -> None:
     w = Writer()
     slices = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2)
     mean = MEANS["divided"](w, [loss(w, part) for part in slices])
-    view = View(w.graph([mean]), {})
-    assert list(averages(view, [slices], [mean])) == []
-    assert [tensor for tensor, _ in averages(view, [slices], [])] == [mean]
+    assert averaged(w, mean, slices, [mean]) == []
+    assert [tensor for tensor, _ in averaged(w, mean, slices)] == [mean]

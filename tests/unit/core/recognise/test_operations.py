@@ -10,7 +10,8 @@ import pytest
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json
-from unnest.core.recognise.operations import find, node_def, operation
+from unnest.core.recognise.op_calls import node_def
+from unnest.core.recognise.operations import find, operation
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import pytest
 
 from tests.unit.core.recognise.inline import Tensor, Writer
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.tower_copies import Column, Copies, Unlike, behind, walk_back
+from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.tensor_graph import Column
+from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 
 def _walked(writer: Writer, *operands: Tensor) -> Copies:
@@ -15,7 +17,7 @@ def _walked(writer: Writer, *operands: Tensor) -> Copies:
     def source(column: Column) -> Ref | None:
         return Ref("x", 0, 0) if {ref.layer for ref in column} == {"op_1"} else None
 
-    return walk_back(writer.graph(*operands), tuple(Ref(*each) for each in operands), source)
+    return walk_back(LayerTensors(writer.graph(*operands)), tuple(Ref(*each) for each in operands), source)
 
 
 def test_one_layer_called_on_every_part() -> None:
@@ -80,13 +82,3 @@ def test_one_call_in_two_towers() -> None:
     crossed = [writer.layer("Add", f"sum_{i}", {}, [[parts[i], parts[0]]])[0] for i in (0, 1)]
     with pytest.raises(Unlike):
         _walked(writer, *crossed)
-
-
-def test_behind() -> None:
-    """The calls between some tensors and others."""
-    writer = Writer()
-    parts = writer.dense(*writer.split())
-    joined = writer.join(parts)
-    graph = writer.graph(joined)
-    assert behind(graph, [Ref(*joined)], [Ref(*part) for part in parts]) == {CallId("joined", 0)}
-    assert len(behind(graph, [Ref(*joined)], [])) == 5

@@ -1,4 +1,4 @@
-"""Operations of a layer graph, parsed once and carried out; shapes as far as a file tells them."""
+"""Tensors of a graph carried out on numbered rows, and what a graph is asked."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
-from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.kernels import ByContents, Unreadable
-from unnest.core.recognise.layer_values import NOTHING, Operations, Values, numbered, row_sizes, rows_of
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.kernels import ByContents
+from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
 
 
 def _values(writer: Writer, tensor: Tensor, rows: int = 6) -> Values:
-    return Values(Operations(writer.graph(tensor)), rows, 4, {})
+    return Values(LayerTensors(writer.graph(tensor)), rows, 4, {})
 
 
 def test_rows_are_moved() -> None:
@@ -53,29 +55,27 @@ def test_a_tensor_of_unknown_shape() -> None:
         values.of(Ref(*made))
 
 
-def test_shapes() -> None:
-    """Of inputs, of Keras's own layers, of sums of equals; not of what is not known."""
-    writer = Writer()
-    one, other = writer.dense(X, X)
-    (added,) = writer.layer("Add", "added", {}, [[one, other]])
-    (mixed,) = writer.layer("Add", "mixed", {}, [[one, X]])
-    unknown = writer.call("nn.something", X, name=None)
-    operations = Operations(writer.graph(added, mixed, unknown))
-    shapes = [operations.shape(Ref(*tensor)) for tensor in (X, one, added, mixed, unknown)]
-    assert shapes == [(None, 4), (None, UNITS), (None, UNITS), None, None]
-    assert operations.shape(Ref(*one), {Ref(*X): (8, 9)}) == (8, UNITS)
-
-
 def test_a_call_is_parsed_once() -> None:
     """And what is no operation says nothing."""
     writer = Writer()
     part = writer.rows(0, 2)
     (made,) = writer.dense(part)
-    operations = Operations(writer.graph(made))
-    assert operations.of(Ref(*part).call) is operations.of(Ref(*part).call)
-    assert operations.moved(Ref(*part).call) == [Ref(*X)]
-    assert operations.of(Ref(*made).call) is NOTHING
-    assert [*operations.literals([Ref(*part).call])] == [2, 0]
+    tensors = LayerTensors(writer.graph(made))
+    assert tensors.of(Ref(*part).call) is tensors.of(Ref(*part).call)
+    assert tensors.moved(Ref(*part).call) == [Ref(*X)]
+    assert tensors.of(Ref(*made).call) is NOTHING
+    assert sorted(tensors.literals([Ref(*part).call])) == [0, 2]
+
+
+def test_what_lies_behind() -> None:
+    """The calls between some tensors and others, or what the caller gives; and who reads them."""
+    writer = Writer()
+    parts = writer.dense(*writer.split())
+    joined = writer.join(parts)
+    tensors = LayerTensors(writer.graph(joined))
+    assert tensors.behind([Ref(*joined)], [Ref(*part) for part in parts]) == {CallId("joined", 0)}
+    assert len(tensors.behind([Ref(*joined)], [])) == 4
+    assert tensors.readers[CallId("dense", 1)] == {CallId("joined", 0)}
 
 
 def test_rows_of() -> None:

@@ -1,0 +1,65 @@
+"""A graph of layers as the engine asks of it: shapes as far as the file tells them, calls compared."""
+
+from __future__ import annotations
+
+from tests.unit.core.recognise.inline import UNITS, Writer, X
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.op_calls import OpCall
+
+
+def test_shapes() -> None:
+    """Of inputs, of Keras's own layers, of sums of equals; not of what is not known."""
+    writer = Writer()
+    one, other = writer.dense(X, X)
+    (added,) = writer.layer("Add", "added", {}, [[one, other]])
+    (mixed,) = writer.layer("Add", "mixed", {}, [[one, X]])
+    unknown = writer.call("nn.something", X, name=None)
+    tensors = LayerTensors(writer.graph(added, mixed, unknown))
+    shapes = [tensors.shape(Ref(*tensor)) for tensor in (X, one, added, mixed, unknown)]
+    assert shapes == [(None, 4), (None, UNITS), (None, UNITS), None, None]
+    assert tensors.shape(Ref(*one), {Ref(*X): (8, 9)}) == (8, UNITS)
+
+
+def test_keras_s_own_layers_that_join_are_operations() -> None:
+    """As the function that they stand for."""
+    writer = Writer()
+    parts = writer.dense(X, X)
+    (added,) = writer.layer("Add", "added", {}, [parts])
+    joined = writer.join(parts)
+    tensors = LayerTensors(writer.graph(added, joined))
+    refs = [Ref(*part) for part in parts]
+    assert tensors.of(Ref(*joined).call) == OpCall("concat", [refs, 0], {})
+    assert tensors.of(Ref(*added).call) == OpCall("addn", [refs], {})
+
+
+def test_tensors_in_arguments_are_refs() -> None:
+    """Those of a slice's bounds too."""
+    writer = Writer()
+    half = writer.bound(1, 2)
+    part = writer.rows(half)
+    what = LayerTensors(writer.graph(part)).of(Ref(*part).call)
+    assert (what.args, what.kwargs["slice_spec"]) == ([Ref(*X)], slice(Ref(*half), None, None))
+
+
+def test_numbers_have_no_rows() -> None:
+    """Means over the batch, unless they keep its axis."""
+    writer = Writer()
+    (rows,) = writer.dense(X)
+    loss = writer.call("math.reduce_mean", rows, axis=None)
+    kept = writer.call("math.reduce_mean", rows, axis=0, keepdims=True)
+    features = writer.call("math.reduce_mean", rows, axis=1)
+    tensors = LayerTensors(writer.graph(loss, kept, features))
+    assert [tensors.is_number(Ref(*tensor)) for tensor in (loss, kept, features, rows)] == [True, False, False, False]
+
+
+def test_why_calls_differ() -> None:
+    """Weights, arguments, settings."""
+    writer = Writer()
+    one, again = writer.dense(X, X)
+    (other,) = writer.dense(X, name="other")
+    relu, tanh = (writer.call(f"nn.{name}", X, name=None) for name in ("relu", "tanh"))
+    tensors = LayerTensors(writer.graph(one, again, other, relu, tanh))
+    assert tensors.differ((Ref(*one), Ref(*again))) is None
+    assert tensors.differ((Ref(*one), Ref(*other))) == "dense and other are different layers"
+    assert tensors.differ((Ref(*relu), Ref(*tanh))) == f"{relu[0]} and {tanh[0]} compute different things"

@@ -1,0 +1,222 @@
+"""A graph of layers as the engine asks of it (`tensor_graph`): calls parsed, shapes worked out, calls compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+from unnest.budget import spend
+from unnest.core.architecture import is_input, is_model, read, tensor_refs
+from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
+from unnest.core.keras_facts.shape_rules import Unknown, rule_of
+from unnest.core.keras_facts.weight_specs import has_initializers
+from unnest.core.model import Json
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.op_calls import OpCall, Unreadable, node_def, said, with_refs
+from unnest.core.recognise.operations import operation
+from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, Shape, TensorGraph
+
+
+class LayerTensors(TensorGraph):
+    """The tensors of one model's graph of layers, not of the models nested in it."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.outputs = graph.outputs
+
+    def reads(self, at: CallId) -> Sequence[Ref]:
+        """The tensors that a call is given."""
+        return self.graph.call(at).reads
+
+    def is_given(self, ref: Ref) -> bool:
+        """Whether a tensor is an input of the model."""
+        return is_input(self.graph.layers[ref.layer].stored) or ref in self.graph.inputs
+
+    def may_join(self, ref: Ref) -> bool:
+        """Whether a layer may put rows together."""
+        return layer_facts.may_join(self.graph.layers[ref.layer])
+
+    def backwards(self) -> Iterator[Ref]:
+        """The first tensor of every call."""
+        met: set[CallId] = set()
+        pending = [*self.outputs]
+        for ref in pending:
+            if ref.call not in met:
+                met.add(ref.call)
+                spend()
+                yield Ref(ref.layer, ref.rank, 0)
+                pending += self.reads(ref.call)
+
+    @cached_property
+    def readers(self) -> Mapping[CallId, set[CallId]]:
+        """Who reads an output of each call, whether anything needs them or not."""
+        return {at: {user for user, _ in users} for at, users in self.graph.readers.items()}
+
+    def parsed(self, at: CallId) -> OpCall:
+        """What a call says; Keras's own layers that put tensors together are the operations that they stand for."""
+        layer, call = self.graph.layers[at.layer], self.graph.call(at)
+        if is_model(layer.stored) or not call.reads:
+            return NOTHING
+        what = said(layer, call)
+        try:
+            return _of_keras(layer, call) if what is None else with_refs(what, self.graph.layers, self._ref)
+        except Unreadable:
+            return NOTHING
+
+    def _ref(self, raw: tensor_refs.RawRef) -> Ref:
+        """A tensor by the number that the file gives its call."""
+        return Ref(raw[0], raw[1] - self.graph.layers[raw[0]].first, raw[2])
+
+    def differ(self, column: Column) -> str | None:
+        """Why calls of layers are not the same computation: other arguments, other weights, other settings."""
+        names = [*dict.fromkeys(ref.layer for ref in column)]
+        arguments = [tensor_refs.without_tensors(self.graph.call(ref.call).stored, self.graph.layers) for ref in column]
+        if any(other != arguments[0] for other in arguments):
+            return f"the calls of {' and '.join(names[:2])} differ in more than their tensors"
+        layers = [self.graph.layers[name] for name in names]
+        if len(layers) > 1 and any(_may_have_weights(layer, self.graph) for layer in layers):
+            return f"{names[0]} and {names[1]} are different layers"
+        settings = [(layer.class_name, _settings(layer)) for layer in layers]
+        is_different = any(other != settings[0] for other in settings)
+        return f"{names[0]} and {names[1]} compute different things" if is_different else None
+
+    @cached_property
+    def _noted(self) -> dict[Ref, Shape]:
+        """The shapes that Keras 3 notes beside every tensor that a call reads."""
+        return {
+            self._ref(raw): shape for _, call in self.graph.calls() for raw, shape in _notes(call.stored, self.graph)
+        }
+
+    def noted(self, ref: Ref) -> Shape | None:
+        """The shape that Keras 3 notes beside a tensor."""
+        return self._noted.get(ref)
+
+    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
+        """The shape of a tensor, as far as the file tells, None where it does not; some may be known."""
+        shapes = dict(known)
+        pending = [ref]
+        while pending and len(shapes) < MAX_CALLS:
+            here = pending[-1]
+            reads = self.reads(here.call)
+            if here in shapes:
+                pending.pop()
+            elif (shape := self._told_shape(here)) is not None or not reads:
+                shapes[here] = shape
+            elif missing := [read for read in reads if read not in shapes]:
+                pending += missing
+            else:
+                known_operation = operation(self.graph.layers[here.layer], self.graph.call(here.call))
+                keeps = known_operation is not None and known_operation.name in KEEPING_SHAPE
+                after = [shapes[read] for read in reads]
+                shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
+        return shapes.get(ref)
+
+    def _told_shape(self, ref: Ref) -> Shape | None:
+        layer = self.graph.layers[ref.layer]
+        if ref in self._noted:
+            return self._noted[ref]
+        if is_model(layer.stored):
+            inner = read(layer.stored)
+            return LayerTensors(inner).shape(inner.outputs[ref.tensor]) if ref.tensor < len(inner.outputs) else None
+        if self.reads(ref.call):
+            return None
+        shape = layer_facts.stored_shape(layer)
+        return shape if is_input(layer.stored) else _after(layer, [shape])  # a Sequential's first layer
+
+    def is_number(self, ref: Ref) -> bool:
+        """Whether a tensor is noted as a single number, or reduced over the batch; nested models are looked into."""
+        graph = self
+        while is_model((layer := graph.graph.layers[ref.layer]).stored):
+            inner = read(layer.stored)
+            if ref.tensor >= len(inner.outputs):
+                return False
+            graph, ref = LayerTensors(inner), inner.outputs[ref.tensor]
+        if graph.shape(ref) == ():
+            return True
+        what = graph.of(ref.call)
+        if what.name not in ("reducemean", "reducesum", "mean", "sum"):
+            return False
+        axes = what.kwargs.get("axis", what.args[1] if len(what.args) > 1 else None)
+        keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
+        return not keeps and (axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes))
+
+
+def _of_keras(layer: Layer, call: Call) -> OpCall:
+    """One of Keras's own layers that puts tensors together, as the operation that it is."""
+    reads = [*call.reads]
+    if layer_facts.joins_on_batch_axis(layer, call):
+        return OpCall("concat", [reads, 0], {})
+    if len(reads) == 1 and "function" not in layer.settings and layer_facts.passes_on(layer, call):
+        return OpCall("identity", reads, {})
+    if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
+        return NOTHING
+    if layer.class_name == "Concatenate":
+        return OpCall("concat", [reads, layer.settings.get("axis", -1)], {})
+    return OpCall({"Add": "addn", "Average": "average"}.get(layer.class_name, ""), [reads], {})
+
+
+def _may_have_weights(layer: Layer, graph: Graph) -> bool:
+    """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
+    if is_model(layer.stored) or has_initializers(layer.config):
+        return True
+    if operation(layer, graph.call(CallId(layer.name, 0))) is not None:
+        return False
+    is_known = layer.class_name in PLAIN - LOOKED_UP and is_keras_class(layer.class_name, layer.stored)
+    return not is_known
+
+
+#: Keras's own layers whose weights no config speaks of.
+LOOKED_UP = frozenset({"Discretization", "Normalization"})
+#: What differs in a config between two copies of one layer.
+NAMES = frozenset({"name", "shared_object_id"})
+
+
+def _settings(layer: Layer) -> Json:
+    """A config without the names in it; a NodeDef's inputs are names too."""
+    settings: dict[str, Json] = {key: value for key, value in layer.settings.items() if key not in NAMES}
+    node = node_def(settings.get("node_def"))
+    if node is not None:
+        settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
+    return settings
+
+
+KEEPING_SHAPE = frozenset({
+    "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "log_softmax",
+    "softplus", "softsign", "square", "sqrt", "exp", "log", "abs", "identity", "cast", "stop_gradient", "l2_normalize",
+})  # fmt: skip
+"""Operations whose result has the shape of the first tensor that they read."""
+
+ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
+
+
+def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
+    """What one of Keras's own layers makes of tensors of these shapes."""
+    shape = shapes[0]
+    if shape is None or not is_keras_class(layer.class_name, layer.stored):
+        return None
+    if len(shapes) > 1:
+        return shape if layer.class_name in ELEMENTWISE_LAYERS and len({*shapes}) == 1 else None
+    try:
+        return rule_of(today(layer.class_name))(layer.settings, shape)
+    except (Unknown, ArithmeticError, LookupError, TypeError):
+        return None
+
+
+def _notes(value: Json, graph: Graph) -> Iterator[tuple[tensor_refs.RawRef, Shape]]:
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            config = part.get("config")
+            if part.get("class_name") == tensor_refs.KERAS_3_TENSOR and isinstance(config, Mapping):
+                shape = config.get("shape")
+                if isinstance(shape, Sequence) and not isinstance(shape, str):
+                    for raw in tensor_refs.reads(part, graph.layers):
+                        yield raw, tuple(d if isinstance(d, int) else None for d in shape)
+            else:
+                pending += part.values()
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            pending += part

@@ -1,0 +1,37 @@
+"""What sorts of operations there are: those that take rows out of a tensor, move them, put them together, or add up."""
+
+from __future__ import annotations
+
+SLICES = frozenset({
+    "getitem", "stridedslice", "slice", "k3slice", "split", "k3split", "unstack", "gather", "gatherv2",
+    "take", "booleanmask", "dynamicpartition",
+})  # fmt: skip
+"""Operations that take rows out of a tensor."""
+
+MOVES = frozenset({"reshape", "transpose", "expanddims", "squeeze", "gather", "gatherv2", "take"})
+"""Operations that may stand between the parts and what is put together of them."""
+
+CONCATENATES = frozenset({"concat", "concatenate"})
+
+SCATTERS = frozenset({
+    "dynamicstitch", "paralleldynamicstitch", "scatternd", "scatter", "tensorscatterndupdate", "tensorscatterupdate",
+    "scatterupdate",
+})  # fmt: skip
+"""Operations that put each row to its number."""
+
+LINES_UP = CONCATENATES | SCATTERS | {"stack"}
+"""Operations that put rows of several tensors together."""
+
+ADDS = frozenset({"add", "addv2", "addn"})
+"""Operations that do so where every operand holds the rows of others as zeros."""
+
+ZEROS = frozenset({"zeros", "fill", "zeroslike", "oneslike"})
+"""Operations that make what rows are scattered over."""
+
+OF_NODES = frozenset({"ConcatV2", "Concat", "Pack"})
+"""Operations of TensorFlow's graphs that put rows together and are called otherwise there."""
+
+
+def may_join_rows(kind: str) -> bool:
+    """Whether what puts rows together can end in an operation of a TensorFlow graph."""
+    return kind in OF_NODES or kind.lower() in LINES_UP | MOVES | ADDS

@@ -1,0 +1,232 @@
+"""A serving graph as the engine asks of it (`tensor_graph`): every tensor is followed to the operation that makes it.
+
+A `Ref` names an operation, the number of the chain of calls that it is seen in (0 for the root graph), and the number
+of its output. What only passes a tensor on, or calls a function, is looked through, so that a template called k times
+and one written k times are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from unnest.budget import spend
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.op_calls import OpCall, Unreadable, of_node
+from unnest.core.recognise.op_graph import Broken, Function, Op, Place, View
+from unnest.core.recognise.op_kinds import may_join_rows
+from unnest.core.recognise.tensor_graph import NOTHING, Column, Shape, TensorGraph
+
+STEPS_A_PAIR = 15
+"""What comparing two operations costs."""
+
+MAX_PAIRS = 3_000_000
+"""Operations of two functions that are compared before a graph is called too large: minutes of work, never met."""
+
+MAX_FOLDED = 4096
+"""Elements of a constant that is read as a number."""
+
+IGNORED = frozenset({
+    "frame_name", "tensor_array_name", "config_proto", "config", "executor_type", "seed", "seed2", "is_constant",
+    "parallel_iterations", "output_shapes", "_output_shapes", "stack_name",
+})  # fmt: skip
+"""Attributes in which two towers may differ: notes, names of the run time's own objects, seeds of dropped noise."""
+
+DTYPES = {1: "float", 2: "double", 3: "int32", 9: "int64", 10: "bool", 14: "bfloat16", 19: "half"}
+"""TensorFlow's numbers of the types that arithmetic casts to (source: types.proto)."""
+
+
+class ServingTensors(TensorGraph):
+    """The tensors that the root graph of a view gives, and all that they are made of. Its answers may raise Broken.
+
+    `rank` is taken for the rank of a tensor where the graph does not tell its shape; `is_guessed` says whether one was.
+    """
+
+    reaches = (False, True)
+    takes_numbers = True
+
+    def __init__(self, view: View, rank: int) -> None:
+        super().__init__()
+        self.view, self.rank, self.is_guessed = view, rank, False
+        self._frames: list[tuple[str, ...]] = []
+        self._frame_numbers: dict[tuple[str, ...], int] = {}
+        self._refs: dict[Place, Ref] = {}
+        self._places: dict[Ref, Place] = {}
+        self._reads: dict[CallId, tuple[Ref, ...]] = {}
+        #: What the outputs of a kind of operation are called, where it has several lists of them.
+        self._output_names: dict[str, list[str]] = {}
+        self._number_of(())
+        self.outputs = [self.ref(Place((), tensor)) for tensor in view.root.rets]
+
+    def ref(self, place: Place) -> Ref:
+        """The tensor at a place, wherever it is made."""
+        if place not in self._refs:
+            made = self.view.resolve(place)
+            name, _, output = made.tensor.partition(":")
+            ref = Ref(name, self._number_of(made.frame), self._output(made, output))
+            self._refs[place] = ref
+            self._places.setdefault(ref, made)
+        return self._refs[place]
+
+    def _number_of(self, frame: tuple[str, ...]) -> int:
+        if frame not in self._frame_numbers:
+            self._frame_numbers[frame] = len(self._frames)
+            self._frames.append(frame)
+        return self._frame_numbers[frame]
+
+    def _output(self, place: Place, output: str) -> int:
+        """`1`, or `name:1` in a function: outputs of another name are far from those of the first one that is met."""
+        name, _, last = output.rpartition(":")
+        if not last.isdigit():
+            return 0
+        op = self.view.op(place)
+        names = self._output_names.setdefault(op.kind if op is not None else "", [])
+        if name not in names:
+            names.append(name)
+        return int(last) + MAX_FOLDED * names.index(name)
+
+    def op(self, at: CallId) -> Op | None:
+        """The operation of a call; None for an argument of the root graph."""
+        return self.view.graph(self._frames[at.rank]).ops.get(at.layer)
+
+    def place(self, ref: Ref) -> Place:
+        """Where a tensor is made."""
+        return self._places[ref]
+
+    def inputs(self, at: CallId) -> list[Place]:
+        """What a call reads, as its graph spells it."""
+        op = self.op(at)
+        return [] if op is None else [Place(self._frames[at.rank], tensor) for tensor in op.inputs]
+
+    def reads(self, at: CallId) -> Sequence[Ref]:
+        """The tensors that a call is given."""
+        if at not in self._reads:
+            self._reads[at] = tuple(self.ref(place) for place in self.inputs(at))
+        return self._reads[at]
+
+    def is_given(self, ref: Ref) -> bool:
+        """Whether a tensor is an argument, or is fed, with a number of rows that is open."""
+        op = self.op(ref.call)
+        shape = self.view.shape(self._places[ref]) if op is None or op.kind.startswith("Placeholder") else None
+        return bool(shape) and shape is not None and shape[0] < 0
+
+    def may_join(self, ref: Ref) -> bool:
+        """Whether the operation is one that joins can be made of."""
+        op = self.op(ref.call)
+        return op is not None and may_join_rows(op.kind)
+
+    def backwards(self) -> Iterator[Ref]:
+        """Every tensor that the root graph has a name for."""
+        met: set[str] = set()
+        pending = list(self.view.root.rets)
+        for tensor in pending:
+            if tensor in met:
+                continue
+            met.add(tensor)
+            spend()
+            yield self.ref(Place((), tensor))
+            op = self.view.root.producer(tensor)
+            pending += op.inputs if op is not None else ()
+
+    def parsed(self, at: CallId) -> OpCall:
+        """What an operation says, with the values of small constants in their places."""
+        op = self.op(at)
+        if op is None:
+            known = self.view.root.known.get(at.layer)
+            return NOTHING if known is None else OpCall("constant", [known], {})
+        if op.value is not None:
+            return OpCall("constant", [op.value], {})
+        try:
+            args: list[Any] = [self._argument(ref) for ref in self.reads(at)]
+            attributes: dict[str, Any] = dict(op.attrs)
+            if "DstT" in attributes:
+                attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")
+            return of_node(op.kind, args, attributes)
+        except (Unreadable, LookupError):
+            return NOTHING
+
+    def _argument(self, ref: Ref) -> Ref | np.ndarray:
+        op = self.op(ref.call)
+        value = op.value if op is not None else self.view.root.known.get(ref.layer)
+        return ref if value is None or value.size > MAX_FOLDED else value
+
+    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
+        """The shape of a tensor, as far as it is stored."""
+        del known
+        shape = self.view.shape(self._places[ref])
+        if shape is None:
+            self.is_guessed = True
+            return (None,) * self.rank
+        return tuple(None if size < 0 else size for size in shape)
+
+    def is_number(self, ref: Ref) -> bool:
+        """Whether nothing stored says that a tensor has axes."""
+        return not self.view.shape(self._places[ref])
+
+    def differ(self, column: Column) -> str | None:
+        """Why operations are not the same computation: of another kind, with other constants, other attributes."""
+        first = self.op(column[0].call)
+        for ref in column[1:]:
+            spend(STEPS_A_PAIR)
+            if not _same(self.view, first, self.op(ref.call)):
+                return f"{column[0].layer} and {ref.layer} compute different things"
+        return None
+
+
+def _same(view: View, one: Op | None, other: Op | None) -> bool:
+    """Whether two operations do the same to what they read; variables, tables: two of them are two, however alike."""
+    if one is None or other is None or (not one.inputs and one.kind != "Const"):
+        return False
+    if one is other:
+        return True
+    if one.kind != other.kind or len(one.inputs) != len(other.inputs) or not _equal(one.value, other.value):
+        return False
+    for key in one.attrs.keys() | other.attrs.keys():
+        if key.startswith("_") or key in IGNORED:
+            continue
+        left, right = one.attrs.get(key), other.attrs.get(key)
+        if isinstance(left, Function) and isinstance(right, Function):
+            if not _same_functions(view, left.name, right.name):
+                return False
+        elif left != right and not (left == one.name.encode() and right == other.name.encode()):
+            return False
+    return True
+
+
+def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+def _same_functions(view: View, left: str, right: str) -> bool:
+    """Whether two functions (the bodies of a loop, say) are the same computation of their arguments."""
+    if left == right or not {left, right} <= view.library.keys():
+        return left == right
+    one, two = (View(view.library[name], view.library) for name in (left, right))
+    if len(one.root.rets) != len(two.root.rets) or len(one.root.args) != len(two.root.args):
+        return False
+    met: dict[Place, Place] = {}
+    pending = [(Place((), a), Place((), b)) for a, b in zip(one.root.rets, two.root.rets, strict=True)]
+    while pending:
+        spend(STEPS_A_PAIR)
+        a, b = (graph.resolve(place) for graph, place in zip((one, two), pending.pop(), strict=True))
+        if a in met:
+            if met[a] != b:
+                return False
+            continue
+        met[a] = b
+        if len(met) > MAX_PAIRS:
+            raise Broken("the graph is too large to compare")
+        made = one.op(a), two.op(b)
+        if made == (None, None):
+            names = [place.tensor.partition(":")[0] for place in (a, b)]
+            if one.root.args.index(names[0]) != two.root.args.index(names[1]):
+                return False
+        elif a.tensor.partition(":")[2] != b.tensor.partition(":")[2] or not _same(view, *made):
+            return False
+        pending += zip(one.inputs(a), two.inputs(b), strict=True)
+    return True

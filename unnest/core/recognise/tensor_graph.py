@@ -1,0 +1,238 @@
+"""Tensors and the calls that make them, whatever they are read from: a graph of layers, or one of operations.
+
+One engine finds wrappers in both (`computed_wrappers`). What it asks of a graph is here, and how its tensors are
+carried out on numbered rows. Whatever is no operation (an input, the output of a real layer) becomes an array that holds
+a number for each of its elements; operations move these about. Sizes stand in for sizes: an axis is as long as it needs
+to be for every number that an operation mentions to make a difference.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import prod
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from unnest.budget import spend
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.kernels import ELEMENT, Array, carry_out, contents, is_known
+from unnest.core.recognise.op_calls import OpCall, Unreadable
+
+Shape: TypeAlias = "tuple[int | None, ...]"
+"""Batch axis first; None for a size that is not fixed."""
+
+Column: TypeAlias = "tuple[Ref, ...]"
+"""One tensor of every tower, in the towers' order."""
+
+NOTHING = OpCall("", (), {})
+"""What a call says that is no operation."""
+
+MAX_CALLS = 2000
+"""Operations that one tensor may take; real ones take a few per tower."""
+
+MAX_WORK = 30_000_000
+"""Elements that all tensors of one trial may have: some tenths of a second."""
+
+STEPS_A_CALL = 20
+"""What parsing one call costs."""
+
+
+class TensorGraph(ABC):
+    """One graph: who makes which tensor, of which others, and what is said of it.
+
+    `outputs` are the tensors that the graph gives. `reaches`: whether slices of slices are looked through to what the
+    first of them cuts, in the order in which that is tried. `takes_numbers`: whether bounds may be numbers of rows.
+    """
+
+    outputs: Sequence[Ref]
+    reaches: Sequence[bool] = (True,)
+    takes_numbers = False
+
+    def __init__(self) -> None:
+        self._said: dict[CallId, OpCall] = {}
+        self._moved: dict[CallId, list[Ref]] = {}
+
+    @abstractmethod
+    def reads(self, at: CallId) -> Sequence[Ref]:
+        """The tensors that a call is given."""
+
+    @abstractmethod
+    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
+        """The shape of a tensor, as far as the file tells, None where it does not; some may be known."""
+
+    @abstractmethod
+    def parsed(self, at: CallId) -> OpCall:
+        """What a call says, `NOTHING` where it is no operation."""
+
+    @abstractmethod
+    def differ(self, column: Column) -> str | None:
+        """Why calls that read as many tensors are not the same computation on them; None where they are."""
+
+    @abstractmethod
+    def is_given(self, ref: Ref) -> bool:
+        """Whether a tensor holds rows as the caller gives them."""
+
+    @abstractmethod
+    def is_number(self, ref: Ref) -> bool:
+        """Whether a tensor has no rows, a loss say."""
+
+    @abstractmethod
+    def backwards(self) -> Iterator[Ref]:
+        """The tensors that may be an output of a wrapper, from the graph's outputs back, breadth first."""
+
+    @abstractmethod
+    def may_join(self, ref: Ref) -> bool:
+        """Whether a tensor may put rows of others together, told at a glance."""
+
+    def of(self, at: CallId) -> OpCall:
+        """The operation behind a call, `NOTHING` where there is none that is known."""
+        if at not in self._said:
+            spend(STEPS_A_CALL)
+            what = self.parsed(at)
+            self._said[at] = what if is_known(what) else NOTHING
+        return self._said[at]
+
+    def moved(self, at: CallId) -> list[Ref]:
+        """The tensors whose contents an operation moves about; none where it is no operation."""
+        if at not in self._moved:
+            self._moved[at] = [value for value in _flat(contents(self.of(at))) if isinstance(value, Ref)]
+        return self._moved[at]
+
+    def literals(self, calls: Iterable[CallId]) -> Iterator[int]:
+        """The whole numbers among the arguments of some calls, without their signs; of an array the largest."""
+        for value in _flat([[*self.of(at).args, *self.of(at).kwargs.values()] for at in calls]):
+            if isinstance(value, int) and not isinstance(value, bool):
+                yield abs(value)
+            elif isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+                yield int(max(-int(value.min()), int(value.max())))
+
+    def behind(self, ends: Iterable[Ref], stops: Iterable[Ref]) -> set[CallId]:
+        """The calls that some tensors are made by, no further than `stops`, nor than what is given."""
+        calls: set[CallId] = set()
+        met = {*stops}
+        pending = [*ends]
+        while pending:
+            spend()
+            ref = pending.pop()
+            if ref in met or self.is_given(ref):
+                continue
+            met.add(ref)
+            calls.add(ref.call)
+            pending += self.reads(ref.call)
+        return calls
+
+    @cached_property
+    def readers(self) -> Mapping[CallId, set[CallId]]:
+        """Who reads an output of each call, of all calls that the graph's outputs need."""
+        found: dict[CallId, set[CallId]] = {}
+        pending = [*{ref.call for ref in self.outputs}]
+        met = {*pending}
+        while pending:
+            spend()
+            at = pending.pop()
+            for ref in self.reads(at):
+                found.setdefault(ref.call, set()).add(at)
+                if ref.call not in met:
+                    met.add(ref.call)
+                    pending.append(ref.call)
+        return found
+
+
+def _flat(value: object) -> Iterator[object]:
+    """What is not made of other values, in lists, slices and objects of any depth, in their order."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (list, tuple)) and not isinstance(part, Ref):
+            pending += reversed(part)
+        elif isinstance(part, slice):
+            pending += (part.step, part.stop, part.start)
+        elif isinstance(part, Mapping):
+            pending += reversed([*part.values()])
+        else:
+            yield part
+
+
+class Values:
+    """The tensors of a graph for a batch of `rows`, no axis longer than `longest` but where it must be."""
+
+    def __init__(self, graph: TensorGraph, rows: int, longest: int, given: Mapping[Ref, Array]) -> None:
+        self.graph, self.rows, self.longest = graph, rows, longest
+        self._tensors: dict[Ref, Array] = dict(given)
+        self._numbered = sum(a.size for a in given.values())
+        self._work = 0
+
+    def of(self, ref: Ref) -> Array:
+        """The array at a tensor. Raises Unreadable, ByContents, and what NumPy does where shapes do not fit."""
+        pending = [ref]
+        while pending:
+            here = pending[-1]
+            if here in self._tensors:
+                pending.pop()
+                continue
+            what = self.graph.of(here.call)
+            if not what.name:
+                self._tensors[here] = self._source(here)
+                continue
+            missing = [r for r in self.graph.reads(here.call) if r not in self._tensors]
+            if missing:
+                pending += missing
+                if len(pending) > MAX_CALLS:
+                    raise Unreadable
+                continue
+            self._carry_out(here.call, what)
+            if here not in self._tensors:
+                raise Unreadable
+        return self._tensors[ref]
+
+    def _carry_out(self, at: CallId, what: OpCall) -> None:
+        with np.errstate(all="ignore"):
+            results = carry_out(what, self._tensors.__getitem__)
+        self._work += sum(array.size for array in results)
+        if self._work > MAX_WORK:
+            raise Unreadable
+        spend(STEPS_A_CALL + self._work // 1000)
+        for tensor, array in enumerate(results):
+            self._tensors[Ref(at.layer, at.rank, tensor)] = array
+
+    def _source(self, ref: Ref) -> Array:
+        """A tensor that is no operation's: its elements by number, unlike those of all others."""
+        array = numbered(self._sizes(self.graph.shape(ref)), self._numbered)
+        self._numbered += array.size
+        return array
+
+    def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
+        """The shape of a stand-in. Raises Unreadable for what has no rows, or too much in them."""
+        if not shape:
+            raise Unreadable
+        sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
+        if prod(sizes) > MAX_WORK // 4:
+            raise Unreadable
+        return sizes
+
+
+def row_sizes(row: Shape, longest: int) -> tuple[int, ...]:
+    """The shape of one row. An axis that is longer than any number that is mentioned may as well be shorter."""
+    unlike = range(max(longest, 2) + 1, max(longest, 2) + 1 + len(row))
+    return tuple(u if d is None else min(d, u) for d, u in zip(row, unlike, strict=True))
+
+
+def numbered(shape: tuple[int, ...], first: int = 0) -> Array:
+    """An array whose elements are numbered from `first` on, row-major."""
+    return np.arange(first, first + prod(shape), dtype=np.int32).view(ELEMENT).reshape(shape)
+
+
+def rows_of(part: Array, source: Array) -> list[int] | None:
+    """Which rows of the source a tensor is made of; None where it is not made of whole rows."""
+    if part.dtype != ELEMENT or source.dtype != ELEMENT or not source.ndim or not source.size:
+        return None
+    if part.ndim != source.ndim or part.shape[1:] != source.shape[1:]:
+        return None
+    row_of = {int(first): row for row, first in enumerate(source.reshape(len(source), -1)[:, 0]["element"])}
+    firsts = part.reshape(len(part), -1)[:, 0]["element"] if len(part) else ()
+    rows = [row_of.get(int(first), -1) for first in firsts]
+    return rows if -1 not in rows and np.array_equal(part, source[rows] if rows else source[:0]) else None
