@@ -14,28 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
-from unnest.core.recognise.kernels import Array, ByContents, literal_axis
+from unnest.core.recognise.kernels import ByContents, literal_axis
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.op_kinds import ADDS, CONCATENATES, LINES_UP, MOVES, SCATTERS, SLICES, ZEROS
-from unnest.core.recognise.symbolic_rows import MISFITS, Outcome, Rows, Taken, batches, outcome_of, verdict
-from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numbered, row_sizes, rows_of
+from unnest.core.recognise.symbolic_rows import MISFITS, Joined, Rows, Taken, Trial, batches, longest
+from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 MAX_LEVELS = 6
 """Joins of joins that are looked through."""
-
-UNLIKE_ROWS = ((5,), (3, 4))
-"""Rows that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
-
-
-@dataclass(frozen=True)
-class Joined:
-    """A tensor, the towers' tensors that it puts together in their order, and the calls that do so."""
-
-    root: Ref
-    operands: Column
-    calls: frozenset[CallId]
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
         if isinstance(judged, NearMiss):
             search.near_misses.append(judged)
         elif judged is not None:
-            _add(search.wrappers, judged)
+            _add(graph, search.wrappers, judged)
             used |= judged.joins[0].calls
     whole = [_with_reader(graph, _with_means(graph, wrapper)) for wrapper in search.wrappers]
     read = [NearMiss(wrapper.joins[0].root.layer, wrapper.reader) for wrapper in whole if wrapper.reader]
@@ -139,10 +127,13 @@ def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
                 if reason.after and miss is None:
                     miss = NearMiss(root.layer, str(reason))
                 continue
-            trial = _Trial(graph, copies, [joined])
+            if not copies.entries:
+                miss = NearMiss(root.layer, f"the towers of {root.layer} read no parts of anything")
+                continue
+            trial = Trial(graph, copies.entries, [joined])
             taken = trial.answer()
             by_numbers = graph.takes_numbers and trial.reach is not None and not _are_split(graph, copies)
-            if copies.entries and (taken.rows is Rows.CONSECUTIVE or by_numbers):
+            if taken.rows is Rows.CONSECUTIVE or by_numbers:
                 reach = None if taken.rows is Rows.CONSECUTIVE else trial.reach
                 return ComputedWrapper(
                     copies, (joined,), _slices(graph, copies), taken.sentence or "", share=trial.share, reach=reach
@@ -162,9 +153,7 @@ def _slices(graph: TensorGraph, copies: Copies) -> frozenset[CallId]:
 
 
 def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
-    source = next(iter(copies.entries.values()), None)
-    if source is None:
-        return f"the towers of {joined.root.layer} read no parts of anything"
+    source = next(iter(copies.entries.values()))
     if taken.rows is Rows.DEALT:
         return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
     if taken.rows is Rows.NOT:
@@ -181,7 +170,7 @@ class _Sources:
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
         names = {self.graph.of(ref.call).name for ref in column}
-        if not names <= SLICES | MOVES or names.isdisjoint(SLICES):
+        if not names <= SLICES | MOVES or names.isdisjoint(SLICES | {"identity"}):
             return None
         chains = [self._chain(ref) for ref in column]
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
@@ -209,9 +198,9 @@ class _Sources:
 
     def _rows(self, column: Sequence[Ref], source: Ref) -> list[list[int] | None] | None:
         """The rows of a source that some tensors are, for the largest batch that can be tried."""
-        longest = _longest(self.graph, column)
-        for rows in reversed(batches(len(column), longest)):
-            values = Values(self.graph, rows, longest, {})
+        number = longest(self.graph, column)
+        for rows in reversed(batches(len(column), number)):
+            values = Values(self.graph, rows, number, {})
             try:
                 whole = values.of(source)
                 return [rows_of(values.of(ref), whole) for ref in column]
@@ -220,88 +209,28 @@ class _Sources:
         return None
 
 
-def _longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
-    """The largest number that is mentioned between some tensors and others."""
-    return max(graph.literals(graph.behind(ends, stops)), default=0)
-
-
-class _Trial:
-    """Towers and joins, carried out for one batch size after the other."""
-
-    def __init__(self, graph: TensorGraph, copies: Copies, joins: Sequence[Joined]) -> None:
-        self.graph, self.copies, self.joins = graph, copies, joins
-        self.towers = len(joins[0].operands)
-        self._of_parts = {ref: graph.shape(s) for column, s in copies.entries.items() for ref in column}
-        self.longest = max(
-            _longest(graph, [ref for column in copies.entries for ref in column]),
-            *(_longest(graph, [joined.root], joined.operands) for joined in joins),
-        )
-        self.share: int | None = None
-        self.reach: int | None = None
-
-    def answer(self) -> Taken:
-        """What comes together, over all batch sizes that can be tried."""
-        outcomes: dict[int, Outcome] = {}
-        lengths: dict[Outcome, set[int]] = {}
-        is_telling = is_fixed = False
-        for rows in batches(self.towers, self.longest):
-            try:
-                tried = self._tried(rows)
-            except ByContents:
-                return Taken(Rows.NOT)
-            except Unreadable:
-                break
-            except MISFITS:
-                continue
-            batch, shares, joined = tried
-            is_fixed = batch != rows or is_fixed
-            outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
-            is_telling |= is_fixed or outcomes[batch] is Outcome.OTHER or min(map(len, shares)) > 1
-            lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
-            self.share = len(shares[0]) if is_fixed else None
-        if not is_telling:
-            return Taken(Rows.UNKNOWN)
-        is_reached = lengths.keys() <= {Outcome.ALL, Outcome.FIRST} and len(lengths.get(Outcome.FIRST, ())) == 1
-        self.reach = max(lengths[Outcome.FIRST]) if is_reached and not is_fixed else None
-        return verdict(outcomes, self.towers, is_fixed=is_fixed)
-
-    def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
-        """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""
-        values = Values(self.graph, rows, self.longest, {})
-        wholes = {source: values.of(source) for source in self.copies.entries.values()}
-        lengths = {len(whole) for whole in wholes.values()}
-        parts = [
-            [rows_of(values.of(ref), wholes[source]) for ref in column]
-            for column, source in self.copies.entries.items()
-        ]
-        batch = min(lengths)
-        shares = [share for share in parts[0] if share is not None]
-        if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
-            return batch, [[]], None
-        together = [self._together(rows, joined, shares, batch) for joined in self.joins]
-        return batch, shares, together[0] if all(t == together[0] for t in together) else None
-
-    def _together(self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int) -> list[int] | None:
-        """The rows that a join gives, in the order in which it does."""
-        shape = self.graph.shape(joined.operands[0], self._of_parts)
-        told = shape is not None and len(shape) > 0 and None not in shape[1:]
-        trials = [shape[1:]] if told and shape is not None else UNLIKE_ROWS
-        answers: list[list[int] | None] = []
-        for row in trials:
-            whole = numbered((batch, *row_sizes(row, self.longest)))
-            given: dict[Ref, Array] = {ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)}
-            result = Values(self.graph, rows, self.longest, given).of(joined.root)
-            answers.append(rows_of(result, whole))
-        return answers[0] if all(answer == answers[0] for answer in answers) else None
-
-
-def _add(wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:
+def _add(graph: TensorGraph, wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:
     """A further output of the towers of one of the wrappers found, or else a new one."""
     for at, old in enumerate(wrappers):
-        if old.sources.keys() & new.sources.keys() and len(old.joins[0].operands) == len(new.joins[0].operands):
+        if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
             wrappers[at] = _together(old, new)
             return
     wrappers.append(new)
+
+
+def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrapper) -> bool:
+    """Whether two joins are of the same parts, or of parts of one source that are the same rows."""
+    if old.sources.keys() & new.sources.keys():
+        return True
+    is_of_one_source = not {*old.sources.values()}.isdisjoint(new.sources.values())
+    return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))
+
+
+def _is_cut_alike(graph: TensorGraph, wrapper: ComputedWrapper) -> bool:
+    """Whether the parts of all sources are the same rows."""
+    trial = Trial(graph, wrapper.sources, wrapper.joins)
+    is_whole = trial.answer().rows is Rows.CONSECUTIVE
+    return is_whole or (wrapper.reach is not None and trial.reach == wrapper.reach)
 
 
 def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:
@@ -324,11 +253,8 @@ def _with_means(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
                 continue
             mean = replace(wrapper, copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
             together = _together(wrapper, mean)
-            cut = _Trial(graph, together.copies, joins)
-            is_alike = cut.answer().rows is Rows.CONSECUTIVE or (
-                wrapper.reach is not None and cut.reach == wrapper.reach
-            )
-            if copies.entries.keys() & wrapper.sources.keys() and is_alike:
+            is_cut_alike = _is_cut_alike(graph, replace(together, joins=joins))
+            if copies.entries.keys() & wrapper.sources.keys() and is_cut_alike:
                 wrapper = together
                 break
     return wrapper

@@ -16,7 +16,7 @@ from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject
 from unnest.core.recognise import lambda_code
-from unnest.core.recognise.operations import find, operation
+from unnest.core.recognise.op_calls import axis_of, said, shape_of
 
 Number: TypeAlias = int | float
 Place: TypeAlias = tuple[str | int, ...]
@@ -28,7 +28,7 @@ Shape: TypeAlias = tuple[int | None, ...]
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
 
-STACKING_ROWS = ("vstack", "row_stack")
+STACKING_ROWS = ("vstack", "rowstack")
 """What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
 
 COMBINING = frozenset({
@@ -54,7 +54,7 @@ CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
-PASSING = ("identity", "cast", "stop_gradient")
+PASSING = ("identity", "cast", "stop_gradient", "stopgradient")
 """Operations that hand a tensor on as it is, apart from its type."""
 
 MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
@@ -132,14 +132,16 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
-    known = operation(layer, call)
-    if known is not None:
-        if not _says(known.name, (*JOINING, *STACKING_ROWS)):
+    what = said(layer, call)
+    if what is not None:
+        if not _says(what.name, (*JOINING, *STACKING_ROWS)):
             return False
-        axes = [0] if _says(known.name, STACKING_ROWS) else list(known.find("axis"))
-        return all(axis == 0 for axis in axes) if axes else None
+        axis = 0 if _says(what.name, STACKING_ROWS) else axis_of(what)
+        return None if axis is None else axis == 0
     if is_function(layer):
-        return _code_joins(config.get("function"), list(find(config.get("arguments"), "axis")))
+        arguments = config.get("arguments")
+        axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
+        return _code_joins(config.get("function"), axes)
     axis = _axis(config)
     return None if axis is None else axis == 0
 
@@ -197,9 +199,9 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Whether a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
-    known = operation(layer, call)
-    if known is not None:
-        return _says(known.name, PASSING)
+    what = said(layer, call)
+    if what is not None:
+        return _says(what.name, PASSING)
     if layer.settings.get("activation") == "linear" and not any(k.endswith("_initializer") for k in layer.settings):
         return "units" not in layer.settings and "filters" not in layer.settings
     code = stored_code(layer)
@@ -212,21 +214,17 @@ def passes_on(layer: Layer, call: Call) -> bool:
 
 def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
     """Whether a layer reshapes (rows, ...) to (parts, rows / parts, ...), which an index then takes apart."""
-    known = operation(layer, call)
-    if known is None or "reshape" not in known.name:
-        return False
-    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
-    return any(len(shape) > 1 and shape[0] == parts and shape[1] == -1 for shape in shapes)
+    what = said(layer, call)
+    return what is not None and "reshape" in what.name and list(shape_of(what)[:2]) == [parts, -1]
 
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """Whether an operation brings a tensor into a shape with a number of rows of its own, `[4, 3]`."""
-    known = operation(layer, call)
-    if known is None:
+    what = said(layer, call)
+    if what is None or not ("reshape" in what.name or "broadcast" in what.name):
         return False
-    shapes = [s for key in ("shape", "newshape") for s in known.find(key) if isinstance(s, list)]
-    is_shaped = "reshape" in known.name or "broadcast" in known.name
-    return is_shaped and any(isinstance(shape[0], int) and shape[0] > 0 for shape in shapes if shape)
+    rows = next(iter(shape_of(what)), None)
+    return isinstance(rows, int) and rows > 0
 
 
 def moves(name: str) -> bool:

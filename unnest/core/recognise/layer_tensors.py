@@ -14,17 +14,19 @@ from unnest.core.keras_facts.shape_rules import Unknown, rule_of
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.op_calls import OpCall, Unreadable, node_def, said, with_refs
-from unnest.core.recognise.operations import operation
+from unnest.core.recognise.op_calls import OpCall, Unreadable, axis_of, is_operation, node_def, said, with_refs
 from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, Shape, TensorGraph
 
 
 class LayerTensors(TensorGraph):
-    """The tensors of one model's graph of layers, not of the models nested in it."""
+    """The tensors of one model's graph of layers, not of the models nested in it.
 
-    def __init__(self, graph: Graph) -> None:
+    `supposed` are shapes of tensors that the file does not tell.
+    """
+
+    def __init__(self, graph: Graph, supposed: Mapping[Ref, Shape] = MappingProxyType({})) -> None:
         super().__init__()
-        self.graph = graph
+        self.graph, self.supposed = graph, supposed
         self.outputs = graph.outputs
 
     def reads(self, at: CallId) -> Sequence[Ref]:
@@ -90,10 +92,6 @@ class LayerTensors(TensorGraph):
             self._ref(raw): shape for _, call in self.graph.calls() for raw, shape in _notes(call.stored, self.graph)
         }
 
-    def noted(self, ref: Ref) -> Shape | None:
-        """The shape that Keras 3 notes beside a tensor."""
-        return self._noted.get(ref)
-
     def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
         """The shape of a tensor, as far as the file tells, None where it does not; some may be known."""
         shapes = dict(known)
@@ -108,11 +106,12 @@ class LayerTensors(TensorGraph):
             elif missing := [read for read in reads if read not in shapes]:
                 pending += missing
             else:
-                known_operation = operation(self.graph.layers[here.layer], self.graph.call(here.call))
-                keeps = known_operation is not None and known_operation.name in KEEPING_SHAPE
+                what = said(self.graph.layers[here.layer], self.graph.call(here.call))
+                keeps = what is not None and what.name in KEEPING_SHAPE
                 after = [shapes[read] for read in reads]
                 shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
-        return shapes.get(ref)
+        shape = shapes.get(ref)
+        return self.supposed.get(ref) if shape is None else shape
 
     def _told_shape(self, ref: Ref) -> Shape | None:
         layer = self.graph.layers[ref.layer]
@@ -139,7 +138,7 @@ class LayerTensors(TensorGraph):
         what = graph.of(ref.call)
         if what.name not in ("reducemean", "reducesum", "mean", "sum"):
             return False
-        axes = what.kwargs.get("axis", what.args[1] if len(what.args) > 1 else None)
+        axes = axis_of(what)
         keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
         return not keeps and (axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes))
 
@@ -162,7 +161,7 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
     if is_model(layer.stored) or has_initializers(layer.config):
         return True
-    if operation(layer, graph.call(CallId(layer.name, 0))) is not None:
+    if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False
     is_known = layer.class_name in PLAIN - LOOKED_UP and is_keras_class(layer.class_name, layer.stored)
     return not is_known
@@ -184,8 +183,8 @@ def _settings(layer: Layer) -> Json:
 
 
 KEEPING_SHAPE = frozenset({
-    "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "log_softmax",
-    "softplus", "softsign", "square", "sqrt", "exp", "log", "abs", "identity", "cast", "stop_gradient", "l2_normalize",
+    "relu", "relu6", "leakyrelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "logsoftmax",
+    "softplus", "softsign", "square", "sqrt", "exp", "log", "abs", "identity", "cast", "stopgradient", "l2normalize",
 })  # fmt: skip
 """Operations whose result has the shape of the first tensor that they read."""
 

@@ -45,6 +45,35 @@ def said(layer: Layer, call: Call) -> OpCall | None:
     return None
 
 
+def is_operation(layer: Layer, call: Call) -> bool:
+    """Whether a layer is an operation, readable or not; real layers and stored code are none."""
+    config = layer.settings
+    if isinstance(config.get("function"), str) and "arguments" not in config:
+        return True
+    is_keras_3 = "trainable" not in config and not isinstance(call.stored, list)
+    return is_keras_3 or node_def(config.get("node_def")) is not None
+
+
+def axis_of(what: OpCall) -> Json:
+    """The axis that a call names, as it is stored; None where it names none."""
+    position = AXIS_AT.get(what.name, len(what.args))
+    axis: Json = what.kwargs.get("axis", what.args[position] if position < len(what.args) else None)
+    return axis
+
+
+AXIS_AT = {"concat": 1, "concatenate": 1, "stack": 1, "split": 2, "unstack": 2, "reducemean": 1, "reducesum": 1}
+"""Which argument of a function is its axis."""
+
+
+def shape_of(what: OpCall) -> Sequence[Json]:
+    """The shape that a call brings a tensor into, as it is stored; empty where that is computed, or none."""
+    given = what.kwargs.get("shape", what.kwargs.get("newshape", what.args[1] if len(what.args) > 1 else None))
+    is_literal = (
+        isinstance(given, Sequence) and not isinstance(given, str) and not (given and isinstance(given[0], str))
+    )
+    return given if is_literal else ()
+
+
 def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
     """The same call with a Ref for every tensor, and Python's own slices. Raises Unreadable."""
 
@@ -124,6 +153,8 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
     """Inputs go by number: the constants are numbered, the layer's inputs fill the rest."""
     node = node or {}
     inputs, constants, attributes = node.get("input"), config.get("constants") or {}, node.get("attr") or {}
+    if not isinstance(inputs, list) and "op" in node:  # protobuf's text, of which only the name is read
+        return OpCall(str(node["op"]).lower(), (), {})
     if not isinstance(inputs, list) or not isinstance(stored, Sequence) or not stored:
         return None
     if not isinstance(constants, Mapping) or not isinstance(attributes, Mapping):

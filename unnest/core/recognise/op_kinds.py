@@ -8,7 +8,7 @@ SLICES = frozenset({
 })  # fmt: skip
 """Operations that take rows out of a tensor."""
 
-MOVES = frozenset({"reshape", "transpose", "expanddims", "squeeze", "gather", "gatherv2", "take"})
+MOVES = frozenset({"reshape", "transpose", "expanddims", "squeeze", "gather", "gatherv2", "take", "identity"})
 """Operations that may stand between the parts and what is put together of them."""
 
 CONCATENATES = frozenset({"concat", "concatenate"})

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.computed_wrappers import ComputedWrapper, Joined, joined_by
+from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
 from unnest.core.recognise.op_graph import CALLS, Broken, OpGraph, Place, View
 from unnest.core.recognise.serving_tensors import ServingTensors
+from unnest.core.recognise.symbolic_rows import Joined
 
 #: Ranks tried where the graph does not tell a source's.
 RANKS = (2, 4, 1, 3, 5)

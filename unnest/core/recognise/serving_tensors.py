@@ -47,6 +47,7 @@ class ServingTensors(TensorGraph):
 
     reaches = (False, True)
     takes_numbers = True
+    is_cut_apart = True
 
     def __init__(self, view: View, rank: int) -> None:
         super().__init__()

@@ -1,35 +1,23 @@
-"""Which rows of its source does every tower read? Computed, where slices are made of operations.
+"""Which rows of its sources does every tower read, and which come together? Carried out, batch by batch.
 
 Whatever a slice is made of (bounds from shapes, masks, indices, reshapes), what it comes to is a list of rows. So the
-operations between a source and the towers are carried out with NumPy on an array that holds, in place of the source,
-a number for every element of it. Those numbers cannot be calculated with: a tower whose rows are chosen by what is
-in them, or that gets something else than rows, shows at once.
-
-Sizes stand in for sizes: an axis is as long as it needs to be for every number that the operations mention to make a
-difference, so that a batch of thousands of images takes no memory to speak of.
+operations between a source and the towers, and those of a join, are carried out on arrays that hold, in place of the
+source, a number for every element of it (`tensor_graph`). Those numbers cannot be calculated with: a tower whose rows
+are chosen by what is in them, or that gets something else than rows, shows at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from math import lcm, prod
-from typing import TypeAlias
+from math import lcm
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
-from unnest.core.recognise.kernels import ByContents
+from unnest.core.recognise.kernels import Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import Unreadable
-from unnest.core.recognise.tensor_graph import Values, numbered, row_sizes, rows_of
-
-Shape: TypeAlias = "tuple[int | None, ...]"
-
-MAX_CALLS = 2000
-"""Operations between the sources and the towers; real ones have a few per tower."""
-
-MAX_ELEMENTS = 2_000_000
-"""Of all stand-ins for one batch: batches that take more are not tried."""
+from unnest.core.recognise.tensor_graph import Column, Shape, TensorGraph, Values, numbered, row_sizes, rows_of
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""
@@ -55,54 +43,17 @@ class Taken:
     sentence: str | None = None
 
 
-UNKNOWN = Taken(Rows.UNKNOWN)
+UNLIKE_ROWS = ((5,), (3, 4))
+"""Rows that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
 
 
 @dataclass(frozen=True)
-class Input:
-    """One input of the template: what every tower reads, the tensor that it comes from, and its shape.
+class Joined:
+    """A tensor, the towers' tensors that it puts together in their order, and the calls that do so."""
 
-    Where the source's shape is not stored, `expected` is what the template takes. Without towers it is an input
-    that all towers read whole; bounds may be computed from its shape.
-    """
-
-    source: Ref
-    towers: tuple[Ref, ...]
-    shape: Shape | None
-    expected: Shape | None
-
-
-def taken(graph: Graph, inputs: Sequence[Input]) -> Taken:
-    """What rows of their sources the towers read."""
-    operations = LayerTensors(graph)
-    try:
-        inputs = [i if i.shape else replace(i, shape=operations.noted(i.source)) for i in inputs]
-        calls = operations.behind([ref for i in inputs for ref in i.towers], [i.source for i in inputs])
-        if not inputs or len(calls) > MAX_CALLS or not all(operations.of(at).name for at in calls):
-            return UNKNOWN
-        trial = _Trial(operations, inputs, sorted(calls))
-        shapes = [i.shape for i in inputs]
-        if None not in shapes:
-            return trial.answer([s for s in shapes if s is not None])
-        return _supposing(trial, inputs)
-    except (Unreadable, *MISFITS):
-        return UNKNOWN
-
-
-def _supposing(trial: _Trial, inputs: Sequence[Input]) -> Taken:
-    """Where a source's shape is not stored: it is as the template takes it, but perhaps larger.
-
-    Larger axes show every cut through a row, but may not fit a reshape; so only a cut that both show is one.
-    """
-    shapes = [i.shape or i.expected for i in inputs]
-    if None in shapes:
-        return UNKNOWN
-    expected = [s for s in shapes if s is not None]
-    larger = [s if i.shape else (s[0], *(None for _ in s[1:])) for i, s in zip(inputs, expected, strict=True)]
-    answer = trial.answer(larger)
-    if answer.rows is Rows.NOT and trial.answer(expected).rows is not Rows.NOT:
-        return UNKNOWN
-    return answer
+    root: Ref
+    operands: Column
+    calls: frozenset[CallId]
 
 
 def batches(towers: int, longest: int) -> list[int]:
@@ -118,44 +69,6 @@ class Outcome(Enum):
     FIRST = "rows in order from the first on, but not the last ones"
     DEALT = "every row, in another order"
     OTHER = "rows twice, or missing, or no rows"
-
-
-class _Trial:
-    """The operations, carried out for one batch size after the other."""
-
-    def __init__(self, operations: LayerTensors, inputs: Sequence[Input], calls: Sequence[CallId]) -> None:
-        self.operations, self.inputs = operations, inputs
-        self.towers = max(len(i.towers) for i in inputs)
-        self.longest = max(operations.literals(calls), default=0)
-
-    def answer(self, shapes: Sequence[Shape]) -> Taken:
-        """The verdict over all batch sizes that can be tried with sources of these shapes."""
-        fixed = next((s[0] for s in shapes if s[0] is not None), None)
-        rows = [row_sizes(shape[1:], self.longest) for shape in shapes]
-        found: dict[int, Outcome] = {}
-        is_telling = False  # one row per tower is in order however it is taken
-        for n in batches(self.towers, self.longest) if fixed is None else [fixed]:
-            if n * sum(prod(row) for row in rows) > MAX_ELEMENTS:
-                break
-            shares = self._shares(n, rows)
-            if shares is not None:
-                found[n] = outcome_of(shares, n)
-                is_telling |= fixed is not None or found[n] is Outcome.OTHER or min(map(len, shares)) > 1
-        return verdict(found, self.towers, is_fixed=fixed is not None) if is_telling else UNKNOWN
-
-    def _shares(self, n: int, rows: Sequence[tuple[int, ...]]) -> list[list[int]] | None:
-        """The rows that every tower reads of n rows, empty where it reads no whole rows; None if n does not fit."""
-        sources = {i.source: numbered((n, *row)) for i, row in zip(self.inputs, rows, strict=True)}
-        values = Values(self.operations, n, self.longest, sources)
-        try:
-            shares = [[rows_of(values.of(ref), sources[i.source]) for ref in i.towers] for i in self.inputs if i.towers]
-        except ByContents:
-            return []
-        except MISFITS:
-            return None
-        # Every input must be cut alike, or towers would pair rows that do not belong together.
-        alike = all(share == shares[0] for share in shares[1:])
-        return [share for share in shares[0] if share is not None] if alike and None not in shares[0] else []
 
 
 def outcome_of(shares: Sequence[Sequence[int]], n: int) -> Outcome:
@@ -185,4 +98,98 @@ def verdict(found: Mapping[int, Outcome], towers: int, *, is_fixed: bool) -> Tak
     divided = max((n for n in found if n % towers == 0), default=None)
     if divided is not None and found[divided] is Outcome.ALL:
         return Taken(Rows.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
-    return UNKNOWN
+    return Taken(Rows.UNKNOWN)
+
+
+def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
+    """The largest number that is mentioned between some tensors and others."""
+    return max(graph.literals(graph.behind(ends, stops)), default=0)
+
+
+class Trial:
+    """What towers read and joins give, carried out for one batch size after the other."""
+
+    def __init__(self, graph: TensorGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
+        """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
+        self.graph, self.sources, self.joins = graph, sources, joins
+        self.towers = len(next(iter(sources)))
+        self._of_parts = {ref: graph.shape(source) for column, source in sources.items() for ref in column}
+        self.longest = max(
+            [
+                longest(graph, [ref for column in sources for ref in column]),
+                *(longest(graph, [joined.root], joined.operands) for joined in joins),
+            ]
+        )
+        self.share: int | None = None
+        self.reach: int | None = None
+
+    def answer(self) -> Taken:
+        """What comes together, over all batch sizes that can be tried."""
+        outcomes: dict[int, Outcome] = {}
+        lengths: dict[Outcome, set[int]] = {}
+        is_telling = is_fixed = False
+        for rows in batches(self.towers, self.longest):
+            try:
+                tried = self._tried(rows)
+            except ByContents:
+                return Taken(Rows.NOT)
+            except Unreadable:
+                break
+            except MISFITS:
+                continue
+            batch, shares, joined = tried
+            is_fixed = batch != rows or is_fixed
+            outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
+            is_telling |= is_fixed or outcomes[batch] is Outcome.OTHER or min(map(len, shares)) > 1
+            lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
+            self.share = len(shares[0]) if is_fixed else None
+        if not is_telling:
+            return Taken(Rows.UNKNOWN)
+        is_reached = lengths.keys() <= {Outcome.ALL, Outcome.FIRST} and len(lengths.get(Outcome.FIRST, ())) == 1
+        self.reach = max(lengths[Outcome.FIRST]) if is_reached and not is_fixed else None
+        return verdict(outcomes, self.towers, is_fixed=is_fixed)
+
+    def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
+        """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""
+        values = Values(self.graph, rows, self.longest, {})
+        wholes = {source: values.of(source) for source in self.sources.values()}
+        lengths = {len(whole) for whole in wholes.values()}
+        parts = [[rows_of(values.of(ref), wholes[source]) for ref in column] for column, source in self.sources.items()]
+        batch = min(lengths)
+        shares = [share for share in parts[0] if share is not None]
+        if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
+            return batch, [[]], None
+        in_turn = [row for share in shares for row in share]
+        together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [in_turn]
+        return batch, shares, together[0] if all(t == together[0] for t in together) else None
+
+    def _together(self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int) -> list[int] | None:
+        """The rows that a join gives, in the order in which it does."""
+        shape = self.graph.shape(joined.operands[0], self._of_parts)
+        told = shape is not None and len(shape) > 0 and None not in shape[1:]
+        trials = [shape[1:]] if told and shape is not None else UNLIKE_ROWS
+        answers: list[list[int] | None] = []
+        for row in trials:
+            whole = numbered((batch, *row_sizes(row, self.longest)))
+            given: dict[Ref, Array] = {ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)}
+            result = Values(self.graph, rows, self.longest, given).of(joined.root)
+            answers.append(rows_of(result, whole))
+        return answers[0] if all(answer == answers[0] for answer in answers) else None
+
+
+def taken_of_layers(graph: Graph, sources: Mapping[Column, Ref], expected: Mapping[Ref, Shape]) -> Taken:
+    """What rows of their sources the towers of a graph of layers read, one tower after the other.
+
+    `expected` are the shapes that the template takes, for sources whose shape the file does not tell. Larger axes show
+    every cut through a row, but may not fit a reshape; so only a cut that both show is one.
+    """
+    tensors = LayerTensors(graph)
+    calls = tensors.behind([ref for column in sources for ref in column], sources.values())
+    if not all(tensors.of(at).name for at in calls):
+        return Taken(Rows.UNKNOWN)
+    expected = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
+    larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in expected.items()}
+    taken = Trial(LayerTensors(graph, larger), sources).answer()
+    if taken.rows is Rows.NOT and Trial(LayerTensors(graph, expected), sources).answer().rows is not Rows.NOT:
+        return Taken(Rows.UNKNOWN)
+    return taken

