@@ -168,7 +168,10 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
 
 def of_node(op: str, args: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
     """What an operation of a TensorFlow graph says: its inputs and attributes in the order of the function."""
-    return NODES[op](args, attributes) if op in NODES else OpCall(op.lower(), args, {})
+    try:
+        return NODES[op](args, attributes) if op in NODES else OpCall(op.lower(), args, {})
+    except IndexError:  # fewer inputs than any such operation has
+        return OpCall(op.lower(), (), {})
 
 
 def _tensor(ref: Json) -> Json:

@@ -15,7 +15,7 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.op_calls import OpCall, Unreadable, of_node
+from unnest.core.recognise.op_calls import OpCall, of_node
 from unnest.core.recognise.op_graph import Broken, Function, Op, Place, View
 from unnest.core.recognise.op_kinds import may_join_rows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, Shape, TensorGraph
@@ -140,14 +140,10 @@ class ServingTensors(TensorGraph):
             return NOTHING if known is None else OpCall("constant", [known], {})
         if op.value is not None:
             return OpCall("constant", [op.value], {})
-        try:
-            args: list[Any] = [self._argument(ref) for ref in self.reads(at)]
-            attributes: dict[str, Any] = dict(op.attrs)
-            if "DstT" in attributes:
-                attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")
-            return of_node(op.kind, args, attributes)
-        except (Unreadable, LookupError):
-            return NOTHING
+        attributes: dict[str, Any] = dict(op.attrs)
+        if "DstT" in attributes:
+            attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")
+        return of_node(op.kind, [self._argument(ref) for ref in self.reads(at)], attributes)
 
     def _argument(self, ref: Ref) -> Ref | np.ndarray:
         op = self.op(ref.call)

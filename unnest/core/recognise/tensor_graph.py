@@ -205,7 +205,7 @@ class Values:
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 
     def _changed(self, ref: Ref) -> Array:
-        """What is computed of rows: elements of its own, as a layer's output. Raises ByContents where it has no shape."""
+        """What is computed of rows: elements of its own, as a layer's output. Raises ByContents without a shape."""
         try:
             return self._source(ref)
         except Unreadable as e:

@@ -611,7 +611,8 @@ def _carried_out(
     taken = taken_of_layers(graph, parts, expected)
     if taken.rows is Rows.NOT:
         raise NotAWrapper(f"computed: the towers do not read all rows of {source} in order")
-    if not all(literal_axis(tensors.of(at)) in (0, None) for at in cut.lanes[0] if tensors.of(at).name):
+    axes = {literal_axis(tensors.of(at)) for at in cut.lanes[0] if tensors.of(at).name}
+    if not axes <= {0, None}:
         raise NotAWrapper(f"{cut.lanes[0][0].layer} cuts another axis than the batch, or nothing at all")
     if taken.rows is Rows.UNKNOWN:
         raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")

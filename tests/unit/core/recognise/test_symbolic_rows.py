@@ -138,9 +138,11 @@ def graph_of(writer: Writer, inputs: Sequence[Tensor]) -> Graph:
 def answer(writer: Writer, inputs: Sequence[Tensor]) -> Rows:
     """What rows these are, asked of the model that the writer stores; without a shape it is that, or unknown."""
     found = taken(graph_of(writer, inputs), inputs).rows
-    kept, writer.layers[0]["config"] = writer.layers[0]["config"], {"name": "x"}
+    del writer.layers[-2:]
+    shaped, writer.layers[0]["config"] = writer.layers[0]["config"], {"name": "x"}
     unknown_shape = taken(graph_of(writer, inputs), inputs, shape=writer.shape).rows
-    writer.layers[0]["config"] = kept
+    writer.layers[0]["config"] = shaped
+    del writer.layers[-2:]
     assert writer.shape[0] is not None or unknown_shape in (found, Rows.UNKNOWN)
     return found
 
