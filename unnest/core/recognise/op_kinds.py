@@ -28,10 +28,10 @@ ADDS = frozenset({"add", "addv2", "addn"})
 ZEROS = frozenset({"zeros", "fill", "zeroslike", "oneslike"})
 """Operations that make what rows are scattered over."""
 
-OF_NODES = frozenset({"ConcatV2", "Concat", "Pack"})
-"""Operations of TensorFlow's graphs that put rows together and are called otherwise there."""
+JOINS = LINES_UP | MOVES | ADDS | {"concatv2", "pack"}
+"""What such operations are called in TensorFlow's graphs, in lower case, and those behind which one may lie."""
 
 
 def may_join_rows(kind: str) -> bool:
     """Whether what puts rows together can end in an operation of a TensorFlow graph."""
-    return kind in OF_NODES or kind.lower() in LINES_UP | MOVES | ADDS
+    return kind.lower() in JOINS

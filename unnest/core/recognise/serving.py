@@ -130,13 +130,14 @@ class _Named:
 
 def _backwards(graph: OpGraph) -> Iterator[str]:
     """The tensors of a graph from its results back, breadth first."""
-    met: dict[str, None] = dict.fromkeys(graph.rets)
-    for tensor in (pending := [*met]):
+    met = {*graph.rets}
+    for tensor in (pending := [*dict.fromkeys(graph.rets)]):
         yield tensor
         op = graph.producer(tensor)
-        new = [read for read in (op.inputs if op is not None else ()) if read not in met]
-        met.update(dict.fromkeys(new))
-        pending += dict.fromkeys(new)
+        for read in op.inputs if op is not None else ():
+            if read not in met:
+                met.add(read)
+                pending.append(read)
 
 
 def follow(tensor: str, replace: Mapping[str, str]) -> str:

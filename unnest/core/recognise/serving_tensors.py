@@ -15,8 +15,9 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.op_calls import OpCall, of_node
-from unnest.core.recognise.op_graph import Broken, Function, Op, Place, View
+from unnest.core.recognise.kernels import is_known
+from unnest.core.recognise.op_calls import NODES, OpCall, of_node
+from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, Place, View
 from unnest.core.recognise.op_kinds import may_join_rows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, Shape, TensorGraph
 
@@ -81,8 +82,8 @@ class ServingTensors(TensorGraph):
     def _output(self, place: Place, output: str) -> int:
         """`1`, or `name:1` in a function: outputs of another name are far from those of the first one that is met."""
         name, _, last = output.rpartition(":")
-        if not last.isdigit():
-            return 0
+        if not name or not last.isdigit():
+            return int(last) if last.isdigit() else 0
         op = self.view.op(place)
         names = self._output_names.setdefault(op.kind if op is not None else "", [])
         if name not in names:
@@ -120,7 +121,7 @@ class ServingTensors(TensorGraph):
         return op is not None and may_join_rows(op.kind)
 
     def backwards(self) -> Iterator[Ref]:
-        """Every tensor that the root graph has a name for."""
+        """The tensors of the root graph that an operation which may join makes, or a function."""
         met: set[str] = set()
         pending = list(self.view.root.rets)
         for tensor in pending:
@@ -128,8 +129,9 @@ class ServingTensors(TensorGraph):
                 continue
             met.add(tensor)
             spend()
-            yield self.ref(Place((), tensor))
             op = self.view.root.producer(tensor)
+            if op is not None and (op.kind in CALLS or may_join_rows(op.kind)):
+                yield self.ref(Place((), tensor))
             pending += op.inputs if op is not None else ()
 
     def parsed(self, at: CallId) -> OpCall:
@@ -140,6 +142,8 @@ class ServingTensors(TensorGraph):
             return NOTHING if known is None else OpCall("constant", [known], {})
         if op.value is not None:
             return OpCall("constant", [op.value], {})
+        if op.kind not in NODES and not is_known(OpCall(op.kind.lower(), (), {})):
+            return NOTHING
         attributes: dict[str, Any] = dict(op.attrs)
         if "DstT" in attributes:
             attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")

@@ -130,17 +130,18 @@ class TensorGraph(ABC):
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:
         """Who reads an output of each call, of all calls that the graph's outputs need."""
-        found: dict[CallId, set[CallId]] = {}
-        pending = [*{ref.call for ref in self.outputs}]
-        met = {*pending}
+        ends = {ref.call for ref in self.outputs}
+        found: dict[CallId, set[CallId]] = {at: set() for at in ends}
+        pending = [*ends]
         while pending:
             spend()
             at = pending.pop()
-            for ref in self.reads(at):
-                found.setdefault(ref.call, set()).add(at)
-                if ref.call not in met:
-                    met.add(ref.call)
-                    pending.append(ref.call)
+            for made in {ref.call for ref in self.reads(at)}:
+                if made in found:
+                    found[made].add(at)
+                else:
+                    found[made] = {at}
+                    pending.append(made)
         return found
 
 

@@ -7,7 +7,7 @@ equal but for their names. Layers with weights, or variables, of their own are d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from unnest.budget import spend
@@ -58,11 +58,13 @@ def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], R
             if (cut := source(column)) is not None:
                 copies.entries[column] = cut
                 continue
-            if (reason := _differ(graph, column)) is not None:
+            made_by = [ref.call for ref in column]
+            reads = [graph.reads(at) for at in made_by]
+            if (reason := _differ(graph, column, made_by, reads)) is not None:
                 raise Unlike(reason, len(met) - 1)
-            for calls, ref in zip(copies.calls, column, strict=True):
-                calls.add(ref.call)
-            pending += zip(*(graph.reads(ref.call) for ref in column), strict=True)
+            for calls, at in zip(copies.calls, made_by, strict=True):
+                calls.add(at)
+            pending += zip(*reads, strict=True)
         elif met[first] != column:
             raise Unlike(f"the towers use the outputs of {first.layer} in different ways", len(met))
     if len(set().union(*copies.calls)) < sum(map(len, copies.calls)):
@@ -73,19 +75,20 @@ def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], R
     return copies
 
 
-def _differ(graph: TensorGraph, column: Column) -> str | None:
+def _differ(
+    graph: TensorGraph, column: Column, made_by: Sequence[CallId], reads: Sequence[Sequence[Ref]]
+) -> str | None:
     """Why one step of the towers is not the same computation in all of them; None where it is."""
     names = [*dict.fromkeys(ref.layer for ref in column)]
-    reads = [len(graph.reads(ref.call)) for ref in column]
-    is_constant = all(graph.of(ref.call).name == "constant" for ref in column)
-    reasons = (
-        (0 in reads and not is_constant, f"the towers read different tensors: {', '.join(names[:4])}"),
-        (len({ref.tensor for ref in column}) > 1, f"the towers end in different outputs of {names[0]}"),
-        (len({*reads}) > 1, f"{names[0]} is called on different numbers of tensors"),
-        (len({ref.call for ref in column}) < len(column), f"two towers share a call of {names[0]}"),
-    )
-    reason = next((sentence for holds, sentence in reasons if holds), None)
-    return reason or graph.differ(column)
+    if not all(reads) and not all(graph.of(at).name == "constant" for at in made_by):
+        return f"the towers read different tensors: {', '.join(names[:4])}"
+    if len({ref.tensor for ref in column}) > 1:
+        return f"the towers end in different outputs of {names[0]}"
+    if len({len(each) for each in reads}) > 1:
+        return f"{names[0]} is called on different numbers of tensors"
+    if len({*made_by}) < len(column):
+        return f"two towers share a call of {names[0]}"
+    return graph.differ(column)
 
 
 def _reaches_rows(graph: TensorGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
