@@ -17,7 +17,16 @@ from unnest.core.model import NearMiss
 from unnest.core.recognise.kernels import ByContents, literal_axis
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.op_calls import Unreadable
-from unnest.core.recognise.op_kinds import ADDS, CONCATENATES, LINES_UP, MOVES, SCATTERS, SLICES, ZEROS
+from unnest.core.recognise.op_kinds import (
+    ADDS,
+    CONCATENATES,
+    LINES_UP,
+    MOVES,
+    SCATTERS,
+    SLICES,
+    SLICES_AND_MOVES,
+    ZEROS,
+)
 from unnest.core.recognise.symbolic_rows import MISFITS, Joined, Rows, Taken, Trial, batches, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
@@ -169,8 +178,10 @@ class _Sources:
 
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
+        if self.graph.of(column[0].call).name not in SLICES_AND_MOVES:
+            return None
         names = {self.graph.of(ref.call).name for ref in column}
-        if not names <= SLICES | MOVES or names.isdisjoint(SLICES | {"identity"}):
+        if not names <= SLICES_AND_MOVES or names.isdisjoint(SLICES | {"identity"}):
             return None
         chains = [self._chain(ref) for ref in column]
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
@@ -182,7 +193,7 @@ class _Sources:
     def _chain(self, ref: Ref) -> list[Ref]:
         """What a tensor is moved out of, nearest first."""
         chain: list[Ref] = []
-        while len(chain) < MAX_LEVELS * 2 and self.graph.of(ref.call).name in SLICES | MOVES:
+        while len(chain) < MAX_LEVELS * 2 and self.graph.of(ref.call).name in SLICES_AND_MOVES:
             moved = self.graph.moved(ref.call)
             if len(moved) != 1:
                 break

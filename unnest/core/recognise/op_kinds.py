@@ -11,6 +11,9 @@ SLICES = frozenset({
 MOVES = frozenset({"reshape", "transpose", "expanddims", "squeeze", "gather", "gatherv2", "take", "identity"})
 """Operations that may stand between the parts and what is put together of them."""
 
+SLICES_AND_MOVES = SLICES | MOVES
+"""Operations that may stand between a tensor and rows of it."""
+
 CONCATENATES = frozenset({"concat", "concatenate"})
 
 SCATTERS = frozenset({

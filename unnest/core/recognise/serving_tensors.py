@@ -17,7 +17,7 @@ from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise.kernels import is_known
 from unnest.core.recognise.op_calls import NODES, OpCall, of_node
-from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, Place, View
+from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, Op, Place, View
 from unnest.core.recognise.op_kinds import may_join_rows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, Shape, TensorGraph
 
@@ -66,7 +66,9 @@ class ServingTensors(TensorGraph):
     def ref(self, place: Place) -> Ref:
         """The tensor at a place, wherever it is made."""
         if place not in self._refs:
-            made = self.view.resolve(place)
+            op = self.view.op(place)
+            is_made_here = op is not None and op.kind not in PASSES and op.kind not in CALLS
+            made = place if is_made_here else self.view.resolve(place)
             name, _, output = made.tensor.partition(":")
             ref = Ref(name, self._number_of(made.frame), self._output(made, output))
             self._refs[place] = ref
