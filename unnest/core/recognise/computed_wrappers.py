@@ -141,11 +141,15 @@ def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
                 continue
             trial = Trial(graph, copies.entries, [joined])
             taken = trial.answer()
-            by_numbers = graph.takes_numbers and trial.reach is not None and not _are_split(graph, copies)
+            by_numbers = graph.takes_numbers and taken.reach is not None and not _are_split(graph, copies)
             if taken.rows is Rows.CONSECUTIVE or by_numbers:
-                reach = None if taken.rows is Rows.CONSECUTIVE else trial.reach
                 return ComputedWrapper(
-                    copies, (joined,), _slices(graph, copies), taken.sentence or "", share=trial.share, reach=reach
+                    copies,
+                    (joined,),
+                    _slices(graph, copies),
+                    taken.sentence or "",
+                    share=trial.share,
+                    reach=taken.reach,
                 )
             miss = NearMiss(root.layer, _why_not(joined, copies, taken))
     return miss
@@ -239,9 +243,8 @@ def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrap
 
 def _is_cut_alike(graph: TensorGraph, wrapper: ComputedWrapper) -> bool:
     """Whether the parts of all sources are the same rows."""
-    trial = Trial(graph, wrapper.sources, wrapper.joins)
-    is_whole = trial.answer().rows is Rows.CONSECUTIVE
-    return is_whole or (wrapper.reach is not None and trial.reach == wrapper.reach)
+    taken = Trial(graph, wrapper.sources, wrapper.joins).answer()
+    return taken.rows is Rows.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
 
 
 def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:

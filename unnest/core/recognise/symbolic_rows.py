@@ -9,7 +9,7 @@ are chosen by what is in them, or that gets something else than rows, shows at o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import lcm
 
@@ -37,10 +37,14 @@ class Rows(Enum):
 
 @dataclass(frozen=True)
 class Taken:
-    """The answer, with a sentence for the report where it is evidence."""
+    """The answer, with a sentence for the report where it is evidence.
+
+    `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
+    """
 
     rows: Rows
     sentence: str | None = None
+    reach: int | None = None
 
 
 UNLIKE_ROWS = ((5,), (3, 4))
@@ -121,7 +125,6 @@ class Trial:
             ]
         )
         self.share: int | None = None
-        self.reach: int | None = None
 
     def answer(self) -> Taken:
         """What comes together, over all batch sizes that can be tried."""
@@ -146,8 +149,10 @@ class Trial:
         if not is_telling:
             return Taken(Rows.UNKNOWN)
         is_reached = lengths.keys() <= {Outcome.ALL, Outcome.FIRST} and len(lengths.get(Outcome.FIRST, ())) == 1
-        self.reach = max(lengths[Outcome.FIRST]) if is_reached and not is_fixed else None
-        return verdict(outcomes, self.towers, is_fixed=is_fixed)
+        taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
+        if taken.rows is Rows.CONSECUTIVE or is_fixed or not is_reached:
+            return taken
+        return replace(taken, reach=max(lengths[Outcome.FIRST]))
 
     def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
         """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""

@@ -236,7 +236,7 @@ def _around_a_model(graph: Graph, wrapper: ComputedWrapper, towers: Sequence[Cal
     evidence += [_cut_by(cut[ref], [part.call for part in columns[ref]]) for ref in reads]
     evidence.append(wrapper.sentence)
     is_told = all(_on_batch_axis(graph, merge.calls) for merge, _ in merges)
-    evidence += [_joins(graph, merge) if is_told else _puts_together(joined) for merge, joined in merges]
+    evidence += [_joins(graph, merge) for merge, _ in merges] if is_told else [_puts_together(wrapper.joins[0])]
     passing = frozenset().union(*wrapper.copies.calls) - {*towers}
     merged = tuple(replace(merge, calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
     return Found(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
@@ -476,7 +476,7 @@ def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges
     """Whether the slices are enough of a witness where no merge says what it does."""
     told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in cut.claims)
     if len(towers) > 1:
-        return told or cut.computed is not None
+        return told or cut.computed is not None or cut.reach is not None
     names = [graph.layers[m.layer] for m in merges]
     cutting = [graph.layers[c.layer] for lane in cut.lanes for c in lane]
     return cut.computed is not None or (
@@ -508,7 +508,8 @@ class _Cut:
 
     `claims` are what the slices that are no operations are told. `dealt_out`: every tower takes each k-th row, so that
     only a merge that deals them back restores their order. `shown`: the code of the slices can be read and cuts rows.
-    `computed` says how it was computed that the towers read all rows in order, where it was.
+    `parts` are what the towers read of one source, where they read no whole. `computed` says how it was computed that
+    the towers read all rows in order, where it was; `reach` up to which row, where bounds are numbers.
     """
 
     sources: tuple[Ref, ...]
@@ -517,7 +518,9 @@ class _Cut:
     dealt_out: bool
     claims: tuple[Claim, ...]
     shown: bool
+    parts: tuple[Ref, ...] = ()
     computed: str | None = None
+    reach: int | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -553,7 +556,7 @@ def _slices(graph: Graph, towers: Sequence[CallId], vouched: Collection[str]) ->
     _check_shapes(graph, template, cut.sources)
     if not any(_is_operation(graph, c) and not _passes_on(graph, c) for lane in cut.lanes for c in lane):
         return cut
-    return _carried_out(graph, cut, columns, traced, shapes)
+    return _carried_out(graph, cut, traced, shapes)
 
 
 def _cut(
@@ -596,7 +599,6 @@ def _check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None
 def _carried_out(
     graph: Graph,
     cut: _Cut,
-    columns: Sequence[tuple[Ref, ...]],
     traced: Sequence[_Cut],
     shapes: Sequence[layer_facts.Shape | None],
 ) -> _Cut:
@@ -606,7 +608,7 @@ def _carried_out(
     from unnest.core.recognise.symbolic_rows import Rows, taken_of_layers
 
     tensors, source = LayerTensors(graph), cut.sources[0].layer
-    parts = {column: each.sources[0] for column, each in zip(columns, traced, strict=True) if each.lanes[0]}
+    parts = {each.parts: each.sources[0] for each in traced if each.parts}
     expected = {each.sources[0]: shape or (None, None) for each, shape in zip(traced, shapes, strict=True)}
     taken = taken_of_layers(graph, parts, expected)
     if taken.rows is Rows.NOT:
@@ -614,9 +616,10 @@ def _carried_out(
     axes = {literal_axis(tensors.of(at)) for at in cut.lanes[0] if tensors.of(at).name}
     if not axes <= {0, None}:
         raise NotAWrapper(f"{cut.lanes[0][0].layer} cuts another axis than the batch, or nothing at all")
-    if taken.rows is Rows.UNKNOWN:
+    if taken.rows is Rows.UNKNOWN and taken.reach is None:
         raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")
-    return replace(cut, dealt_out=cut.dealt_out or taken.rows is Rows.DEALT, computed=taken.sentence)
+    is_dealt = cut.dealt_out or taken.rows is Rows.DEALT
+    return replace(cut, dealt_out=is_dealt, computed=taken.sentence, reach=taken.reach)
 
 
 MAX_STEPS = 8
@@ -628,17 +631,17 @@ def _trace(graph: Graph, column: Sequence[Ref], known: _Known) -> _Cut:
     lanes: list[tuple[CallId, ...]] = []
     claims: list[Claim] = []
     shown = True
-    is_cut = False
+    parts: tuple[Ref, ...] = ()
     if 1 < len(set(column)) < len(column):
         raise NotAWrapper("two towers read the same tensor")
     at = list(column)
-    while len(set(at)) > 1 or (len(at) == 1 and not is_cut):
+    while len(set(at)) > 1 or (len(at) == 1 and not parts):
         _check_slices(graph, at)
         if len(lanes) == MAX_STEPS:
             raise NotAWrapper(f"more than {MAX_STEPS} layers lie between the towers and what they read")
         lanes.append(tuple(ref.call for ref in at))
         if not all(layer_facts.passes_on(graph.layers[ref.layer], graph.call(ref.call)) for ref in at):
-            is_cut = True
+            parts = parts or tuple(at)
             if not all(_is_operation(graph, ref.call) for ref in at):
                 for group in _of_one_parent(graph, at):
                     claims.append(_claim(graph, group, known))
@@ -648,11 +651,12 @@ def _trace(graph: Graph, column: Sequence[Ref], known: _Known) -> _Cut:
     source, passed = _before_the_slices(graph, at[0])
     return _Cut(
         (source,),
-        tuple(lanes) if is_cut else ((),),
+        tuple(lanes) if parts else ((),),
         frozenset(c for lane in lanes for c in lane) | passed,
         dealt_out=any(claim.told is Told.DEALT for claim in claims),
         claims=tuple(claims),
         shown=shown,
+        parts=parts,
     )
 
 
@@ -766,6 +770,8 @@ def _evidence(graph: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequenc
     yield from dict.fromkeys(claim.sentence for claim in cut.claims if claim.sentence)
     if cut.computed:
         yield cut.computed
+    if cut.reach is not None:
+        yield f"bounds are numbers: no tower reads more than the first {cut.reach} rows"
     yield from (_joins(graph, merge) for merge in merges)
 
 
