@@ -220,6 +220,16 @@ def test_what_is_read_twice_is_read_so_in_both() -> None:
     assert walked(lambda w, p: (w.op("Mul", p[0], p[0]), w.op("Mul", p[1], p[0]))) is None
 
 
+def test_three_parts_in_two_towers() -> None:
+    """A * a is not b * c, though all three are parts of one batch."""
+    w = Writer()
+    a, b, c = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 3)
+    tensors, (square, other, *parts) = tensors_of(w, w.op("Mul", a, a), w.op("Mul", b, c), a)
+    source = tensors.reads(parts[0].call)[1]
+    with pytest.raises(Unlike, match="in different ways"):
+        walk_back(tensors, (square, other), lambda column: source if parts[0] in column else None)
+
+
 def body(name: str, kind: str) -> OpGraph:
     return OpGraph(name, {"o": Op("o", kind, ("a",))}, ("a",), ("o:0",))
 
