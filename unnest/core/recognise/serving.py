@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
+from unnest.core.recognise.kernels import literal_axis
 from unnest.core.recognise.op_graph import CALLS, Broken, OpGraph, Place, View
 from unnest.core.recognise.serving_tensors import ServingTensors
 from unnest.core.recognise.symbolic_rows import Joined
@@ -58,10 +59,14 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
 
 
 def joined_by_each(view: View, names: Iterable[str]) -> list[list[Place]]:
-    """Where that is made which each of some tensors of the root graph puts together along the batch. Raises Broken."""
+    """Where that is made which each of some concatenations of the root graph puts together. Raises Broken.
+
+    What is concatenated along another axis than the batch is none.
+    """
     tensors = ServingTensors(view, RANKS[0])
-    joined = [joined_by(tensors, tensors.ref(Place((), name))) for name in names]
-    return [[tensors.place(ref) for ref in refs] for refs in joined]
+    refs = [tensors.ref(Place((), name)) for name in names]
+    joined = [[] if literal_axis(tensors.of(ref.call)) == 1 else joined_by(tensors, ref) for ref in refs]
+    return [[tensors.place(ref) for ref in operands] for operands in joined]
 
 
 class _Named:
