@@ -38,6 +38,9 @@ Shares = Mapping[str, Weights]
 def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:
     """A model inside another, whose weights are one flat list."""
     graph = read(entry)
+    if context.masks and context.is_tf and not context.half_pixels:
+        why = "masks and a model in a model came out otherwise in TensorFlow before 1.15"
+        raise refused(name, str(entry.get("class_name")), why)
     try:
         shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
     except Ambiguous as doubt:
