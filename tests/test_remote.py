@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -247,3 +250,24 @@ def test_paths_are_no_urls(tmp_path: Path, cli: Cli) -> None:
     """A folder may be called like a scheme."""
     shutil.copy(makeh5.clean_file(tmp_path / "m.h5"), tmp_path / "s3:")
     assert cli("inspect", "s3:").returncode == 0
+
+
+def test_a_whole_bucket(tmp_path: Path, cli: Cli) -> None:
+    """The script of the documents lists the models of a store; a folder of a store takes what is made of several."""
+    (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "remote.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "zoo" / "old").mkdir(parents=True)
+    (tmp_path / "fixed").mkdir()
+    makeh5.parallel_file(tmp_path / "zoo" / "a.h5")
+    makeh5.clean_file(tmp_path / "zoo" / "old" / "b.h5")
+    (tmp_path / "zoo" / "notes.txt").write_text("no model")
+    done = subprocess.run(
+        [sys.executable, "-c", script, f"file://{tmp_path}/zoo"], capture_output=True, text=True, check=True
+    )
+    urls = done.stdout.splitlines()
+    assert sorted(urls) == [f"file://{tmp_path}/zoo/a.h5", f"file://{tmp_path}/zoo/old/b.h5"]
+    done = cli("inspect", "--jobs", "2", "--report", "scan.html", "-q", *urls)
+    assert (done.returncode, (tmp_path / "scan.html").exists()) == (1, True)
+    done = cli("fix", "--jobs", "2", "-o", f"file://{tmp_path}/fixed", "-q", *urls)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "fixed").iterdir()) == ["a.h5", "b.h5"]
+    assert unnest.inspect(tmp_path / "fixed" / "a.h5").verdict == "clean"
