@@ -25,10 +25,12 @@ KNOWN_BY_NAME = re.compile(
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     """The software that takes the file, most current first, with what your code has to give it besides."""
+    takers = _takers(model, path, container)
+    if container == "saved_model" or model.contents == "weights":  # a graph needs no code; weights need all of it
+        return takers
     wanted = needs(model)
     yours = ", ".join([*wanted.classes, *wanted.functions])
-    given = f", with your {yours}" if yours else ""
-    return tuple(f"{software}{given}" for software in _takers(model, path, container))
+    return tuple(f"{software}, with your {yours}" for software in takers) if yours else takers
 
 
 def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:

@@ -78,6 +78,7 @@ def test_what_your_code_has_to_give_is_named() -> None:
         "tf_keras (Keras 2), with your Mine>Norm, scale",
         "Keras 2.1.6, which wrote it, with your Mine>Norm, scale",
     )
+    assert loads_in(model, "a", "saved_model") == ("TensorFlow",)
 
 
 def test_stored_code_in_an_archive() -> None:
