@@ -382,7 +382,7 @@ RULES = [
     ),
     Broken(
         rule="caches of an instruction are empty",
-        file="core/keras3/lambdas/opcodes.py",
+        file="core/opcodes.py",
         old="        if any(code[at : at + caches]) or at + caches > len(code):\n",
         new="        if at + caches > len(code):\n",
         tests="tests/unit/core/keras3/lambdas/test_opcodes.py",

@@ -32,7 +32,7 @@ from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Confidence, NearMiss
-from unnest.core.recognise import layer_facts, slice_claims
+from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.op_calls import is_operation
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
 
@@ -700,7 +700,7 @@ def _claim(graph: Graph, group: Sequence[Ref], known: _Known) -> Claim:
     source = graph.layers[slices[0].call.reads[0].layer]
     shape = layer_facts.stored_shape(source)
     rows = shape[0] if shape else None
-    claim = slice_claims.claim(slices, rows)
+    claim = followed_slices.checked(slice_claims.claim(slices, rows), slices)
     if claim.told is Told.OTHERWISE:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
     if claim.told is not Told.OPAQUE:

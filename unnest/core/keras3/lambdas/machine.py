@@ -10,7 +10,6 @@ from typing import ClassVar, TypeVar
 
 from unnest.core.code_objects import CodeObject, Constant
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.opcodes import COMPARISONS, Impossible, Instruction, Python, instructions
 from unnest.core.keras3.lambdas.values import (
     Arguments,
     Const,
@@ -22,6 +21,7 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
+from unnest.core.opcodes import COMPARISONS, Impossible, Instruction, Python, instructions
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function; real lambdas stay below a hundred."""

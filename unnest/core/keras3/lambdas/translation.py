@@ -10,7 +10,6 @@ from unnest.core import code_objects
 from unnest.core.code_objects import CodeObject, Constant, Opaque
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.machine import Machine
-from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible, Python
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import (
     LAYERS,
@@ -30,6 +29,7 @@ from unnest.core.keras3.lambdas.values import (
 )
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode
 from unnest.core.model import Json, JsonObject
+from unnest.core.opcodes import PYTHONS, Impossible, Python
 
 VARIADIC = 0x04 | 0x08
 GENERATOR = 0x20 | 0x80 | 0x100 | 0x200

@@ -6,9 +6,9 @@ import pytest
 
 from unnest.core.code_objects import CodeObject, Constant, Opaque
 from unnest.core.keras3.lambdas.machine import MAX_INSTRUCTIONS, Machine
-from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible
 from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, Tensor, Value, constant
 from unnest.core.keras3.op_nodes import Input
+from unnest.core.opcodes import PYTHONS, Impossible
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 X = Tensor(Input(0), "float32", "x", shape=(None, 4))

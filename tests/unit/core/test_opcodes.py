@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras3.lambdas.opcodes import PYTHONS, Impossible, Instruction, Python, instructions
+from unnest.core.opcodes import PYTHONS, Impossible, Instruction, Python, instructions
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 

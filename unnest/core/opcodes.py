@@ -55,6 +55,27 @@ BINARY_OP = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"
 
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 
+CONTROL = {
+    12: "UNARY_NOT",
+    108: "IMPORT_NAME",
+    109: "IMPORT_FROM",
+    110: "JUMP_FORWARD",
+    114: "POP_JUMP_IF_FALSE",
+    115: "POP_JUMP_IF_TRUE",
+}
+CONTROL_UNTIL_310 = CONTROL | {113: "JUMP_ABSOLUTE"}
+CONTROL_313 = {
+    40: "TO_BOOL",
+    43: "UNARY_NOT",
+    74: "IMPORT_FROM",
+    75: "IMPORT_NAME",
+    79: "JUMP_FORWARD",
+    97: "POP_JUMP_IF_FALSE",
+    100: "POP_JUMP_IF_TRUE",
+}
+BEYOND_EXPRESSIONS = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()})
+"""Branches and imports: `instructions`, which reads straight on, stops there."""
+
 CLASSIC = {
     1: "POP_TOP",
     2: "ROT_TWO",
@@ -79,7 +100,7 @@ CLASSIC = {
     133: "BUILD_SLICE",
     136: "LOAD_DEREF",
 }
-SINCE_36 = CLASSIC | {141: "CALL_FUNCTION_KW"}
+SINCE_36 = CLASSIC | CONTROL_UNTIL_310 | {141: "CALL_FUNCTION_KW"}
 SINCE_37 = SINCE_36 | {160: "LOAD_METHOD", 161: "CALL_METHOD"}
 SINCE_38 = SINCE_37 | {6: "ROT_FOUR"}
 SINCE_39 = SINCE_38 | {162: "LIST_EXTEND"}
@@ -97,9 +118,9 @@ SINCE_311 = {
     171: "CALL",
     172: "KW_NAMES",
 }
-IN_311 = SINCE_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
-IN_312 = SINCE_311 | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
-IN_313 = {
+IN_311 = SINCE_311 | CONTROL | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+IN_312 = SINCE_311 | CONTROL | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
+IN_313 = CONTROL_313 | {
     4: "BINARY_SLICE",
     5: "BINARY_SUBSCR",
     30: "NOP",
@@ -153,12 +174,14 @@ CACHES_312 = {
     "CALL": 3,
 }
 
+CACHES_313 = CACHES_312 | {"TO_BOOL": 3, "POP_JUMP_IF_FALSE": 1, "POP_JUMP_IF_TRUE": 1}
+
 WORDS = SYMBOLS | MATMUL
 PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
     "2": (
         Python(
             "2.7",
-            CLASSIC | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
+            CLASSIC | CONTROL_UNTIL_310 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
             145,
             SYMBOLS | CLASSIC_DIVISION,
             {},
@@ -179,7 +202,7 @@ PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
     "3.11": (
         Python("3.11", IN_311, 144, {}, CACHES_311, frozenset({0, 26, 62, 121})),
         Python("3.12", IN_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 160, 166})),
-        Python("3.13", IN_313, 71, {}, CACHES_312, frozenset({0, 151})),
+        Python("3.13", IN_313, 71, {}, CACHES_313, frozenset({0, 151})),
     ),
 }
 
@@ -190,13 +213,29 @@ MAX_ARGUMENT = 2**31 - 1
 
 
 def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:
-    """One after the other, arguments put together; None for one that the table lacks, which ends them.
+    """One after the other, arguments put together; None for a branch, an import, or what the table lacks ends them.
 
     Raises:
         Impossible: This Python's compiler did not write this.
 
     """
-    at, extension = 0, 0
+    at = 0
+    while at < len(code):
+        instruction, at = at_offset(python, code, at)
+        if instruction is None or instruction.name in BEYOND_EXPRESSIONS:
+            yield None
+            return
+        yield instruction
+
+
+def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None, int]:
+    """The instruction that begins at a byte, and where the next one begins; None for one that the table lacks.
+
+    Raises:
+        Impossible: This Python's compiler did not write this.
+
+    """
+    extension = 0
     while at < len(code):
         number, argument, at = _next(python, code, at)
         argument |= extension
@@ -205,16 +244,14 @@ def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:
         if number == python.extended:
             extension = argument << (16 if python.wide else 8)
             continue
-        extension = 0
         instruction = _instruction(python, number, argument)
         if instruction is None:
-            yield None
-            return
+            return None, at
         caches = 2 * python.caches.get("BINARY_OP" if instruction.symbol else instruction.name, 0)
         if any(code[at : at + caches]) or at + caches > len(code):
             raise Impossible
-        at += caches
-        yield instruction
+        return instruction, at + caches
+    raise Impossible
 
 
 def _next(python: Python, code: bytes, at: int) -> tuple[int, int, int]:

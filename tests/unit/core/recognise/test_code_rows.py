@@ -1,0 +1,123 @@
+"""The rows that stored code takes, compiled by nine Pythons: followed, never run; what is not known gives no answer."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unnest.core.model import Json
+from unnest.core.recognise import code_rows
+from unnest.core.recognise.row_operations import Rows
+
+FILE = Path(__file__).parents[4] / "fixtures" / "slice_code" / "compiled.json"
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+ROWS = 12
+
+
+@cache
+def compiled() -> dict[str, dict[str, list[Any]]]:
+    """Python -> source -> code, defaults, closure."""
+    return dict(json.loads(FILE.read_text()))
+
+
+def followed(python: str, source: str, **arguments: Json) -> object:
+    """What the function returns of a batch of twelve."""
+    return code_rows.follow(compiled()[python][source], arguments, lambda rank: Rows(tuple(range(ROWS)), rank))
+
+
+def in_order(parts: int) -> list[tuple[int, ...]]:
+    size = ROWS // parts
+    return [tuple(range(i * size, (i + 1) * size)) for i in range(parts)]
+
+
+def dealt(parts: int) -> list[tuple[int, ...]]:
+    return [tuple(range(i, ROWS, parts)) for i in range(parts)]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("source", "index", "others", "expected"),
+    [
+        ("KUZA", "idx", {"parts": 3}, in_order(3)),
+        ("KERAS", "i", {"parts": 3}, in_order(3)),
+        ("BRANCH", "part", {"n_gpus": 2}, in_order(2)),
+        ("SPLIT", "i", {"parts": 4}, in_order(4)),
+        ("DEFAULTS", "i", {}, in_order(2)),
+        ("DEFAULTS", "i", {"parts": 4}, in_order(4)),
+        ("STRIDED", "i", {"parts": 3}, dealt(3)),
+        ("GATHERED", "i", {"parts": 3}, dealt(3)),
+        ("PARTITIONED", "i", {"parts": 2}, dealt(2)),
+        ("OTHER_END", "i", {"parts": 2}, in_order(2)[::-1]),
+        ("FIRST_HALF_ALWAYS", "i", {"parts": 2}, [in_order(2)[0]] * 2),
+    ],
+)
+def test_rows(python: str, source: str, index: str, others: dict[str, Json], expected: list[tuple[int, ...]]) -> None:
+    results = [followed(python, source, **{index: i}, **others) for i in range(len(expected))]
+    assert [(r.numbers, r.change) if isinstance(r, Rows) else r for r in results] == [(e, "") for e in expected]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_bounds_as_shares_of_the_batch(python: str) -> None:
+    parts = [followed(python, "SHARE", start=start, stop=stop) for start, stop in ((0.0, 0.75), (0.75, 1.0))]
+    assert [part.numbers for part in parts if isinstance(part, Rows)] == [tuple(range(9)), (9, 10, 11)]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("source", "change"),
+    [
+        ("REVERSED_FEATURES", "reverses axis 1"),
+        ("SCALED", "computes with the values (`/`)"),
+        ("NORMALIZED_BEFORE", "computes with the values (`-`)"),
+        ("LATER_FEATURES", "takes a part of axis 1"),
+        ("ROLLED", "calls tensorflow.roll"),
+        ("JITTERED", "computes with the values (`+`)"),
+    ],
+)
+def test_what_is_done_beside_cutting(python: str, source: str, change: str) -> None:
+    result = followed(python, source, i=1, parts=2)
+    assert isinstance(result, Rows)
+    assert result.change == change
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("source", "arguments"),
+    [
+        ("SOMEBODYS_OWN", {"i": 0, "parts": 2}),
+        ("LITERAL_FEATURES", {"i": 0, "parts": 2}),
+        ("LOOP", {"i": 0, "parts": 2}),
+        ("KERAS", {"i": 0}),
+        ("KERAS", {"i": 0, "parts": 0}),
+        ("KERAS", {"i": "first", "parts": 2}),
+        ("SPLIT", {"i": 5, "parts": 2}),
+    ],
+    ids=["a function that is not stored", "seven features may be all", "a loop", "an argument that is not stored",
+         "no parts", "text for a number", "a part that is not there"],
+)  # fmt: skip
+def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None:
+    assert followed(python, source, **arguments) is None
+
+
+def test_a_loop_that_never_ends_gives_no_answer() -> None:
+    """`while True: pass`, of Python 3.8: a jump to itself."""
+    import base64
+
+    text, *rest = compiled()["3.8"]["STRIDED"]
+    data = bytearray(base64.b64decode(text))
+    at = data.index(bytes([124, 0]))
+    data[at : at + 2] = bytes([113, 0])
+    function = [base64.b64encode(bytes(data)).decode("ascii"), *rest]
+    given = {"i": 0, "parts": 2}
+    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank)) is None
+
+
+@pytest.mark.parametrize(
+    "function", [None, "name", [], ["not code", None, None], {"config": "name"}, {"config": {}}, 3]
+)
+def test_what_is_no_stored_code(function: Json) -> None:
+    assert code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank)) is None

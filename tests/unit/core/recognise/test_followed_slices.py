@@ -1,0 +1,87 @@
+"""Claims of a lane held against its code: code that does otherwise wins, code that nobody can follow does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.recognise.one_layer import code_lambda, lane
+from unnest.core.recognise.followed_slices import checked
+from unnest.core.recognise.slice_claims import Claim, Told
+
+tf: Any = None  # what the code of these functions names; they are read, not called
+helper: Any = None
+
+
+def halves(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return x[i * n : (i + 1) * n]
+
+
+def scaled(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return x[i * n : (i + 1) * n] / 255.0
+
+
+def strided(x: Any, i: int, parts: int) -> Any:
+    return x[i::parts]
+
+
+def other_end(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return x[(parts - 1 - i) * n : (parts - i) * n]
+
+
+def first_half(x: Any, i: int, parts: int) -> Any:
+    return x[: tf.shape(x)[0] // parts + 0 * i]
+
+
+def four_rows(x: Any, i: int, parts: int) -> Any:
+    return x[4 * i : 4 * i + 4 + 0 * parts]
+
+
+def somebodys_own(x: Any, i: int, parts: int) -> Any:
+    return helper(x, i, parts)
+
+
+CLAIM = Claim(Told.ROWS, "slice arguments: i counts from 0, parts is 2")
+
+
+def told(function: Any, claim: Claim = CLAIM, parts: int = 2) -> Claim:
+    slices = [code_lambda(function, i=i, parts=parts) for i in range(parts)]
+    return checked(claim, lane(*((layer._replace(name=f"lambda_{k}"), call) for k, (layer, call) in enumerate(slices))))
+
+
+@pytest.mark.parametrize("function", [halves, four_rows, somebodys_own])
+def test_code_that_does_not_contradict(function: Any) -> None:
+    assert told(function) == CLAIM
+
+
+@pytest.mark.parametrize("parts", [2, 3, 7, 13, 64])
+def test_any_number_of_parts(parts: int) -> None:
+    assert told(halves, parts=parts) == CLAIM
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (scaled, "the code of lambda_0 does more than cut rows: it computes with the values (`/`)"),
+        (other_end, "the code of lambda_0, lambda_1 takes the rows in another order"),
+        (first_half, "the code of lambda_0, lambda_1 does not take every row once"),
+    ],
+)
+def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
+    assert told(function) == Claim(Told.OTHERWISE, sentence)
+
+
+def test_rows_that_are_dealt_out() -> None:
+    assert told(strided) == Claim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
+    dealt = Claim(Told.DEALT, "said otherwise")
+    assert told(strided, dealt) == dealt
+
+
+@pytest.mark.parametrize("verdict", [Told.OTHERWISE, Told.LATE])
+def test_claims_that_code_does_not_change(verdict: Told) -> None:
+    """Cells that were bound late are the last part's in every slice, whatever the code does with them."""
+    assert told(scaled, Claim(verdict)) == Claim(verdict)

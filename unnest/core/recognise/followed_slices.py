@@ -1,0 +1,70 @@
+"""Whether the code of slices, where it can be followed, does what the numbers that are stored for it claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.model import Json
+from unnest.core.recognise import code_rows, layer_facts
+from unnest.core.recognise.row_operations import Rows
+from unnest.core.recognise.slice_claims import Claim, Slice, Told
+
+ROWS_A_PART, MANY = 700, 12
+"""Rows of the batch tried for each slice, a multiple of 100 for shares in percent; of more than `MANY` slices 100."""
+
+
+def checked(claim: Claim, lane: Sequence[Slice]) -> Claim:
+    """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise.
+
+    A remainder that no slice takes is no objection, nor are rows that do not depend on how many there are: such code
+    knows the batch that it was made for.
+    """
+    if claim.told in {Told.OTHERWISE, Told.LATE}:
+        return claim
+    count = len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
+    parts = _parts(lane, count)
+    if parts is None:
+        return claim
+    changing = next((index for index, part in enumerate(parts) if part.change), None)
+    if changing is not None:
+        name = lane[changing].layer.name
+        return Claim(Told.OTHERWISE, f"the code of {name} does more than cut rows: it {parts[changing].change}")
+    return _in_order(claim, parts, lane, count)
+
+
+def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count: int) -> Claim:
+    """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
+    rows = [number for part in parts for number in part.numbers]
+    names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
+    if rows == list(range(len(rows))) and count - len(rows) < len(lane):
+        return claim
+    if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
+        return claim if claim.told is Told.DEALT else Claim(Told.DEALT, f"the code of {names} deals the rows out")
+    if sorted(rows) == list(range(count)):
+        return Claim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
+    if _parts(lane, 2 * count) == parts:
+        return claim
+    return Claim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+
+
+def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:
+    """The rows that each slice takes of so many; None where the code of one cannot be followed."""
+    parts = []
+    for layer, _, output in lane:
+        settings = layer.settings
+        arguments = settings.get("arguments")
+        if not layer_facts.is_function(layer):
+            return None
+        value = code_rows.follow(
+            settings.get("function"), _mapping(arguments), lambda rank: Rows(tuple(range(count)), rank)
+        )
+        if isinstance(value, list) and output < len(value):
+            value = value[output]
+        if not isinstance(value, Rows):
+            return None
+        parts.append(value)
+    return parts
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
