@@ -20,8 +20,9 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from unnest.budget import remembered
 
@@ -45,14 +46,16 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-class Opaque(NamedTuple):
+@dataclass(frozen=True, slots=True)  # no named tuple: a constant may be a tuple, and this is none
+class Opaque:
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
     kind: str
     parts: tuple[Constant, ...] = ()
 
 
-class CodeObject(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CodeObject:
     """One function's code.
 
     `arguments` counts positional ones, `keyword_only` those after them; `locals` are names, arguments first. What is
@@ -238,7 +241,7 @@ class _Walk:
         self._object(depth + 1)  # line table
         if since_311:
             handlers = self._object(depth + 1)
-            return _since_311(head, code, constants, names)._replace(handlers=handlers != b"")
+            return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
         return _before_311(self._head, head, code, constants, names)
 
 

@@ -284,7 +284,7 @@ def _slice(tensor: Value, start: Value, size: Value) -> Rows:
     if not isinstance(tensor, Rows):
         raise NotFollowed
     starts, sizes = _numbers(start), _numbers(size)
-    if len(starts) != len(sizes) or not 0 < len(starts) <= tensor.rank:
+    if not len(starts) == len(sizes) == tensor.rank:
         raise NotFollowed
     ends = [None if n == -1 else _whole(a + n) for a, n in zip(starts, sizes, strict=True)]
     return _part(tensor, tuple(slice(_whole(a), end) for a, end in zip(starts, ends, strict=True)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from unnest.core.code_objects import CodeObject, Constant, Opaque
@@ -23,7 +25,7 @@ COMPARE, SLICE, METHOD, CALL_METHOD, EXTEND, CALL_KW, ATTR = 107, 133, 160, 161,
 
 
 def run(*code: int, version: str = "3.8", free: tuple[Value, ...] = (), made: CodeObject = CODE) -> Value:
-    return Machine(BY_VERSION[version], made._replace(code=bytes(code)), Dialect("tensorflow"), {"x": X}, free).run()
+    return Machine(BY_VERSION[version], replace(made, code=bytes(code)), Dialect("tensorflow"), {"x": X}, free).run()
 
 
 @pytest.mark.parametrize(
@@ -49,34 +51,34 @@ def test_straight_code_is_computed(code: tuple[int, ...], text: str) -> None:
 
 
 def test_keyword_arguments_have_their_names() -> None:
-    made = CODE._replace(constants=(("x",),))
+    made = replace(CODE, constants=(("x",),))
     assert run(GLOBAL, 0, ATTR, 1, FAST, 0, CONST, 0, CALL_KW, 1, RETURN, 0, made=made).text == "K.exp(x=x)"
 
 
 def test_what_is_captured_is_read_by_its_place() -> None:
-    made = CODE._replace(free=("a", "b"), slots=("a", "b"))
+    made = replace(CODE, free=("a", "b"), slots=("a", "b"))
     assert run(DEREF, 1, RETURN, 0, free=(constant(1), constant(5)), made=made) == constant(5)
     with pytest.raises(NotUnderstood, match=r"^`b`, whose value is not stored$"):
         run(DEREF, 1, RETURN, 0, free=(constant(1),), made=made)
 
 
 def test_a_list_of_constants_is_extended_where_it_is_made() -> None:
-    made = CODE._replace(constants=((1, 2), 3))
+    made = replace(CODE, constants=((1, 2), 3))
     assert run(LIST, 0, CONST, 0, EXTEND, 1, RETURN, 0, version="3.9", made=made).text == "[1, 2]"
     with pytest.raises(NotUnderstood, match=r"^a list that grows$"):
         run(LIST, 0, STORE, 1, FAST, 1, CONST, 0, EXTEND, 1, RETURN, 0, version="3.9", made=made)
 
 
 def test_python_2_has_no_constants_for_truth_values() -> None:
-    made = CODE._replace(layout="2", names=("True",), constants=(b"abc",))
+    made = replace(CODE, layout="2", names=("True",), constants=(b"abc",))
     assert run(GLOBAL, 0, 0, RETURN, version="2.7", made=made) == constant(value=True)
     assert run(CONST, 0, 0, RETURN, version="2.7", made=made) == constant("abc")
     with pytest.raises(NotUnderstood, match=r"^a constant of another kind$"):
-        run(CONST, 0, RETURN, 0, made=made._replace(layout="3.8"))
+        run(CONST, 0, RETURN, 0, made=replace(made, layout="3.8"))
 
 
 def test_since_3_11_a_function_opens_with_resume_once() -> None:
-    made = CODE._replace(layout="3.11", slots=("x", "y"))
+    made = replace(CODE, layout="3.11", slots=("x", "y"))
     assert run(151, 0, FAST, 0, RETURN, 0, version="3.11", made=made) == X
     for code in ((FAST, 0, RETURN, 0), (151, 0, 151, 0, FAST, 0, RETURN, 0), (151, 1, FAST, 0, RETURN, 0)):
         with pytest.raises(Impossible):
@@ -111,7 +113,7 @@ def test_a_jump_ends_it() -> None:
 
 def test_a_handler_ends_it() -> None:
     with pytest.raises(NotUnderstood, match=r"^a handler of exceptions$"):
-        run(FAST, 0, RETURN, 0, made=CODE._replace(handlers=True))
+        run(FAST, 0, RETURN, 0, made=replace(CODE, handlers=True))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_a_handler_ends_it() -> None:
 )
 def test_constants_that_are_no_plain_values(stored: Constant, reason: str) -> None:
     with pytest.raises(NotUnderstood, match=f"^{reason}$"):
-        run(CONST, 0, RETURN, 0, made=CODE._replace(constants=(stored,)))
+        run(CONST, 0, RETURN, 0, made=replace(CODE, constants=(stored,)))
 
 
 def test_work_is_bounded() -> None:
@@ -128,6 +130,6 @@ def test_work_is_bounded() -> None:
     assert run(*nop * (MAX_INSTRUCTIONS - 2), FAST, 0, RETURN, 0) == X
     with pytest.raises(NotUnderstood):
         run(*nop * MAX_INSTRUCTIONS, FAST, 0, RETURN, 0)
-    long = CODE._replace(constants=((0,) * 9_000,))
+    long = replace(CODE, constants=((0,) * 9_000,))
     with pytest.raises(NotUnderstood, match=r"^more work than anyone's function$"):
         run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
