@@ -1,9 +1,10 @@
-"""Whether the code of slices, where it can be followed, does what the numbers that are stored for it claim."""
+"""Whether the code of slices and merges, where it can be followed, does what is claimed for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unnest.core.architecture.graph import Layer
 from unnest.core.model import Json
 from unnest.core.recognise import code_rows, layer_facts
 from unnest.core.recognise.row_operations import Rows
@@ -45,6 +46,28 @@ def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count:
     if _parts(lane, 2 * count) == parts:
         return claim
     return Claim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+
+
+def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:
+    """Why a layer that is stored with its code is no merge of so many towers; None where nothing speaks against it.
+
+    `dealt_out`: every tower holds each k-th row. A merge must give all rows back in order, and nothing else.
+    """
+    if not layer_facts.is_function(layer):
+        return None
+    numbers = range(towers * 2)
+    parts = [numbers[k::towers] if dealt_out else numbers[2 * k : 2 * k + 2] for k in range(towers)]
+    settings = layer.settings
+    value = code_rows.follow(
+        settings.get("function"),
+        _mapping(settings.get("arguments")),
+        lambda rank: [Rows(tuple(part), rank) for part in parts],
+    )
+    if not isinstance(value, Rows):
+        return None
+    if value.change:
+        return f"the code of {layer.name} does more than join rows: it {value.change}"
+    return None if value.numbers == tuple(numbers) else f"the code of {layer.name} joins the rows in another order"
 
 
 def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:

@@ -431,15 +431,7 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vo
         raise NotAWrapper(f"{template} is called with another number of tensors than it has")
     if _leaves_a_tower_out(graph, towers, cut):
         raise NotAWrapper(f"{template} is called on one more slice, which {merges[0].layer} does not join")
-    if cut.dealt_out and any(m.on_batch_axis for m in merges):
-        raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
-    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
-        raise NotAWrapper(
-            f"{merges[0].layer} adds, averages or stacks the outputs of {template} instead of lining them up"
-        )
-    for merge in merges:
-        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(graph, model, merge):
-            raise NotAWrapper(f"{merge.layer} makes one of the rows of {template}'s outputs instead of lining them up")
+    _check_merges(graph, model, towers, cut, merges)
     if not any(m.on_batch_axis for m in merges) and not _speaks_for_itself(graph, towers, cut, merges):
         raise NotAWrapper(f"neither {merges[0].layer} nor the slices say that the batch is put together again")
     return Found(
@@ -454,11 +446,35 @@ def _judge(graph: Graph, towers: tuple[CallId, ...], merges: Sequence[Merge], vo
     )
 
 
+def _check_merges(graph: Graph, template: Graph, towers: Sequence[CallId], cut: _Cut, merges: Sequence[Merge]) -> None:
+    """Raises NotAWrapper for merges that do not line the towers' rows up in the order that they are cut in."""
+    if cut.dealt_out and any(m.on_batch_axis for m in merges):
+        raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
+    for merge in merges:
+        layer = graph.layers[merge.layer]
+        if len(graph.call(merge.calls[0]).reads) < len(towers) or _may_be_a_number(template, merge.output):
+            continue
+        if reason := followed_slices.objection_to_merge(layer, len(towers), dealt_out=cut.dealt_out):
+            raise NotAWrapper(reason)
+    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
+        raise NotAWrapper(
+            f"{merges[0].layer} adds, averages or stacks the outputs of {towers[0].layer} instead of lining them up"
+        )
+    for merge in merges:
+        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(graph, template, merge):
+            raise NotAWrapper(
+                f"{merge.layer} makes one of the rows of {towers[0].layer}'s outputs instead of lining them up"
+            )
+
+
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
-    """Whether a merge averages an output that may be a single number, such as a loss; a layer of Keras's gives rows."""
-    if not layer_facts.averages(graph.layers[merge.layer]):
-        return False
-    output = template.outputs[merge.output]
+    """Whether a merge averages an output that may be a single number, such as a loss."""
+    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(template, merge.output)
+
+
+def _may_be_a_number(template: Graph, index: int) -> bool:
+    """Whether an output of a model may be no rows but a single number; a layer of Keras's gives rows."""
+    output = template.outputs[index]
     while is_model(template.layers[output.layer].stored):
         template = read(template.layers[output.layer].stored)
         output = template.outputs[output.tensor]

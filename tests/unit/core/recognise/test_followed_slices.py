@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
-from unnest.core.recognise.followed_slices import checked
+from unnest.core.recognise.followed_slices import checked, objection_to_merge
 from unnest.core.recognise.slice_claims import Claim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
@@ -85,3 +85,35 @@ def test_rows_that_are_dealt_out() -> None:
 def test_claims_that_code_does_not_change(verdict: Told) -> None:
     """Cells that were bound late are the last part's in every slice, whatever the code does with them."""
     assert told(scaled, Claim(verdict)) == Claim(verdict)
+
+
+def end_to_end(towers: Any) -> Any:
+    return tf.concat(towers, 0)
+
+
+def reversed_order(towers: Any) -> Any:
+    return tf.concat(towers[::-1], axis=0)
+
+
+def doubled(towers: Any) -> Any:
+    return 2 * tf.concat(towers, 0)
+
+
+def first_alone(towers: Any) -> Any:
+    return towers[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "dealt_out", "reason"),
+    [
+        (end_to_end, False, None),
+        (end_to_end, True, "the code of l joins the rows in another order"),
+        (reversed_order, False, "the code of l joins the rows in another order"),
+        (doubled, False, "the code of l does more than join rows: it computes with the values (`*`)"),
+        (first_alone, False, "the code of l joins the rows in another order"),
+        (somebodys_own, False, None),
+    ],
+)
+def test_merges(function: Any, dealt_out: bool, reason: str | None) -> None:
+    layer, _ = code_lambda(function)
+    assert objection_to_merge(layer, 2, dealt_out=dealt_out) == reason
