@@ -11,6 +11,8 @@ from unnest import __version__
 from unnest.report.result import Report, Tally
 
 SCHEMA_VERSION = 1
+#: Fields of a report that are for its text and its picture alone.
+LEFT_OUT = ("drawing", "as_keras_3")
 
 
 def render(entries: Sequence[Report]) -> str:
@@ -42,7 +44,7 @@ def document(entries: Sequence[Report]) -> dict[str, Any]:
 
 
 def _entry(report: Report) -> dict[str, Any]:
-    entry: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name != "drawing"}
+    entry: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name not in LEFT_OUT}
     if entry["template"] is not None:
         entry["template"]["class"] = entry["template"].pop("class_name")
     return entry
