@@ -1,15 +1,18 @@
-"""`unnest` and `python -m unnest`: load the rest with the signals already in hand."""
+"""`unnest` and `python -m unnest`: load the rest with the signals already in hand.
+
+What stands at the top is what Python has loaded by itself, or loads in no time: until `main` runs, Ctrl-C is Python's.
+"""
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import gc
 import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 #: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -21,12 +24,15 @@ received: list[int] = []
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    _answer(_leave_at_once)
     _open_streams()
+    import gc
+
     gc.disable()  # while modules are loaded, nothing that is made is garbage; looking for it takes 6 % of a short run
     try:
-        _answer(_interrupt)
         from unnest.cli.app import run
 
+        _answer(_interrupt)
         code = run()
         if received:
             raise KeyboardInterrupt  # noqa: TRY301 - as if it had come through
@@ -34,14 +40,36 @@ def main() -> None:
         _answer(signal.SIG_IGN)
     except KeyboardInterrupt:
         _answer(signal.SIG_IGN)
-        with contextlib.suppress(OSError):
-            sys.stderr.write("unnest: interrupted; nothing half-written is left\n")
-            sys.stderr.flush()
+        _tell(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
     except MemoryError:  # while modules are loaded; `run` lets none out
         sys.stderr.write("unnest: the machine has not enough memory left to start\n")
         code = 2
     sys.exit(code)
+
+
+def _state() -> str:
+    """What an interrupted run leaves behind. Outputs that were completed stay, and a signal may come that late."""
+    interrupts = sys.modules.get("unnest.files.interrupts")
+    completed = interrupts.completed if interrupts is not None else []
+    if not completed:
+        return NOTHING_LEFT
+    if len(completed) > 1:
+        return f"{len(completed)} outputs are complete, {NOTHING_LEFT}"
+    from unnest.report.escape import plain
+
+    return f"{plain(completed[0])} is complete, {NOTHING_LEFT}"
+
+
+NOTHING_LEFT = "nothing half-written is left"
+
+
+def _tell(line: str) -> None:
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except OSError:
+        pass  # nobody listens
 
 
 def _leave(code: int) -> NoReturn:
@@ -50,12 +78,21 @@ def _leave(code: int) -> NoReturn:
     An interrupt in text that is run by `exec`, as in the making of a dataclass, stays noted in the interpreter even
     where it is answered: run as a module, CPython ends itself by SIGINT then.
     """
+    import atexit
+    import contextlib
+
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
+
+
+def _leave_at_once(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - what a handler is given
+    """While modules are loaded: nothing is open yet, and an exception within Python's own callbacks would be shown."""
+    _tell(f"unnest: interrupted; {NOTHING_LEFT}\n")
+    os._exit(128 + number)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
@@ -74,12 +111,14 @@ def _open_streams() -> None:
     """A closed stdout or stderr leaves its number to the next file that is opened, which may be a model."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            with contextlib.suppress(OSError):
+            try:
                 null = os.open(os.devnull, os.O_RDWR)
                 if null != number:
                     os.dup2(null, number)
                     os.close(null)
                 setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+            except OSError:
+                pass  # no device for nothing, either
 
 
 if __name__ == "__main__":

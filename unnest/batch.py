@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from unnest import outputs
@@ -22,10 +22,10 @@ from unnest.files import workspace
 from unnest.files.interrupts import Held
 from unnest.files.replaceable import Inputs, models_around
 from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
-from unnest.options import FixOptions, check_usage
+from unnest.options import FixOptions, check_name, check_usage
 from unnest.remote import is_remote, renamed, shown
 from unnest.repair import fix_with, inspect
-from unnest.report.result import Action, Problem, Report, Result
+from unnest.report.result import Problem, Report, Result
 
 R = TypeVar("R", bound=Report)
 
@@ -243,12 +243,22 @@ class Fixing(_Work[Result]):
         try:
             return fix_with(task.path, options, meter)
         except UsageError as e:
-            return Result(path=task.path, verdict="unreadable", action="refused", error=Problem(e.code, e.message))
+            return self._refused(task, Problem(e.code, e.message))
 
     def failed(self, task: Task, problem: Problem) -> Result:
         """A file that was not fixed."""
-        action: Action = "refused" if problem.code == OUTPUT_TWICE else "failed"
-        return Result(path=shown(task.path), verdict="unreadable", action=action, error=problem)
+        if problem.code == OUTPUT_TWICE:
+            return self._refused(task, problem)
+        return Result(path=shown(task.path), verdict="unreadable", action="failed", error=problem)
+
+    def _refused(self, task: Task, problem: Problem) -> Result:
+        """A file that is not even tried, with what is in it."""
+        options = self.options
+        found = inspect(
+            task.path, architecture=options.architecture, slice_layers=options.slice_layers, trust=options.trust
+        )
+        told = {each.name: getattr(found, each.name) for each in fields(found)}
+        return Result(**{**told, "error": problem}, action="refused")
 
     def lost(self, task: Task, why: str) -> Result | None:
         """A file that was not fixed, and what the process left of the attempt is removed."""
@@ -332,7 +342,7 @@ class _Places:
         other = self._taken.get(output)
         if other is not None and not (other.may_be and not may_be_model(other.path)):
             message = f"{task.path}: another input is written to {output} already; fix it on its own"
-            return task._replace(error=Problem("output-twice", message))
+            return task._replace(error=Problem(OUTPUT_TWICE, message))
         self._taken[output] = task
         folder, new = os.path.dirname(output), []
         while folder and not os.path.lexists(folder):
@@ -355,6 +365,7 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
         from unnest.verify import check_installed
 
         check_installed()
+    check_name(options.output)
     if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
         raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
     for path in paths:

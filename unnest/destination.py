@@ -25,6 +25,7 @@ def check_place(source: Source, goal: Aim, place: str, options: FixOptions) -> N
         for target in dict.fromkeys((place, *targets)):
             replaceable.check_inputs(target, inputs)
     for target in targets:
+        replaceable.check_system(target)
         if options.force and os.path.lexists(target):
             if os.path.realpath(target) == backup:
                 raise atomic.backup_exists(target)

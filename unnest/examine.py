@@ -13,7 +13,7 @@ from unnest.core.plan import NotAGraph
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
-from unnest.formats.boundary import reading
+from unnest.formats.boundary import not_a_graph, reading
 from unnest.formats.detect import open_container
 from unnest.options import FixOptions
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
@@ -37,7 +37,7 @@ def planned(source: Source, architecture: JsonObject | None, choices: Choices) -
         made = source.plan(architecture, choices=choices)
         check()
     except NotAGraph as e:
-        raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up ({e})") from e
+        raise not_a_graph(source.path, e) from e
     except RecursionError as e:
         raise Unreadable("json-too-deep", f"{source.path}: the architecture nests too deep to be a model") from e
     return made
@@ -63,7 +63,8 @@ def described(report: R, source: Source, made: Plan) -> R:
 def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
     """The picture of what is stored, or was given, and of what `fix` would write.
 
-    None where the file's budget does not last for one: a picture costs about what recognition costs.
+    None where there is no graph to draw, or the file's budget does not last for it: a picture costs about what
+    recognition costs. It decides nothing: what the file is has been told by the plan.
     """
     from unnest.report.diagram import draw
 
@@ -72,7 +73,7 @@ def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices
     refusal = made.refusal.message if made.refusal is not None else None
     try:
         return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
-    except OverBudget:
+    except (OverBudget, NotAGraph, RecursionError):
         return None
 
 

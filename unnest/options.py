@@ -37,8 +37,19 @@ class FixOptions(NamedTuple):
     keras: Dialect = "original"
 
 
+def check_name(output: str | None) -> None:
+    """What is no name of a file at all."""
+    if output == "":
+        raise UsageError("usage", "-o '': is no name; name the file or the folder to write")
+    if output == "-":
+        raise UsageError(
+            "usage", "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file"
+        )
+
+
 def check_usage(path: str, options: FixOptions) -> None:
     """Options that contradict each other, whatever the file holds."""
+    check_name(options.output)
     if options.in_place and options.output is not None:
         raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
     if options.in_place and os.path.isdir(path):
@@ -51,7 +62,8 @@ def check_usage(path: str, options: FixOptions) -> None:
     if place is not None and options.to is not None and not outputs.agrees(place, options.to):
         raise UsageError("usage", f"{place}: the suffix contradicts --to {options.to}; drop one of the two")
     if options.output is not None and _same_place(path, options.output):
-        raise UsageError("usage", f"{options.output}: is the input itself; use --in-place to replace it")
+        instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
+        raise UsageError("usage", f"{options.output}: is the input itself; {instead}")
 
 
 def given_architecture(architecture: Architecture) -> JsonObject | None:
@@ -59,9 +71,13 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
     if architecture is None or isinstance(architecture, Mapping):
         return architecture
     from unnest.formats.architecture_json import read_architecture
+    from unnest.formats.detect import container_of
 
+    path = os.fspath(architecture)
     try:
-        return read_architecture(os.fspath(architecture))
+        if container_of(path) not in (None, "json"):
+            raise UsageError("usage", f"--architecture: {path}: is a model; pass the JSON, which model.to_json() gives")
+        return read_architecture(path)
     except Unreadable as e:
         raise UsageError("usage", f"--architecture: {e.message}") from e
 

@@ -18,7 +18,7 @@ from unnest import examine, outputs, remote
 from unnest.budget import Budget, limited
 from unnest.carry_out import Meter, carried_out
 from unnest.core.model import Choices
-from unnest.errors import Failed, Refused, UnnestError
+from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, interrupts, workspace
 from unnest.files.spool import spool_in
 from unnest.formats.base import Target
@@ -165,7 +165,9 @@ def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
 
 
 def _has_moved_on(path: str, read: atomic.Fingerprint | None, error: Exception) -> bool:
-    """Whether a copy differs because somebody wrote the input meanwhile: no disk is to blame for that."""
+    """Whether somebody wrote or removed the input meanwhile: no disk, and no output, is to blame for that."""
+    if read is not None and not os.path.lexists(path):
+        return isinstance(error, (Failed, Unreadable))
     blames = isinstance(error, Failed) and error.code == "read-back"
     return blames and read is not None and stat.S_ISREG(read.status.st_mode) and not read.is_of(path)
 

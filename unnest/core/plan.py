@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from unnest.core.architecture import NotAGraph, compile_config, is_input, is_model, model_name, read, tidy
+from unnest.core.architecture import (
+    NotAGraph,
+    compile_config,
+    is_broken_model,
+    is_input,
+    is_model,
+    model_name,
+    read,
+    tidy,
+)
 from unnest.core.assign.flat_list import Ambiguous, Share, placed_by_order, split
 from unnest.core.model import (
     Anew,
@@ -77,7 +86,12 @@ def _class_of(architecture: JsonObject) -> str:
 
 
 def _checked(architecture: JsonObject) -> JsonObject | None:
-    """The architecture, if it is a graph of layers; None for a model that keeps its layers in code."""
+    """The architecture, if it is a graph of layers; None for a model that keeps its layers in code.
+
+    Raises NotAGraph where a list of layers holds something else.
+    """
+    if is_broken_model(architecture):
+        raise NotAGraph(f"{model_name(architecture)!r} lists something as a layer that is none")
     return architecture if is_model(architecture) else None
 
 

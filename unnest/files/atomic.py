@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import replaceable, system
-from unnest.files.interrupts import Held
+from unnest.files.interrupts import Held, completed
 from unnest.files.system import same, sync_folder
 from unnest.files.workspace import Workspace
 
@@ -51,6 +51,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
         if force:
             replaceable.check_kind(target, folder=False)
         work.move([work.name], replace=force)
+        completed.append(target)
     return "written"
 
 
@@ -69,6 +70,7 @@ def publish_folder(target: str, fill: Fill, check: Fill, *, force: bool = False,
             replaceable.check_kind(target, folder=True, made=work.made)
         work.move([work.name], replace=force)
         _still_replaceable(work)
+        completed.append(target)
     return "written"
 
 
@@ -99,6 +101,7 @@ def publish_parts(
         for place in places if force else ():
             replaceable.check_kind(place, folder=False)
         work.move(names, replace=force, stale=stale if force else ())
+        completed.append(target)
     return "written"
 
 
@@ -152,6 +155,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
                 raise changed(target)
             before = read.status
             _keep_attributes(target, work.made, before)
+            _check_may_rename(work.folder or ".", before)
             if not _is_backup(backup, target):
                 new, made = os.stat(work.made), os.stat(target)
                 if not system.link(target, backup):
@@ -159,6 +163,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
                     system.rename_new(work.part(COPY), backup)
             _take_place(work.made, target, read)
             made = None
+            completed.append(target)
             sync_folder(work.folder)
         except FileExistsError:
             raise backup_exists(backup) from None
@@ -180,6 +185,8 @@ def backup_exists(backup: str) -> Refused:
 
 def changed(target: str) -> Refused:
     """The refusal where the input is not what was read any more."""
+    if not os.path.lexists(target):
+        return Refused("changed", f"{target}: was removed while unnest read it; nothing was written")
     return Refused("changed", f"{target}: changed while unnest read it; run again when nobody else writes it")
 
 
@@ -188,11 +195,11 @@ def exists(target: str) -> Refused:
     return Refused("output-exists", f"{target}: exists already; use --force to replace it, or -o to write elsewhere")
 
 
-def write_failed(target: str, error: OSError) -> Failed:
-    """What an OSError while writing means, in one line."""
+def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
+    """What an error of the system, or HDF5's word of it, means while writing, in one line."""
     # HDF5 tells its errno in the middle of a sentence, and not always through the exception.
     told = re.search(r"errno = (\d+)", str(error))
-    number = error.errno or (int(told[1]) if told else 0)
+    number = getattr(error, "errno", None) or (int(told[1]) if told else 0)
     folder = os.path.dirname(target) or "."
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Failed("no-space", f"{target}: no space left on the device; free some, or write elsewhere with -o")
@@ -349,6 +356,18 @@ def _take_place(made: str, target: str, read: Fingerprint) -> None:
 
 def _change(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
+
+
+def _check_may_rename(folder: str, status: os.stat_result) -> None:
+    """Raises PermissionError where only a file's owner may take its name away, as in /tmp, and it is somebody else's.
+
+    A backup could be made there, and would stay: nobody but the owner could remove it either.
+    """
+    if not hasattr(os, "geteuid"):
+        return
+    above = os.stat(folder)
+    if above.st_mode & stat.S_ISVTX and os.geteuid() not in (0, above.st_uid, status.st_uid):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
 
 
 def _is_backup(backup: str, target: str) -> bool:

@@ -19,6 +19,9 @@ SIGNALS: tuple[signal.Signals, ...] = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
+#: The outputs that this process gave their names: an interrupt that comes later finds them whole.
+completed: list[str] = []
+
 Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 

@@ -23,6 +23,13 @@ VARIABLES = re.compile(r"variables\.(index|data-\d{5}-of-\d{5})")
 
 CODE = "in-the-way"
 
+#: Where names stand for devices and open files: whoever replaces one takes it from every other program. /dev/shm is
+#: memory.
+OF_THE_SYSTEM = ("/dev", "/proc", "/sys")
+MEMORY = "/dev/shm"  # noqa: S108 - where it is, not what is written there
+#: Links that the system itself follows, one after the other.
+MOST_LINKS = 40
+
 #: Device and inode.
 Identity: TypeAlias = tuple[int, int]
 NOTHING: Identity = (-1, -1)
@@ -77,6 +84,26 @@ def check_inputs(target: str, inputs: Inputs) -> None:
             raise _refused(target, f"lies in {model}, which is an input")
 
 
+def check_system(target: str) -> None:
+    """Raises Refused where `target` is one of the system's own names, or a link that leads to one."""
+    path = target
+    for _ in range(MOST_LINKS):
+        folder, name = os.path.split(path.rstrip("/") or path)
+        folder = os.path.realpath(folder)
+        above = next((top for top in OF_THE_SYSTEM if _is_in(folder, top)), None)
+        if above is not None and not _is_in(folder, MEMORY):
+            is_it = "is" if path == target else "is a link to what is"
+            raise _refused(target, f"{is_it} in {above}, where names stand for devices and open files: no regular file")
+        path = os.path.join(folder, name)
+        if not os.path.islink(path):
+            return
+        path = os.path.join(folder, os.readlink(path))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + "/")
+
+
 def check_kind(target: str, *, folder: bool, made: str | None = None) -> None:
     """Raises Refused where something of another kind is in the place of a file or (`folder`) of a SavedModel.
 
@@ -92,8 +119,16 @@ def check_kind(target: str, *, folder: bool, made: str | None = None) -> None:
         check_folder(target, made, target)
     elif os.path.isdir(target):
         raise _refused(target, f"is {_kind(target)}, and the output is a file")
-    elif not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+    elif not stat.S_ISREG(mode) and not (stat.S_ISLNK(mode) and _leads_to_file(target)):
         raise _refused(target, "is no regular file")
+
+
+def _leads_to_file(link: str) -> bool:
+    """Whether a link leads to a regular file, or to nothing."""
+    try:
+        return stat.S_ISREG(os.stat(link).st_mode)
+    except OSError:
+        return True
 
 
 def check_folder(folder: str, made: str | None, target: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -64,6 +65,9 @@ def _from_yaml(text: str, path: str) -> Json:
 def read_text(path: str) -> str:
     """The file's text. Raises Unreadable."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            # A pipe or a device would keep us waiting, or never end.
+            raise Unreadable("not-a-file", f"{path}: is no regular file; pass the file that holds the JSON")
         with open(path, "rb") as file:
             data = file.read(MAX_JSON + 1)
     except OSError as e:

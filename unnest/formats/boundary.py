@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from unnest.core.architecture import NotAGraph
 from unnest.errors import Failed, UnnestError, Unreadable
 
 #: What the system says when it, and not the file, is in trouble.
@@ -21,9 +23,22 @@ MACHINE = frozenset(
 )
 
 
+#: HDF5 tells what the system said in the middle of a sentence, among times and descriptors.
+SYSTEM_SAID = re.compile(r"\berrno = (\d+)")
+
+
+def blames_system(error: BaseException) -> bool:
+    """Whether an error of HDF5 comes from a call of the system's, and not from what a file holds."""
+    return bool(getattr(error, "errno", None) or SYSTEM_SAID.search(str(error)))
+
+
 def oneline(error: BaseException) -> str:
-    """What a library said, without line breaks: at most 200 characters."""
-    return " ".join(str(error).split())[:200]
+    """What a library said, without line breaks: at most 200 characters; of the system's errors their names alone."""
+    if isinstance(error, UnicodeError):
+        return "a name or a text is no Unicode"
+    told = " ".join(str(error).split())
+    number = SYSTEM_SAID.search(told)
+    return os.strerror(int(number[1])) if number else told.strip("'\"")[:200]
 
 
 def out_of_memory(error: BaseException | None) -> bool:
@@ -50,6 +65,8 @@ def reading(path: str) -> Iterator[None]:
             raise
         if isinstance(e, RecursionError):
             raise Unreadable("too-deep", f"{path}: nests too deep to be a model; do not trust this file") from e
+        if isinstance(e, NotAGraph):
+            raise not_a_graph(path, e) from e
         if isinstance(e, OSError) and e.errno in MACHINE:
             raise Failed("read", f"{path}: cannot be read ({os.strerror(e.errno or 0)})") from e
         if isinstance(e, ImportError):
@@ -62,6 +79,11 @@ def no_memory(path: str, todo: str) -> Failed:
     """What it means that there is no memory left."""
     message = f"{path}: the machine has not enough memory left to {todo}; end other programs, or use a larger machine"
     return Failed("memory", message)
+
+
+def not_a_graph(path: str, error: NotAGraph) -> Unreadable:
+    """An architecture whose layers cannot be put together."""
+    return Unreadable("not-a-graph", f"{path}: the stored architecture does not add up ({error})")
 
 
 def _damaged(path: str, error: Exception) -> Unreadable:
@@ -88,7 +110,8 @@ def writing(path: str) -> Iterator[None]:
         if isinstance(e, OSError):
             why = oneline(e) if e.errno is None else os.strerror(e.errno)
             raise Failed("write", f"{path}: cannot be written ({why})") from e
-        raise Failed("write", f"{path}: cannot be written ({type(e).__name__}: {oneline(e)}); please report it") from e
+        what = oneline(e) if isinstance(e, UnicodeError) else f"{type(e).__name__}: {oneline(e)}"
+        raise Failed("write", f"{path}: cannot be written ({what}); please report it") from e
 
 
-__all__ = ["no_memory", "oneline", "out_of_memory", "reading", "writing"]
+__all__ = ["blames_system", "no_memory", "not_a_graph", "oneline", "out_of_memory", "reading", "writing"]

@@ -6,6 +6,7 @@ longer to load than everything else together.
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
@@ -100,7 +101,7 @@ def checkpoint_prefix(path: str) -> str:
 def is_checkpoint_part(path: str) -> bool:
     """Whether a file is the index or a shard of a checkpoint, whose index is there."""
     part = CHECKPOINT_PART.search(path)
-    if part is None:
+    if part is None or not os.path.isfile(path[: part.start()] + ".index"):
         return False
     try:
         with open(path[: part.start()] + ".index", "rb") as index:
@@ -157,7 +158,9 @@ def _is_path_keyed(path: str) -> bool:
 
 def is_saved_model(folder: str) -> bool:
     """A SavedModel is the folder that holds one of these."""
-    return any(os.path.isfile(os.path.join(folder, mark)) for mark in SAVED_MODEL_MARKS)
+    marks = [os.path.join(folder, mark) for mark in SAVED_MODEL_MARKS]
+    # A pipe of that name is one, too, so that it is refused, and not passed by.
+    return any(os.path.exists(mark) and not os.path.isdir(mark) for mark in marks)
 
 
 def open_container(path: str) -> Container:
@@ -197,6 +200,8 @@ def cannot_open(path: str, error: OSError) -> Unreadable:
     """Why the system would not let us."""
     if isinstance(error, FileNotFoundError):
         return Unreadable("not-found", f"{path}: no such file or folder")
+    if error.errno == errno.ELOOP:
+        return Unreadable("cannot-open", f"{path}: is a link that leads back to itself; pass the file itself")
     return Unreadable("cannot-open", f"{path}: cannot be opened ({error.strerror}); check its permissions")
 
 

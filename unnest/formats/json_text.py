@@ -19,8 +19,11 @@ def parse(text: str, place: str) -> Json:
         value: Json = json.loads(text)
     except RecursionError:
         raise Unreadable("json-too-deep", f"{place} nests too deep to be a model; do not trust this file") from None
-    except ValueError as e:
-        raise Unreadable("bad-json", f"{place} is not JSON ({e}); the file is damaged") from None
+    except json.JSONDecodeError as e:
+        why = "it starts with a byte order mark" if text.startswith("\ufeff") else str(e)
+        raise Unreadable("bad-json", f"{place} is not JSON ({why}); the file is damaged") from None
+    except ValueError:  # Python's own limit
+        raise Unreadable("bad-json", f"{place} is not JSON (a number is too long); the file is damaged") from None
     return value
 
 

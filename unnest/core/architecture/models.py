@@ -15,6 +15,9 @@ from unnest.core.model import Json, JsonObject
 #: What a layer, and each of its calls, costs whenever a graph is read.
 STEPS_A_LAYER = 20
 
+#: What Keras calls a model that is stored with its layers.
+OF_LAYERS = frozenset({"Sequential", "Functional", "Model"})
+
 Path: TypeAlias = tuple[str | int, ...]
 """Where a nested model sits in a layer's entry: the keys and indices that lead to it."""
 
@@ -26,6 +29,22 @@ class NotAGraph(ValueError):
 def is_model(entry: Json) -> bool:
     """Whether this is a serialized model with its layers in it, by its structure."""
     return isinstance(entry, Mapping) and "class_name" in entry and _entries(entry) is not None
+
+
+def is_broken_model(entry: JsonObject) -> bool:
+    """Whether this is a model with its layers in it, of which some are none.
+
+    A class of somebody's own may have a setting called `layers`, which is whatever it likes (`MLP(layers=[64, 32])`);
+    the ends of a graph beside it, or a class of Keras's that has layers, tell that these should be some.
+    """
+    config = entry.get("config")
+    layers = config.get("layers") if isinstance(config, Mapping) else config
+    if _entries(entry) is not None or layers is None:
+        return False
+    if isinstance(config, Mapping) and "input_layers" in config and "output_layers" in config:
+        return True
+    some = isinstance(layers, Sequence) and any(isinstance(e, Mapping) and "class_name" in e for e in layers)
+    return some and entry.get("class_name") in OF_LAYERS
 
 
 def model_name(model: JsonObject) -> str:
@@ -98,8 +117,14 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     if "input_layers" not in config:
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
     named = _named(entries)
+    bare = next((name for name, entry in named.items() if entry.get("config", {}) is None), None)
+    if bare is not None:
+        raise NotAGraph(f"{bare!r} has no config")
     stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
     spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
+    for name, calls in stored_calls.items():
+        if any(tensor_refs.counts_below_zero(node, named) for node in calls):
+            raise NotAGraph(f"{name!r} reads an output with a number below zero")
     raw = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
     ends = [tensor_refs.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)

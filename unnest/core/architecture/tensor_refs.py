@@ -119,6 +119,20 @@ def is_ref(node: Json, layers: Container[str]) -> bool:
     return isinstance(node, Sequence) and not isinstance(node, str) and _is_ref(node, layers)
 
 
+def counts_below_zero(node: Json, layers: Container[str]) -> bool:
+    """Whether one of a Keras 1 or 2 node's own entries, which are references and no settings, has negative numbers."""
+    if not isinstance(node, Sequence) or isinstance(node, str):
+        return False
+    return any(
+        isinstance(entry, Sequence)
+        and len(entry) in (3, 4)
+        and isinstance(entry[0], str)
+        and entry[0] in layers
+        and any(isinstance(n, int) and n < 0 for n in entry[1:3])
+        for entry in node
+    )
+
+
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
     if not 3 <= len(node) <= 4:  # noqa: PLR2004 - the two lengths that the table above shows
         return False

@@ -4,31 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import h5py
 import numpy as np
-from h5py import h5d, h5o, h5p, h5s, h5t
+from h5py import h5d, h5g, h5o, h5p, h5s, h5t
 
 from unnest.core.model import Tensor
+from unnest.errors import Unreadable
 from unnest.files.system import write_all
 from unnest.formats.base import Progress, Source
+from unnest.formats.boundary import blames_system, oneline
 from unnest.formats.evaluate import blocks_of
-from unnest.formats.hdf5.guarded_file import encoded
+from unnest.formats.hdf5.guarded_file import Door, encoded, short
+
+
+class _Noting:
+    """An unbuffered file for HDF5 to write to, which keeps the first error of the disk.
+
+    HDF5 goes on, and has the file truncated and flushed, with that error still raised; what Python makes of this is
+    another error, which says nothing of the disk.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        """All of it: HDF5 does not ask how much."""
+        try:
+            write_all(self._file, data)
+        except OSError as e:
+            self.error = self.error or e
+            raise
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a file has
+        return getattr(self._file, name)
 
 
 @contextmanager
 def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
-    """HDF5 in an open, unbuffered file, which must outlive it: HDF5 writes its last bytes on closing."""
-    hdf5 = h5py.File(file, "w", libver="earliest")
+    """HDF5 in an open, unbuffered file, which must outlive it: HDF5 writes its last bytes on closing.
+
+    Raises OSError where the disk does not take them.
+    """
+    noting = _Noting(file)
     try:
-        yield hdf5
-    finally:
+        hdf5 = h5py.File(noting, "w", libver="earliest")
         try:
-            hdf5.close()
-        except KeyboardInterrupt:
-            hdf5.close()  # the signal came before it was closed, and `file` goes next
+            yield hdf5
+        finally:
+            try:
+                hdf5.close()
+            except KeyboardInterrupt:
+                hdf5.close()  # the signal came before it was closed, and `file` goes next
+                raise
+    except Exception as e:
+        if noting.error is not None:
+            raise noting.error from e
+        raise
+
+
+def copy_dataset(door: Door, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID) -> None:
+    """A dataset of the input as it is stored, under its name in a group of the output.
+
+    Raises Unreadable where the input is to blame, OSError or RuntimeError where the system is.
+    """
+    door.check_copy(path)
+    try:
+        h5o.copy(door.id, b"/" + encoded(path), group, encoded(name), lcpl=links)
+    except (OSError, RuntimeError, ValueError, KeyError) as e:
+        if blames_system(e):
             raise
+        raise Unreadable(
+            "cannot-read", f"{door.path}: /{short(path)} cannot be read ({oneline(e)}); restore the file from a copy"
+        ) from e
 
 
 class Transfer:
@@ -44,8 +95,7 @@ class Transfer:
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
         if self.door is not None and tensor.recipe is None:
-            self.door.check_copy(tensor.ref)
-            h5o.copy(self.door.id, b"/" + encoded(tensor.ref), group.id, encoded(name), lcpl=self.links)
+            copy_dataset(self.door, tensor.ref, group.id, name, self.links)
             self.progress(self.door.datasets[tensor.ref].stored)
         else:
             self._reserve(group, name, tensor)

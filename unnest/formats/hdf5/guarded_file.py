@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,15 @@ NOT_PLAIN = "?"
 
 #: Steps and bytes that a link costs, beside its path.
 STEPS_A_LINK, BYTES_A_LINK = 20, 500
+
+#: Attributes of one group or dataset. Keras writes below ten, and a list of names that is cut into pieces of 64 KiB has
+#: sixteen for each megabyte. HDF5 finds an attribute by walking past the others: all of them take their number squared.
+MAX_ATTRIBUTES = 512
+#: So many are walked past in the time of one step.
+WALKED_IN_A_STEP = 8
+
+#: Characters of a path in the file that a message shows.
+SHOWN = 120
 
 #: A text of variable length in an attribute: length, and address and index in the heap.
 REFERENCE = 16
@@ -124,7 +134,9 @@ class Door:
         self.id.close()
 
     def _refuse(self, code: str, what: str, place: str) -> Unreadable:
-        return Unreadable(code, f"{self.path}: {what} at /{place}; Keras writes no such thing, do not trust this file")
+        return Unreadable(
+            code, f"{self.path}: {what} at /{short(place)}; Keras writes no such thing, do not trust this file"
+        )
 
     def _walk(self) -> None:
         """Every link and object, without recursion; each object may have one name only.
@@ -198,34 +210,36 @@ class Door:
     def attributes(self, path: str) -> dict[str, Attribute]:
         """The attributes of a group, opened but not read, in file order. Raises Unreadable."""
         try:
-            group = self.group(path)
-            opened = (h5a.open(group, index=i) for i in range(h5a.get_num_attrs(group)))
-            attributes = {}
-            for attribute in opened:
-                spend()
-                name = _text(attribute.name)
-                attributes[name] = Attribute(self, path, name, attribute)
+            return {attribute.name: attribute for attribute in self._attributes_of(path, self.group(path))}
         except (OSError, RuntimeError, ValueError, KeyError) as e:
             raise Unreadable(
-                "bad-attribute", f"{self.path}: the attributes of /{path} are damaged ({oneline(e)}); copy it again"
+                "bad-attribute",
+                f"{self.path}: the attributes of /{short(path)} are damaged ({oneline(e)}); copy it again",
             ) from e
-        return attributes
+
+    def _attributes_of(self, path: str, opened: h5g.GroupID | h5d.DatasetID) -> Iterator[Attribute]:
+        """The attributes of what has been opened at `path`, in file order. Raises Unreadable, or OverBudget."""
+        count = h5a.get_num_attrs(opened)
+        if count > MAX_ATTRIBUTES:
+            raise self._refuse("too-many-attributes", f"{count} attributes", path)
+        for index in range(count):
+            spend(1 + count // WALKED_IN_A_STEP)
+            attribute = h5a.open(opened, index=index)
+            yield Attribute(self, path, _text(attribute.name), attribute)
 
     def check_copy(self, path: str) -> None:
         """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
         dataset = self.dataset(path)
         if self.datasets[path].dtype == NOT_PLAIN:
             raise self._refuse("not-a-tensor", "what is no array of numbers", path)
-        for k in range(h5a.get_num_attrs(dataset)):
-            opened = h5a.open(dataset, index=k)
-            attribute = Attribute(self, path, _text(opened.name), opened)
+        for attribute in self._attributes_of(path, dataset):
             dtype, count = attribute.dtype, attribute.elements
             if not (dtype.hasobject and count):
                 continue
             try:
                 self.check_references(attribute, count)
             except Unsafe as e:
-                place = f"{self.path}: /{path}: the attribute {attribute.name}"
+                place = f"{self.path}: /{short(path)}: the attribute {short(attribute.name)}"
                 raise Unreadable("bad-attribute", f"{place} {e}; the file is damaged or not Keras's") from e
 
     def check_references(self, attribute: Attribute, count: int) -> None:
@@ -293,6 +307,11 @@ def encoded(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
+def short(path: str) -> str:
+    """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
+    return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
+
+
 def _text(name: bytes) -> str:
     """A name as text; bytes that are no UTF-8 survive the way there and back."""
     return name.decode("utf-8", "surrogateescape")
@@ -309,4 +328,4 @@ def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
     return found
 
 
-__all__ = ["NOT_PLAIN", "Attribute", "Door", "encoded", "oneline"]
+__all__ = ["NOT_PLAIN", "Attribute", "Door", "encoded", "oneline", "short"]

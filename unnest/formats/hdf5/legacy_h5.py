@@ -29,7 +29,7 @@ from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
-from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door, short
 from unnest.formats.json_text import dump, parse_object
 from unnest.formats.spelling import H5Spelling
 
@@ -102,11 +102,18 @@ class _Reader:
         names = at.names(layers, "layer_names", self._place(self.root))
         if names is None:
             raise self._no_weights(architecture is not None, top)
+        training = self._json(top, "training_config")
+        if architecture is None and (training is not None or OPTIMIZER in self.door.groups):
+            raise Unreadable(
+                "no-architecture",
+                f"{self.door.path}: holds what only a whole model has, but no model_config; "
+                "the file is damaged: restore it from a copy",
+            )
         groups = tuple(self._layer(name) for name in self._unique(names, self.root))
         stored = Stored(
             contents="weights" if architecture is None else "model",
             architecture=architecture,
-            training=self._json(top, "training_config"),
+            training=training,
             groups=groups,
             optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
             keras_version=self._version("keras_version", top, layers),
@@ -116,7 +123,7 @@ class _Reader:
         return stored, self._left_behind()
 
     def _place(self, path: str) -> str:
-        return f"{self.door.path}: /{path}"
+        return f"{self.door.path}: /{short(path)}"
 
     def _version(self, name: str, top: at.Attributes, layers: at.Attributes) -> str | None:
         return at.text(top if name in top else layers, name, self._place(""))
@@ -146,7 +153,8 @@ class _Reader:
         node = self.door.datasets.get(f"{group}/{name}")
         if node is None:
             raise Unreadable(
-                "missing-weight", f"{self._place(group)} lists a weight {name!r} that is not in it; the file is damaged"
+                "missing-weight",
+                f"{self._place(group)} lists a weight {short(name)!r} that is not in it; the file is damaged",
             )
         if node.dtype == NOT_PLAIN:
             raise Unreadable(
@@ -159,7 +167,7 @@ class _Reader:
         seen: set[str] = set()
         twice = next((n for n in names if n in seen or seen.add(n)), None)  # type: ignore[func-returns-value]
         if twice is not None:
-            raise Unreadable("duplicate-name", f"{self._place(path)} lists {twice!r} twice; the file is damaged")
+            raise Unreadable("duplicate-name", f"{self._place(path)} lists {short(twice)!r} twice; the file is damaged")
         return names
 
     def _no_weights(self, has_architecture: bool, top: at.Attributes) -> Unreadable:
@@ -204,9 +212,9 @@ class H5Container(Container):
                 writer = _Writer(file, output.model, source, progress)
                 writer.write()
             writer.fill(path)
-        except OSError as e:
+        except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
-        except (RuntimeError, ValueError, KeyError) as e:
+        except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:

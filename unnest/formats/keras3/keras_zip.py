@@ -323,9 +323,9 @@ class KerasContainer(Container):
                     with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
                         while block := weights.read(BLOCK):
                             member.write(block)
-        except OSError as e:
+        except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
-        except (RuntimeError, ValueError, KeyError) as e:
+        except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:

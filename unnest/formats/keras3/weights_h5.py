@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import IO, ClassVar
 
 import h5py
-from h5py import h5o, h5p
+from h5py import h5p
 
 from unnest.core.architecture import is_model
 from unnest.core.model import (
@@ -33,8 +33,8 @@ from unnest.formats.boundary import oneline
 from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5 import attributes as at
 from unnest.formats.hdf5.compare import same_stream, slabs
-from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
-from unnest.formats.hdf5.guarded_file import Door, encoded
+from unnest.formats.hdf5.copy_tensors import Transfer, copy_dataset, new_hdf5
+from unnest.formats.hdf5.guarded_file import Door
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_tree import ASIDE, OPTIMIZER, Placement, Tree, arrange, below
 
@@ -277,9 +277,9 @@ class WeightsContainer(Container):
             else:
                 with open(path, "w+b", buffering=0) as spool:
                     fill_anew(spool, output.model, source, progress, marked=True)
-        except OSError as e:
+        except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
-        except (RuntimeError, ValueError, KeyError) as e:
+        except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
@@ -340,8 +340,7 @@ def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: Pro
             if output.notes_names:
                 at.write_text(made, "name", move.called, at.STR_TEXT)
     for new in sorted(tensors):
-        door.check_copy(tensors[new])
-        h5o.copy(door.id, b"/" + encoded(tensors[new]), file.id, encoded(new), lcpl=links)
+        copy_dataset(door, tensors[new], file.id, new, links)
         progress(door.datasets[tensors[new]].stored)
 
 
