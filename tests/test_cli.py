@@ -118,6 +118,58 @@ def test_exit_code(args: str, code: int, cli: Cli, folder: Path) -> None:
         assert before.items() <= after.items()
 
 
+#: model_config -> the exit code of a model that has it.
+ARCHITECTURES = {
+    '{"class_name": "Model", "config": {"layers": [7], "input_layers": [], "output_layers": []}}': 2,
+    '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"name": "d"}}, 7]}}': 2,
+    '{"class_name": "Model", "config": {"name": "m"}}': 0,
+    '{"class_name": "MLP", "config": {"name": "m", "layers": [64, 32]}}': 0,
+}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_one_decision(architecture: str, clean: Path, cli: Cli) -> None:
+    """However it is told: with a picture or without one, for people or programs, before or with a fix."""
+    with h5py.File(clean, "a") as file:
+        file.attrs["model_config"] = architecture
+    code = ARCHITECTURES[architecture]
+    verdict = "unreadable" if code else "clean"
+    for args in ("inspect", "inspect -v", "inspect -q", "inspect --json", "inspect --json-lines", "fix -q", "fix -n"):
+        assert cli(*args.split(), clean.name).returncode == code, args
+    assert [entries(cli, command, clean.name)[0]["verdict"] for command in ("inspect", "fix")] == [verdict] * 2
+
+
+#: Arguments -> what the one line says. The folder holds m.h5, sm/ and loop, a link to itself.
+TOLD = {
+    ("fix", "m.h5", "-o", ""): "name the file",
+    ("fix", "m.h5", "sm", "-o", ""): "name the file",
+    ("fix", "m.h5", "-o", "-"): "cannot go to stdout; name a file",
+    ("fix", "sm", "-o", "./sm"): "is the input itself; choose another output",
+    ("fix", "m.h5", "-o", "./m.h5"): "is the input itself; use --in-place",
+    ("inspect", "loop"): "is a link that leads back to itself",
+    ("inspect", "pipe"): "saved_model.pb: a link or no plain file",
+    ("fix", "pipe"): "saved_model.pb: a link or no plain file",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("args", TOLD)
+def test_what_to_do_is_told(args: tuple[str, ...], bad: Path, cli: Cli) -> None:
+    """In one line, and nothing is written."""
+    saved = Path(__file__).parents[1] / "fixtures/saved_model/tf23/plain-official-named/parallel"
+    for name in ("sm", "pipe"):
+        shutil.copytree(saved, bad.parent / name)
+    (bad.parent / "pipe" / "saved_model.pb").unlink()
+    os.mkfifo(bad.parent / "pipe" / "saved_model.pb")
+    (bad.parent / "loop").symlink_to("loop")
+    before = files(bad.parent)
+    done = cli(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert TOLD[args] in done.stderr
+    assert files(bad.parent) == before
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("args", "made"),
@@ -245,6 +297,7 @@ class TestBehaviour:
         shutil.copy(folder / "m.h5", folder / "zoo" / "m.h5")
         found = entries(cli, "fix", "m.h5", "zoo/m.h5", "-o", "all", "--force")
         assert [e["action"] for e in found] == ["fixed", "refused"]
+        assert [e["verdict"] for e in found] == ["parallel", "parallel"]
 
     def test_in_place_through_a_link(self, bad: Path, cli: Cli) -> None:
         link = bad.with_name("link.h5")
@@ -276,11 +329,12 @@ class TestBehaviour:
 
 @pytest.mark.skipif(resource is None, reason="no such limits here")
 @pytest.mark.parametrize("limit", [0, 1, 100, 2048, 5000, 20_000, 60_000, 200_000])
-def test_a_full_disk(limit: int, tmp_path: Path) -> None:
-    """However much still fits: exit 2, one line, nothing left."""
+@pytest.mark.parametrize("args", [[], ["--keras", "3"]], ids=["h5", "keras"])
+def test_a_full_disk(args: list[str], limit: int, tmp_path: Path) -> None:
+    """However much still fits: exit 2, one line that says why, nothing left."""
     path = makeh5.parallel_file(tmp_path / "m.h5", width=20_000)
     done = subprocess.run(
-        [sys.executable, "-m", "unnest", "fix", "m.h5"],
+        [sys.executable, "-m", "unnest", "fix", "m.h5", *args],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -289,7 +343,8 @@ def test_a_full_disk(limit: int, tmp_path: Path) -> None:
     )
     assert done.returncode == 2, done
     assert len(done.stderr.splitlines()) == 1
-    assert "m.unnested.h5" in done.stderr
+    assert "m.unnested." in done.stderr
+    assert "File too large" in done.stderr
     assert list(tmp_path.iterdir()) == [path]
 
 

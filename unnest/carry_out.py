@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from unnest import destination, examine, outputs
+from unnest.budget import OverBudget
 from unnest.core.keras3.tensors import stored as stored_tensors
 from unnest.core.model import Choices, Plan
 from unnest.core.plan import plan
@@ -190,6 +191,8 @@ def _inspected(path: str, choices: Choices) -> None:
     try:
         with open_container(path).open(path) as written:
             verdict = examine.planned(written, None, choices).verdict
+    except OverBudget:  # the input's budget, of which reading back takes its part
+        raise
     except Unreadable as e:
         raise Failed("read-back", f"{e.message}; it was not written, please report it") from e
     if verdict != "clean":

@@ -50,6 +50,30 @@ def costly(*codes: str | None) -> Callable[[Maker], Maker]:
     return register
 
 
+# ---- attributes ----
+
+
+@costly(None, "too-many-attributes")
+def attributes_of_a_tensor(folder: Path) -> Path:
+    """Which nobody reads, but the library copies."""
+    path = makeh5.parallel_file(folder / "m.h5")
+    with h5py.File(path, "a") as file:
+        for number in range(2_000):
+            file[KERNEL].attrs[f"a{number}"] = number
+    return path
+
+
+@costly(None, "over-budget")
+def attributes_500_of_every_group(folder: Path) -> Path:
+    """Just below what one group may have."""
+    path = makeh5.parallel_file(folder / "m.h5")
+    with h5py.File(path, "a") as file:
+        for group in ("/", "model_weights", "model_weights/tmpl"):
+            for number in range(500):
+                file[group].attrs.create(f"a{number}", "text", dtype=h5py.string_dtype())
+    return path
+
+
 # ---- stored code ----
 
 

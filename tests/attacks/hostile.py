@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -224,6 +225,44 @@ def a_dense_attribute_of_80_megabytes(file: h5py.File) -> None:
     """Has names without end."""
     del file["model_weights"]  # only groups of the new format have room for it
     file.create_group("model_weights").attrs.create("layer_names", np.full(80 << 10, b"n", "S1024"))
+
+
+@attack("too-many-attributes")
+def attributes_4_000(file: h5py.File) -> None:
+    """Costs the library their number squared."""
+    for number in range(4_000):
+        file["model_weights"].attrs[f"a{number}"] = number
+
+
+@attack("no-architecture")
+def compile_settings_of_nothing(file: h5py.File) -> None:
+    """Is a whole model, but for the model."""
+    file.attrs["training_config"] = '{"loss": "mse"}'
+    del file.attrs["model_config"]
+
+
+def _with_layer(file: h5py.File, change: Callable[[list[Any]], None]) -> None:
+    architecture = json.loads(file.attrs["model_config"])
+    change(architecture["config"]["layers"])
+    file.attrs["model_config"] = json.dumps(architecture)
+
+
+@attack("not-a-graph")
+def a_number_for_a_layer(file: h5py.File) -> None:
+    """Lists one that is none."""
+    _with_layer(file, lambda layers: layers.append(7))
+
+
+@attack("not-a-graph")
+def nothing_for_a_config(file: h5py.File) -> None:
+    """Has a layer without settings."""
+    _with_layer(file, lambda layers: layers[1].update(config=None))
+
+
+@attack("not-a-graph")
+def an_output_below_zero(file: h5py.File) -> None:
+    """Reads what is before the first."""
+    _with_layer(file, lambda layers: layers[-1].update(inbound_nodes=[[[layers[1]["name"], 0, -5, {}]]]))
 
 
 @attack("bad-json")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 import unnest
 from tests.conftest import Cli
+from unnest.errors import Unreadable
+from unnest.formats.json_text import parse
 
 TEXTS = {
     "nothing": ("", "empty"),
@@ -39,6 +43,33 @@ def test_json(name: str, tmp_path: Path) -> None:
     result = unnest.fix(path)
     assert result.action in ("failed", "refused", "unchanged")
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"class_name": "Model", "config": ' + "9" * 5_000 + "}", "(a number is too long)"),
+        ("\ufeff{}", "(it starts with a byte order mark)"),
+    ],
+    ids=["number", "mark"],
+)
+def test_no_advice_for_programmers(text: str, why: str) -> None:
+    """What Python would have us call is nothing for users."""
+    with pytest.raises(Unreadable, match=f"^m.json is not JSON {re.escape(why)}; the file is damaged$"):
+        parse(text, "m.json")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such pipes there")
+@pytest.mark.parametrize("command", ["inspect", "fix"])
+def test_architecture_is_a_file(command: str, bad: Path, cli: Cli) -> None:
+    """A pipe would keep us waiting; a model is no JSON."""
+    os.mkfifo(bad.parent / "pipe")
+    done = cli(command, bad, "--architecture", "pipe")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pipe: is no regular file" in done.stderr
+    done = cli(command, bad, "--architecture", bad)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "m.h5: is a model; pass the JSON" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"class_name": ' * 100_000])

@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ import pytest
 
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import atomic, workspace
+
+#: A user that owns nothing.
+NOBODY = 65534
 
 OLD, NEW = b"old", b"new" * 1000
 
@@ -45,6 +49,23 @@ def listing(folder: Path) -> dict[str, bytes]:
 def target(tmp_path: Path) -> Path:
     """Where the output goes; not there yet."""
     return tmp_path / "out.h5"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may act for somebody else")
+def test_no_backup_where_only_owners_take_names_away() -> None:
+    """Whoever may write somebody else's file in a folder such as /tmp may not replace it: no second name stays."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
+        Path(folder).chmod(0o1777)
+        path = Path(folder, "m.h5")
+        path.write_bytes(OLD)
+        path.chmod(0o666)
+        os.seteuid(NOBODY)
+        try:
+            with pytest.raises(Failed, match="cannot be written"):
+                atomic.replace(str(path), f"{path}.bak", fill, check)
+        finally:
+            os.seteuid(0)
+        assert listing(Path(folder)) == {"m.h5": OLD}
 
 
 class TestPublish:

@@ -13,8 +13,10 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
+from unnest import destination
 from unnest.files import atomic, system
 from unnest.files.workspace import Workspace
+from unnest.formats.base import Source
 
 
 def _saved_anew(path: Path) -> None:
@@ -117,6 +119,22 @@ def test_no_disk_is_blamed(change: Callable[[Path], None], tmp_path: Path, monke
     assert result.error.code == "changed"
     assert "the disk" not in result.error.message
     assert os.listdir(tmp_path) == ["m.h5"]
+
+
+def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the input of which that is said."""
+    path = makeh5.parallel_file(tmp_path / "m.h5")
+    modes = destination._modes  # noqa: SLF001 - the last that is asked of the input before the output is made
+
+    def meanwhile(source: Source, *, folder: bool) -> atomic.Modes:
+        path.unlink()
+        return modes(source, folder=folder)
+
+    monkeypatch.setattr(destination, "_modes", meanwhile)
+    result = unnest.fix(path, tmp_path / "out.h5")
+    assert result.error is not None
+    assert result.error == ("changed", f"{path}: was removed while unnest read it; nothing was written")
+    assert os.listdir(tmp_path) == []
 
 
 def test_two_runs(bad: Path, cli: Cli) -> None:

@@ -71,6 +71,15 @@ def _soft_link(source: str, name: str) -> Callable[[Path], None]:
     return lambda place: (place / name).symlink_to(place / source)
 
 
+def _link_to(elsewhere: str) -> Callable[[Path], None]:
+    return lambda place: (place / "stdout").symlink_to(elsewhere)
+
+
+def _link_to_a_pipe(place: Path) -> None:
+    os.mkfifo(place / "pipe")
+    (place / "out.h5").symlink_to("pipe")
+
+
 def _folder(name: str) -> Callable[[Path], None]:
     return lambda place: (place / name).mkdir()
 
@@ -109,6 +118,14 @@ REFUSED = {
     "the backup": (
         lambda place: shutil.copy(place / "notes.txt", place / "m.h5.bak"), "fix m.h5 -o m.h5.bak", "a backup",
     ),
+    "a name of the system's": (_nothing, "fix m.h5 -o /dev/unnest.h5", "is in /dev"),
+    "a link to an open file": (_link_to("/proc/self/fd/1"), "fix m.h5 -o stdout", "is a link to what is in /proc"),
+    "a link to such a link": (
+        lambda place: (_link_to("/dev/stdout")(place), (place / "out.h5").symlink_to("stdout")),
+        "fix m.h5 -o out.h5",
+        "is a link to what is in /dev",
+    ),
+    "a link to a pipe": (_link_to_a_pipe, "fix m.h5 -o out.h5", "no regular file"),
     "ends in a slash": (_nothing, "fix m.h5 -o out.h5/", "name the file"),
     "another input": (_hard_link("n.h5", "out/m.h5"), "fix m.h5 n.h5 -o out", "n.h5"),
     "a prefix whose shard links to the input's": (

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import MERGE, split
 from unnest.core.model import Anew, Contents, Group, JsonObject, Plan, Stored, Tensor
-from unnest.core.plan import plan
+from unnest.core.plan import NotAGraph, plan
 
 TEMPLATE = functional(
     source("tx"), layer("a", ["tx"], **DENSE), layer("b", ["a"], **DENSE),
@@ -66,6 +66,26 @@ def test_a_model_without_a_wrapper_stays(architecture: dict[str, Any]) -> None:
 def test_a_model_that_keeps_its_layers_in_code_is_not_looked_into() -> None:
     result = plan(stored({"class_name": "Mine", "config": {}}, ()))
     assert result.verdict == "clean"
+    assert [finding.code for finding in result.findings] == ["no-graph"]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "why"),
+    [
+        ({**TEMPLATE, "config": {**TEMPLATE["config"], "layers": [*TEMPLATE["config"]["layers"], 7]}}, "is none"),
+        ({"class_name": "Sequential", "config": [layer("a", []), 7]}, "is none"),
+        (functional(source(), {**layer("y", ["x"]), "config": None}), "has no config"),
+        (functional(source(), {**layer("y", ["x"]), "inbound_nodes": [[["x", 0, -1, {}]]]}), "below zero"),
+    ],
+)
+def test_what_is_no_graph(architecture: dict[str, Any], why: str) -> None:
+    with pytest.raises(NotAGraph, match=why):
+        plan(stored(architecture, ()))
+
+
+@pytest.mark.parametrize("layers", [[64, 32], 3, ["relu"], [{"units": 4}]])
+def test_layers_of_a_class_of_ones_own_are_what_it_likes(layers: Any) -> None:
+    result = plan(stored({"class_name": "MLP", "config": {"layers": layers}}, ()))
     assert [finding.code for finding in result.findings] == ["no-graph"]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import makeh5
 from unnest.files import interrupts
 
 MADE = "import os, signal; os.kill(os.getpid(), signal.{})"
@@ -38,6 +39,53 @@ def chained(errors: Sequence[BaseException]) -> BaseException:
 def test_what_an_error_was_made_of(errors: list[BaseException], is_behind: bool) -> None:
     """Its cause, or that one's; never its words."""
     assert interrupts.is_behind(chained(errors)) == is_behind
+
+
+#: A signal that comes while a module is looked for, in a place from which Python lets no exception out.
+WHILE_LOADING = """
+import os, signal, sys
+from unnest import __main__
+class Interrupting:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        sum(range(1000))
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "unnest.cli.app":
+            Interrupting()
+sys.meta_path.insert(0, Finder())
+sys.argv = ["unnest", "--version"]
+__main__.main()
+"""
+
+#: A signal that comes when the output has its name.
+LATE = """
+import os, signal, sys
+from unnest import __main__, destination
+publish = destination.publish
+def published(*args):
+    done = publish(*args)
+    os.kill(os.getpid(), signal.{name})
+    return done
+destination.publish = published
+sys.argv = ["unnest", "fix", "m.h5"]
+__main__.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    ("program", "state"), [(WHILE_LOADING, ""), (LATE, "m.unnested.h5 is complete, ")], ids=["early", "late"]
+)
+def test_early_and_late(name: str, program: str, state: str, tmp_path: Path) -> None:
+    """One line, which says what is there, and the exit code."""
+    makeh5.parallel_file(tmp_path / "m.h5")
+    command = [sys.executable, "-c", program.format(name=name)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == f"unnest: interrupted; {state}nothing half-written is left\n"
+    assert done.returncode == 128 + getattr(signal, name)
+    assert sorted(os.listdir(tmp_path)) == ["m.h5", "m.unnested.h5"][: 2 if state else 1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")

@@ -16,8 +16,9 @@ import pytest
 
 import unnest
 from unnest import carry_out, examine
+from unnest.core.plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.formats.boundary import reading, writing
+from unnest.formats.boundary import oneline, reading, writing
 
 
 def raised(call: str) -> BaseException:
@@ -115,3 +116,31 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
             assert result.error.code in ("damaged", "too-deep", "memory", "write")
             assert "\n" not in result.error.message
     assert os.listdir(bad.parent) == [bad.name]
+
+
+HDF5_SAID = (
+    "Set slist enabled failed (file write failed: time = Sun Nov 22 07:52:30 2026 , filename = 'm.h5', "
+    "file descriptor = 5, errno = {}, error message = 'whatever')"
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError(HDF5_SAID.format(errno.EFBIG)), os.strerror(errno.EFBIG)),
+        (OSError(HDF5_SAID.format(errno.EIO)), os.strerror(errno.EIO)),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "invalid start byte"), "a name or a text is no Unicode"),
+        (KeyError("no  such\nthing"), "no such\\nthing"),
+    ],
+    ids=["size", "disk", "text", "key"],
+)
+def test_what_libraries_say(error: Exception, told: str) -> None:
+    """The system's word for it, and nothing that only a programmer could use."""
+    assert oneline(error) == told
+
+
+def test_layers_that_do_not_add_up() -> None:
+    """Wherever that comes out: with its words, without its class."""
+    with pytest.raises(Unreadable) as caught, reading("m.h5"):
+        raise NotAGraph("'a' reads itself")
+    assert (caught.value.code, "NotAGraph" in caught.value.message) == ("not-a-graph", False)
