@@ -75,6 +75,11 @@ def _link_to(elsewhere: str) -> Callable[[Path], None]:
     return lambda place: (place / "stdout").symlink_to(elsewhere)
 
 
+def _link_to_a_link(place: Path) -> None:
+    _link_to("/dev/stdout")(place)
+    (place / "out.h5").symlink_to("stdout")
+
+
 def _link_to_a_pipe(place: Path) -> None:
     os.mkfifo(place / "pipe")
     (place / "out.h5").symlink_to("pipe")
@@ -121,7 +126,7 @@ REFUSED = {
     "a name of the system's": (_nothing, "fix m.h5 -o /dev/unnest.h5", "is in /dev"),
     "a link to an open file": (_link_to("/proc/self/fd/1"), "fix m.h5 -o stdout", "is a link to what is in /proc"),
     "a link to such a link": (
-        lambda place: (_link_to("/dev/stdout")(place), (place / "out.h5").symlink_to("stdout")),
+        _link_to_a_link,
         "fix m.h5 -o out.h5",
         "is a link to what is in /dev",
     ),

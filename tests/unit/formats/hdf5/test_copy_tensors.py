@@ -37,7 +37,7 @@ class Full(io.FileIO):
 def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
     """HDF5 goes on with the error raised, and Python would make another one of it."""
     with Full(tmp_path / "m.h5", "w+") as disk, pytest.raises(OSError, match=os.strerror(errno.ENOSPC)) as caught:  # noqa: SIM117
-        with new_hdf5(disk) as file:  # type: ignore[arg-type]
+        with new_hdf5(disk) as file:
             file["x"] = np.zeros(100_000)
     assert caught.value.errno == errno.ENOSPC
 
