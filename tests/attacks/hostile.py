@@ -234,7 +234,7 @@ def attributes_4_000(file: h5py.File) -> None:
         file["model_weights"].attrs[f"a{number}"] = number
 
 
-@attack("no-architecture")
+@attack("damaged")
 def compile_settings_of_nothing(file: h5py.File) -> None:
     """Is a whole model, but for the model."""
     file.attrs["training_config"] = '{"loss": "mse"}'

@@ -123,7 +123,7 @@ REFUSED = {
     "the backup": (
         lambda place: shutil.copy(place / "notes.txt", place / "m.h5.bak"), "fix m.h5 -o m.h5.bak", "a backup",
     ),
-    "a name of the system's": (_nothing, "fix m.h5 -o /dev/unnest.h5", "is in /dev"),
+    "a name of the system's": (_nothing, "fix m.h5 -o /proc/unnest.h5", "is in /proc"),
     "a link to an open file": (_link_to("/proc/self/fd/1"), "fix m.h5 -o stdout", "is a link to what is in /proc"),
     "a link to such a link": (
         _link_to_a_link,

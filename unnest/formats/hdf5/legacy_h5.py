@@ -105,7 +105,7 @@ class _Reader:
         training = self._json(top, "training_config")
         if architecture is None and (training is not None or OPTIMIZER in self.door.groups):
             raise Unreadable(
-                "no-architecture",
+                "damaged",
                 f"{self.door.path}: holds what only a whole model has, but no model_config; "
                 "the file is damaged: restore it from a copy",
             )
