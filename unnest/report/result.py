@@ -42,8 +42,7 @@ class Kept(NamedTuple):
     optimizer: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AsKeras3:
+class AsKeras3(NamedTuple):
     """What `fix --keras 3` would do with a file: why it refuses it, or what has to be given beside the path."""
 
     refusal: str | None = None
