@@ -121,16 +121,16 @@ def is_ref(node: Json, layers: Container[str]) -> bool:
 
 def counts_below_zero(node: Json, layers: Container[str]) -> bool:
     """Whether one of a Keras 1 or 2 node's own entries, which are references and no settings, has negative numbers."""
-    if not isinstance(node, Sequence) or isinstance(node, str):
+    if not isinstance(node, list):  # asking an abstract class takes its time, and these are asked of every node
         return False
-    return any(
-        isinstance(entry, Sequence)
-        and len(entry) in (3, 4)
-        and isinstance(entry[0], str)
-        and entry[0] in layers
-        and any(isinstance(n, int) and n < 0 for n in entry[1:3])
-        for entry in node
-    )
+    for entry in node:
+        if not isinstance(entry, list) or not 3 <= len(entry) <= 4:  # noqa: PLR2004 - as in the table above
+            continue
+        name, number, tensor = entry[:3]
+        below = (isinstance(number, int) and number < 0) or (isinstance(tensor, int) and tensor < 0)
+        if below and isinstance(name, str) and name in layers:
+            return True
+    return False
 
 
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
