@@ -52,6 +52,7 @@ def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
                 raise Failed("read-back", f"{place}: reads back differently; the disk may be failing")
 
     try:
+        replaceable.check_system(place)
         replaceable.check_inputs(place, replaceable.Inputs.of(inputs))
         atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`

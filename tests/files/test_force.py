@@ -212,6 +212,16 @@ def test_replaced(case: str, place: Path, cli: Cli) -> None:
     assert (again.returncode, everything(place)) == (0, after)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_picture_takes_no_name_of_the_system(place: Path, cli: Cli) -> None:
+    """Nor do the pages that `inspect` writes."""
+    (place / "out.svg").symlink_to("/proc/self/fd/1")
+    done = cli("inspect", "m.h5", "-q", "--diagram", "out.svg", "--force")
+    assert done.returncode == 2
+    assert "is a link to what is in /proc" in done.stderr
+    assert (place / "out.svg").is_symlink()
+
+
 def test_architecture_is_an_input(place: Path, cli: Cli) -> None:
     """The file that --architecture names is never written."""
     (place / "arch.json").write_text('{"class_name": "Model", "config": {}}')
