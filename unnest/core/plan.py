@@ -17,6 +17,7 @@ from unnest.core.architecture import (
     tidy,
 )
 from unnest.core.assign.flat_list import Ambiguous, Share, placed_by_order, split
+from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Anew,
     Choices,
@@ -107,6 +108,8 @@ def _carried(parallel: Plan, start: unwrap.Level, done: unwrap.Done) -> Plan:
             lost_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
             parallel = replace(parallel, findings=(*parallel.findings, lost_state))
     groups = _groups(done.level, _known_by(start.model, stored)) if stored.groups else ()
+    if wrong := _wrong_shapes(done.level):
+        return replace(parallel, refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
         architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
         training=compile_config.renamed(stored.training, done.outputs),
@@ -119,6 +122,15 @@ def _carried(parallel: Plan, start: unwrap.Level, done: unwrap.Done) -> Plan:
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
         return replace(parallel, refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
     return replace(parallel, output=Anew(result), dropped=dropped)
+
+
+def _wrong_shapes(level: unwrap.Level) -> str | None:
+    """Which layer's weights cannot be its own, by their shapes."""
+    layers = read(level.model).layers
+    for name, share in level.by_layer().items():
+        if name in layers and (why := contradiction(layers[name], [t.shape for t in share.tensors])):
+            return f"{name}: {why}; the file is damaged, or its weights are another model's"
+    return None
 
 
 def _group_names(model: JsonObject) -> list[str]:

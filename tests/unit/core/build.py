@@ -59,8 +59,11 @@ NORM: dict[str, Any] = {
 
 
 def tensors(*names: str, shape: Sequence[int] = (3,)) -> tuple[Tensor, ...]:
-    """Stored tensors of one shape, each its own place."""
-    return tuple(Tensor(name, tuple(shape), "<f4", f"/{i}/{name}") for i, name in enumerate(names))
+    """Stored tensors, each its own place; kernels have an axis more than `shape`, of 3."""
+    shapes = [(shape[-1], *shape) if name.endswith("kernel:0") else tuple(shape) for name in names]
+    return tuple(
+        Tensor(name, size, "<f4", f"/{i}/{name}") for i, (name, size) in enumerate(zip(names, shapes, strict=True))
+    )
 
 
 def names(entries: Sequence[JsonObject]) -> list[str]:

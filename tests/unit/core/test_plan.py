@@ -54,7 +54,7 @@ def test_a_parallel_model_becomes_its_template_with_every_tensor() -> None:
     assert isinstance(config, dict)
     assert names(config["layers"]) == ["tx", "a", "b"]
     assert result.template is not None
-    assert (result.template.inputs, result.template.outputs, result.template.parameters) == (1, 1, 12)
+    assert (result.template.inputs, result.template.outputs, result.template.parameters) == (1, 1, 24)
 
 
 @pytest.mark.parametrize("architecture", [TEMPLATE, functional(source(), layer("y", ["x"]))], ids=["template", "net"])

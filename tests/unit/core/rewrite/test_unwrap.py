@@ -55,7 +55,7 @@ def test_whole() -> None:
     assert done.outputs == {"m": "td"}
     assert done.removed == {"s", "m"}
     assert done.template is not None
-    assert (done.template.layers, done.template.parameters) == (2, 6)
+    assert (done.template.layers, done.template.parameters) == (2, 12)
 
 
 def test_several_levels_outermost_first() -> None:

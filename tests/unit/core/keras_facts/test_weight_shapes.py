@@ -1,0 +1,61 @@
+"""Shapes against configs: what cannot be a layer's weights, and what these rules leave alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.weight_shapes import Shape, contradiction
+
+
+def said(kind: str, config: dict[str, Any], *shapes: Shape, stored: dict[str, Any] | None = None) -> str | None:
+    entry = {"class_name": kind, "config": config, **(stored or {})}
+    return contradiction(Layer("l", kind, config, entry, ()), shapes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes"),
+    [
+        ("Dense", {"units": 5}, [(4, 5), (5,)]),
+        ("Dense", {"units": 5, "use_bias": False}, [(4, 5)]),
+        ("Conv2D", {"filters": 8, "kernel_size": [3, 1]}, [(3, 1, 2, 8), (8,)]),
+        ("Conv1D", {"filters": 8, "kernel_size": 3}, [(3, 2, 8)]),
+        ("Embedding", {"input_dim": 10, "output_dim": 3}, [(10, 3)]),
+        ("BatchNormalization", {"axis": -1}, [(6,), (6,), (6,), (6,)]),
+        ("BatchNormalization", {"axis": [1, 2]}, [(1, 3, 4, 1)] * 4),
+        ("BatchNormalization", {"axis": [3], "renorm": True}, [(6,), (6,), ()]),
+        ("Dense", {"units": 5, "quantization_config": {}}, [(2, 5), (5,)]),
+        ("Dense", {"units": 5}, [(4, 5), (5,), (4, 2)]),
+        ("Dense", {"units": 5}, []),
+        ("LSTM", {"units": 5}, [(1, 1)]),
+        ("Dense", {}, [(1,)]),
+    ],
+)
+def test_what_does_not_contradict(kind: str, config: dict[str, Any], shapes: list[Shape]) -> None:
+    assert said(kind, config, *shapes) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes", "sentence"),
+    [
+        ("Dense", {"units": 5}, [(5, 4), (5,)],
+         "its weights have the shapes (5, 4), (5,), its config promises (?, 5), (5,)"),
+        ("Dense", {"units": 5}, [(), (5,)], "its weights have the shapes (), (5,), its config promises (?, 5), (5,)"),
+        ("Dense", {"units": 5}, [(20,)], "its weights have the shapes (20,), its config promises (?, 5)"),
+        ("Dense", {"units": -5}, [(4, 5)], "its weights have the shapes (4, 5), its config promises (?, -5)"),
+        ("Conv2D", {"filters": 8, "kernel_size": [3, 1]}, [(1, 3, 2, 8), (8,)],
+         "its weights have the shapes (1, 3, 2, 8), (8,), its config promises (3, 1, ?, 8), (8,)"),
+        ("Embedding", {"input_dim": 10, "output_dim": 3}, [(3, 10)],
+         "its weights have the shapes (3, 10), its config promises (10, 3)"),
+        ("BatchNormalization", {"axis": [3]}, [(6,), (6,), (6,), ()],
+         "its weights have the shapes (6,), (6,), (6,), (), which are not vectors of one length"),
+    ],
+)  # fmt: skip
+def test_what_contradicts(kind: str, config: dict[str, Any], shapes: list[Shape], sentence: str) -> None:
+    assert said(kind, config, *shapes) == sentence
+
+
+def test_a_class_of_somebodys_own_promises_nothing() -> None:
+    assert said("Dense", {"units": 5}, (1,), stored={"registered_name": "mine>Dense", "module": "mine"}) is None

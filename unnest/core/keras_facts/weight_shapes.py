@@ -1,0 +1,72 @@
+"""Shapes that a layer's config promises for its weights, as far as it does so without knowing the layer's input.
+
+Only Keras's own plain layers, by rules that hold from Keras 1 to 3: a Dense kernel ends in `units`, a convolution's in
+`filters` with the sizes of its window in front, an Embedding is (input_dim, output_dim), and the weights of a
+BatchNormalization are one vector each, all of one length (source: the build methods of Keras 2.0.9 to 3.15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.model import Json
+
+Shape = tuple[int, ...]
+
+LAST_AXIS: Mapping[str, str] = {"Dense": "units", "Conv1D": "filters", "Conv2D": "filters", "Conv3D": "filters"}
+"""Class -> the key of its config that the last axis of kernel and bias shows."""
+
+AXES: Mapping[str, int] = {"Dense": 2, "Conv1D": 3, "Conv2D": 4, "Conv3D": 5, "Embedding": 2}
+"""Class -> how many axes its first weight has."""
+
+
+def contradiction(layer: Layer, shapes: Sequence[Shape]) -> str | None:
+    """What a layer's config and the shapes of its weights, in Keras's order, say against each other; None for nothing.
+
+    Layers of other classes, and those with weights that these rules do not know (quantised ones), give None.
+    """
+    kind, config = layer.class_name, layer.config
+    if not shapes or not is_keras_class(kind, layer.stored) or not isinstance(config, Mapping):
+        return None
+    if kind == "BatchNormalization":
+        if config.get("renorm") or not _is_one_axis(config.get("axis")):
+            return None
+        fits = all(len(shape) == 1 for shape in shapes) and len({*shapes}) == 1
+        return None if fits else f"its weights have the shapes {_written(shapes)}, which are not vectors of one length"
+    if config.get("quantization_config") is not None or len(shapes) > 2 or kind not in AXES:  # noqa: PLR2004 - kernel, bias
+        return None
+    wanted = _wanted(kind, config)
+    if wanted is None or all(_agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)):
+        return None
+    return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
+
+
+def _is_one_axis(axis: Json) -> bool:
+    """Over several axes a normalization's weights have as many; `mode` 1 of Keras 1 has one axis too."""
+    return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
+
+
+def _wanted(kind: str, config: Mapping[str, Json]) -> list[tuple[int | None, ...]] | None:
+    """Kernel and bias, None for a size that the config does not tell."""
+    if kind == "Embedding":
+        rows, size = config.get("input_dim"), config.get("output_dim")
+        return [(rows, size)] if isinstance(rows, int) and isinstance(size, int) else None
+    last = config.get(LAST_AXIS[kind])
+    if not isinstance(last, int) or isinstance(last, bool):
+        return None
+    window = config.get("kernel_size") if kind != "Dense" else []
+    if isinstance(window, int):
+        window = [window]
+    sizes = [n if isinstance(n, int) else None for n in window] if isinstance(window, Sequence) else []
+    front = sizes if len(sizes) == AXES[kind] - 2 else [None] * (AXES[kind] - 2)
+    return [(*front, None, last), (last,)]
+
+
+def _agrees(shape: Shape, wanted: Sequence[int | None]) -> bool:
+    return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
+
+
+def _written(shapes: Sequence[Sequence[int | None]]) -> str:
+    return ", ".join(str(tuple(shape)).replace("None", "?") for shape in shapes)
