@@ -117,6 +117,7 @@ RULES: dict[str, Rule] = {
     "GaussianNoise": regularization.gaussian_noise,
     "PReLU": activation_layers.prelu,
     "SeparableConv1D": convolutions.separable_1d,
+    "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
     "Rescaling": preprocessing.rescaling,
     "Softmax": activation_layers.softmax,

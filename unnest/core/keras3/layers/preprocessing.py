@@ -1,4 +1,4 @@
-"""Layers that resize or rescale: UpSampling2D, Resizing, Rescaling."""
+"""Layers that resize, rescale or number: UpSampling2D, Resizing, Rescaling, Hashing."""
 
 from __future__ import annotations
 
@@ -44,3 +44,15 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
         return (expressed.operation("Add", expressed.operation("Multiply", call.args[0], scale), offset),)
 
     return Expansion(outputs)
+
+
+def hashing(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """Hashing: before TensorFlow 2.9 its config held the dtype of any layer, which its integers did not have.
+
+    (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused.)
+    """
+    dtype = config.get("dtype")
+    if config.get("output_mode", "int") == "int" and isinstance(dtype, str) and not dtype.startswith("int"):
+        context.note("dtype-policy", name)
+        config = {**config, "dtype": "int64"}
+    return plain_layer(kind, config, name, weights, context)

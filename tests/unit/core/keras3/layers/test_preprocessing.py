@@ -49,3 +49,15 @@ def test_refused(kind: str, config: dict[str, Any], more: dict[str, Any], why: s
 @pytest.mark.parametrize("how", ["nearest", "bicubic"])
 def test_an_upsampling_of_the_same_pixels(how: str) -> None:
     assert one(made("UpSampling2D", {"size": [2, 2], "interpolation": how}, half_pixels=False)).config["size"] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("config", "dtype"),
+    [
+        ({"dtype": "float32"}, "int64"),
+        ({"dtype": "int32"}, "int32"),
+        ({"dtype": "float32", "output_mode": "one_hot"}, "float32"),
+    ],
+)
+def test_what_a_hashing_gives_are_integers(config: dict[str, Any], dtype: str) -> None:
+    assert one(made("Hashing", {"num_bins": 5, **config})).config["dtype"] == dtype
