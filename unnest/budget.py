@@ -32,7 +32,7 @@ BYTES_A_STEP = 512
 #: Answers that are kept while a file is worked on; a model nested in a model takes a few.
 REMEMBERED = 64
 
-Json = TypeVar("Json")
+Source = TypeVar("Source")
 Result = TypeVar("Result")
 
 
@@ -112,8 +112,10 @@ def fits(count: int) -> None:
         raise budget.refuse("memory")
 
 
-def remembered(source: Json, work_out: Callable[[Json], Result]) -> Result:
-    """What `work_out` gives for some JSON, which nobody changes; asked again while the file is worked on, the same one.
+def remembered(source: Source, work_out: Callable[[Source], Result]) -> Result:
+    """What `work_out` gives for a value that nobody changes, and of which nothing else is asked.
+
+    Asked again while the file is worked on, it is the same one.
 
     The last REMEMBERED are kept, by identity: looking is cheaper than comparing.
     """

@@ -237,7 +237,7 @@ def _kernel(path: Path, write: Callable[[h5py.Group], None]) -> Path:
     return path
 
 
-@costly("over-budget", None)
+@costly("over-budget", None, "weights-unplaced")
 def chunk_of_a_gigabyte(folder: Path) -> Path:
     """Two rows and columns, stored as one chunk of a gigabyte of zeros."""
 
@@ -257,7 +257,7 @@ def _zeros(size: int) -> bytes:
     return out + packer.flush()
 
 
-@costly("over-budget", None)
+@costly("over-budget", None, "weights-unplaced")
 def row_of_a_gigabyte(folder: Path) -> Path:
     """One row, in chunks of 1 MB, each of them zeros."""
 
@@ -271,7 +271,7 @@ def row_of_a_gigabyte(folder: Path) -> Path:
     return _kernel(makeh5.parallel_file(folder / "m.h5"), write)
 
 
-@costly("over-budget", None)
+@costly("over-budget", None, "weights-unplaced")
 def chunks_across_the_rows(folder: Path) -> Path:
     """4,000 rows of which each touches every chunk: to read row by row is to inflate all, 4,000 times."""
 

@@ -385,7 +385,7 @@ RULES = [
         file="core/opcodes.py",
         old="        if any(code[at : at + caches]) or at + caches > len(code):\n",
         new="        if at + caches > len(code):\n",
-        tests="tests/unit/core/keras3/lambdas/test_opcodes.py",
+        tests="tests/unit/core/test_opcodes.py",
     ),
     Broken(
         rule="an HDF5 link is never followed",
@@ -495,7 +495,7 @@ RULES = [
     Broken(
         rule="beside joined rows only the mean of a number is one",
         file="core/recognise/wrappers.py",
-        old=" and not _averages_numbers(graph, model, merge):\n",
+        old=" and not _averages_numbers(graph, template, merge):\n",
         new=" and False:\n",
         tests="tests/unit/core/recognise/test_found_by_mutants.py",
     ),

@@ -41,7 +41,7 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
     pending: list[Json] = [value]
     while pending:
         part = pending.pop()
-        if isinstance(part, Mapping):
+        if isinstance(part, (dict, Mapping)):  # dict first: an abstract class takes ten times as long
             yield part
             inner = part.values() if keys is None else [each for key, each in part.items() if keys(key)]
             pending += [each for each in reversed(list(inner)) if _holds(each)]

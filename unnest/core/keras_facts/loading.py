@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+from unnest.budget import remembered
 from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
@@ -82,6 +84,10 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
 
 def needs(model: Stored) -> Needs:
     """What has to be given to load the model."""
+    return remembered(model, _needs)
+
+
+def _needs(model: Stored) -> Needs:
     classes: dict[str, None] = {}
     functions: dict[str, None] = {}
     stored_code = False
@@ -152,7 +158,12 @@ def _function(entry: JsonObject) -> str | None:
 
 def release(model: Stored, count: int = 2) -> tuple[int, ...]:
     """The first numbers of the writer's version; empty where it is not told."""
-    return tuple(int(n) for n in re.findall(r"\d+", model.keras_version or "")[:count])
+    return _numbers(model.keras_version or "")[:count]
+
+
+@lru_cache(maxsize=64)
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"\d+", version))
 
 
 def is_by_old_paths(model: Stored, container: str) -> bool:
