@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from unnest.budget import OverBudget, check
 from unnest.core import stored_code
+from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph
@@ -80,7 +81,8 @@ def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices
 def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) -> AsKeras3 | None:
     """What --keras 3 would do with a file whose report says that Keras 3 does not load it; else None.
 
-    None also where that is not known, as where the file's budget does not last for a second plan.
+    None also where that is not known, as where the file's budget does not last for a second plan, and of models of more
+    than TRIED_LAYERS layers, where finding out would take about as long as what was asked for.
     """
     if "Keras 3" not in report.does_not_load_in:
         return None
@@ -89,6 +91,8 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
     try:
         if made.refusal is not None:
             return AsKeras3(made.refusal.message)
+        if _is_large(source.stored.architecture):
+            return None
         aim_keras_3(source, made, None)
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
@@ -100,6 +104,14 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
     flags = {"--keep-nested": options.keep_nested, "--trust": options.trust}
     given += [flag for flag, is_given in flags.items() if is_given]
     return AsKeras3(options=tuple(given))
+
+
+TRIED_LAYERS = 3_000
+"""Layers of the outermost model; the largest of Keras's own applications has about 1,000 (NASNetLarge)."""
+
+
+def _is_large(architecture: JsonObject | None) -> bool:
+    return architecture is not None and is_model(architecture) and len(read(architecture).layers) > TRIED_LAYERS
 
 
 def loading_facts(model: Stored, path: str, container: str) -> dict[str, Any]:

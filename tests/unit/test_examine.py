@@ -1,0 +1,21 @@
+"""What is said beside the plan, and what is not worth finding out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest import examine
+from unnest.report.result import AsKeras3
+
+OLD = Path(__file__).parents[1] / "corpus/cases/h5/972-slice-code-branch-k224/parallel.h5"
+
+
+def test_what_keras_3_would_make_is_tried_for_models_of_a_usual_size(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert unnest.fix(OLD, tmp_path / "tried.h5").as_keras_3 == AsKeras3()
+    monkeypatch.setattr(examine, "TRIED_LAYERS", 4)  # its outermost model has five
+    assert unnest.fix(OLD, tmp_path / "not_tried.h5").as_keras_3 is None
