@@ -7,8 +7,9 @@ Python's at all (`Impossible`). Source: Include/opcode.h and Lib/opcode.py of ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from unnest.core.code_objects import Layout
 
@@ -210,6 +211,27 @@ FEWEST_WITH_ARGUMENT = 90
 """Python 2.7's instructions from this number on have an argument of two bytes."""
 
 MAX_ARGUMENT = 2**31 - 1
+
+
+Entry = TypeVar("Entry")
+
+
+def entry(values: Sequence[Entry], index: int) -> Entry:
+    """A constant or name of the code's own lists, by an instruction's argument. Raises Impossible outside of it."""
+    if index >= len(values):
+        raise Impossible
+    return values[index]
+
+
+def opening(captured: int) -> list[Instruction]:
+    """What every function begins with since 3.11: its captured variables, so many, and RESUME 0."""
+    return [*([Instruction("COPY_FREE_VARS", captured)] if captured else []), Instruction("RESUME")]
+
+
+def comparison(python: Python, argument: int) -> str | None:
+    """The operator of a COMPARE_OP; None for a membership or identity test."""
+    number = argument >> {"3.12": 4, "3.13": 5}.get(python.version, 0)
+    return COMPARISONS[number] if number < len(COMPARISONS) else None
 
 
 def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from unnest.core import code_objects
 from unnest.core.code_objects import CodeObject, Constant
 from unnest.core.model import Json
-from unnest.core.opcodes import COMPARISONS, PYTHONS, Impossible, Instruction, Python, at_offset
+from unnest.core.opcodes import PYTHONS, Impossible, Instruction, Python, at_offset, comparison, entry, opening
+from unnest.core.recognise import lambda_code
 from unnest.core.recognise import row_operations as operations
-from unnest.core.recognise.row_operations import Named, NotFollowed, Rows, Value
+from unnest.core.recognise.row_operations import Named, NotFollowed, Value
 
 MAX_STEPS = 2_000
 """Instructions of one run; slices that people write stay below a hundred."""
@@ -44,7 +45,7 @@ def follow(function: Json, arguments: Mapping[str, Json], given: Callable[[int],
 
     `function` is `[code, defaults, closure]`, or what Keras 3 makes of it; `arguments` are the layer's.
     """
-    text, defaults, closure = parts_of(function)
+    text, defaults, closure = lambda_code.parts_of(function)
     if text is None:
         return None
     readings = [(code, python) for code in code_objects.read(text) for python in PYTHONS[code.layout]]
@@ -61,20 +62,6 @@ def follow(function: Json, arguments: Mapping[str, Json], given: Callable[[int],
     return None
 
 
-def parts_of(function: Json) -> tuple[str | None, Json, Json]:
-    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
-    if isinstance(function, Mapping):
-        config = function.get("config")
-        if not isinstance(config, Mapping):
-            return None, None, None
-        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
-    elif isinstance(function, Sequence) and not isinstance(function, str):
-        text, defaults, closure = (*function, None, None, None)[:3]
-    else:
-        return None, None, None
-    return (text if isinstance(text, str) else None), defaults, closure
-
-
 def _arguments(code: CodeObject, defaults: Json, arguments: Mapping[str, Json], given: Value) -> dict[str, Value]:
     """The function's locals as it begins: the tensor first, the layer's arguments by name, what has a default."""
     names = code.locals[: code.arguments + code.keyword_only]
@@ -88,9 +75,6 @@ def _arguments(code: CodeObject, defaults: Json, arguments: Mapping[str, Json], 
     if set(names) != set(local):
         raise NotFollowed
     return local
-
-
-Entry = TypeVar("Entry")
 
 
 class _Null:
@@ -138,8 +122,7 @@ class _Run:
     def _open(self) -> None:
         """What every function begins with since 3.11: its captured variables, and RESUME 0."""
         if self._is_new:
-            captured = [Instruction("COPY_FREE_VARS", len(self._code.free))] if self._code.free else []
-            for expected in (*captured, Instruction("RESUME")):
+            for expected in opening(len(self._code.free)):
                 instruction, self._next = at_offset(self._python, self._code.code, self._next)
                 if instruction != expected:
                     raise Impossible
@@ -192,10 +175,10 @@ class _Run:
         self._push(self._constant(index))
 
     def _constant(self, index: int) -> Value:
-        return _value(_entry(self._code.constants, index))
+        return _value(entry(self._code.constants, index))
 
     def _name_of_local(self, index: int) -> str:
-        return _entry(self._code.slots if self._is_new else self._code.locals, index)
+        return entry(self._code.slots if self._is_new else self._code.locals, index)
 
     def _load_fast(self, index: int) -> None:
         name = self._name_of_local(index)
@@ -210,14 +193,14 @@ class _Run:
         self._local[name] = self._pop()
 
     def _load_deref(self, index: int) -> None:
-        name = _entry(self._code.slots, index)
+        name = entry(self._code.slots, index)
         place = self._code.free.index(name) if name in self._code.free else len(self._cells)
         if place >= len(self._cells):
             raise NotFollowed
         self._push(self._cells[place])
 
     def _load_global(self, argument: int) -> None:
-        name = _entry(self._code.names, argument >> 1 if self._is_new else argument)
+        name = entry(self._code.names, argument >> 1 if self._is_new else argument)
         if name in {"True", "False"} and self._code.layout == "2":
             self._push(name == "True")
             return
@@ -233,7 +216,7 @@ class _Run:
     def _load_attr(self, argument: int) -> None:
         of = self._pop()
         has_bit = self._python.version in {"3.12", "3.13"}
-        value = operations.attribute(of, _entry(self._code.names, argument >> 1 if has_bit else argument))
+        value = operations.attribute(of, entry(self._code.names, argument >> 1 if has_bit else argument))
         if has_bit:
             self._null_and(argument, value)
         else:
@@ -241,18 +224,18 @@ class _Run:
 
     def _load_method(self, index: int) -> None:
         of = self._pop()
-        self._stack += [NULL, operations.attribute(of, _entry(self._code.names, index))]
+        self._stack += [NULL, operations.attribute(of, entry(self._code.names, index))]
 
     def _import(self, index: int) -> None:
         wanted, level = self._pop(), self._pop()
-        path = _entry(self._code.names, index)
+        path = entry(self._code.names, index)
         if level not in {0, -1} or path.partition(".")[0] not in {"tensorflow", "keras", "numpy", "math"}:
             raise NotFollowed
         self._push(Named(path if wanted is not None else path.partition(".")[0]))
 
     def _import_from(self, index: int) -> None:
         self._copy(1)
-        self._push(operations.attribute(self._pop(), _entry(self._code.names, index)))
+        self._push(operations.attribute(self._pop(), entry(self._code.names, index)))
 
     # Building and taking apart
 
@@ -288,11 +271,11 @@ class _Run:
         self._push(operations.negative(self._pop()))
 
     def _compare(self, argument: int) -> None:
-        shift = {"3.12": 4, "3.13": 5}.get(self._python.version, 0)
-        right, left = self._pop(), self._pop()
-        if argument >> shift >= len(COMPARISONS):
+        symbol = comparison(self._python, argument)
+        left, right = self._pop_many(2)
+        if symbol is None:
             raise NotFollowed
-        self._push(operations.binary(COMPARISONS[argument >> shift], left, right))
+        self._push(operations.binary(symbol, left, right))
 
     # Branches
 
@@ -423,12 +406,6 @@ class _Run:
     }
 
 
-def _entry(values: Sequence[Entry], index: int) -> Entry:
-    if index >= len(values):
-        raise Impossible
-    return values[index]
-
-
 def _text(value: Value) -> str:
     if not isinstance(value, str):
         raise NotFollowed
@@ -447,6 +424,3 @@ def _value(constant: Constant) -> Value:
     if isinstance(constant, tuple):
         return tuple(_value(part) for part in constant)
     return constant.decode("ascii", "replace") if isinstance(constant, bytes) else constant
-
-
-__all__ = ["Rows", "follow", "parts_of"]

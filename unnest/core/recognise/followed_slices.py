@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.model import Json
-from unnest.core.recognise import code_rows, layer_facts
-from unnest.core.recognise.row_operations import Rows
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.row_operations import Rows, Value
 from unnest.core.recognise.slice_claims import Claim, Slice, Told
 
 ROWS_A_PART, MANY = 700, 12
@@ -53,16 +52,9 @@ def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | N
 
     `dealt_out`: every tower holds each k-th row. A merge must give all rows back in order, and nothing else.
     """
-    if not layer_facts.is_function(layer):
-        return None
     numbers = range(towers * 2)
     parts = [numbers[k::towers] if dealt_out else numbers[2 * k : 2 * k + 2] for k in range(towers)]
-    settings = layer.settings
-    value = code_rows.follow(
-        settings.get("function"),
-        _mapping(settings.get("arguments")),
-        lambda rank: [Rows(tuple(part), rank) for part in parts],
-    )
+    value = _followed(layer, lambda rank: [Rows(tuple(part), rank) for part in parts])
     if not isinstance(value, Rows):
         return None
     if value.change:
@@ -74,13 +66,7 @@ def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
     parts = []
     for layer, _, output in lane:
-        settings = layer.settings
-        arguments = settings.get("arguments")
-        if not layer_facts.is_function(layer):
-            return None
-        value = code_rows.follow(
-            settings.get("function"), _mapping(arguments), lambda rank: Rows(tuple(range(count)), rank)
-        )
+        value = _followed(layer, lambda rank: Rows(tuple(range(count)), rank))
         if isinstance(value, list) and output < len(value):
             value = value[output]
         if not isinstance(value, Rows):
@@ -89,5 +75,11 @@ def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:
     return parts
 
 
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
+def _followed(layer: Layer, given: Callable[[int], Value]) -> Value | None:
+    """What a layer's stored code returns for `given(rank)`; None where there is none, or nobody can tell."""
+    if not layer_facts.is_function(layer):
+        return None
+    from unnest.core.recognise import code_rows  # with the tables of nine Pythons, which most graphs do not need
+
+    arguments = layer.settings.get("arguments")
+    return code_rows.follow(layer.settings.get("function"), arguments if isinstance(arguments, Mapping) else {}, given)

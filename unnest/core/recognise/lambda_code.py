@@ -30,23 +30,24 @@ class Code:
 
 def code(function: Json) -> Code | None:
     """The facts of a Lambda's stored function; None where it is stored by name, or not readable."""
-    text, closure = _stored(function)
+    text, _, closure = parts_of(function)
     if text is None:
         return None
     return next((_facts(reading, bool(closure)) for reading in code_objects.read(text)), None)
 
 
-def _stored(function: Json) -> tuple[str | None, Json]:
-    """Code and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
+def parts_of(function: Json) -> tuple[str | None, Json, Json]:
+    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
     if isinstance(function, Mapping):
         config = function.get("config")
-        if isinstance(config, Mapping) and isinstance(config.get("code"), str):
-            return str(config["code"]), config.get("closure")
-        return None, None
-    if isinstance(function, Sequence) and not isinstance(function, str) and function:
-        text, _, closure = (*function, None, None)[:3]
-        return (text if isinstance(text, str) else None), closure
-    return None, None
+        if not isinstance(config, Mapping):
+            return None, None, None
+        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
+    elif isinstance(function, Sequence) and not isinstance(function, str):
+        text, defaults, closure = (*function, None, None, None)[:3]
+    else:
+        return None, None, None
+    return (text if isinstance(text, str) else None), defaults, closure
 
 
 def _facts(code: CodeObject, captures: bool) -> Code:

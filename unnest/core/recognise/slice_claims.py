@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json
-from unnest.core.recognise import layer_facts
+from unnest.core.recognise import lambda_code, layer_facts
 from unnest.core.recognise.layer_facts import Number, Place
 
 Numbers: TypeAlias = Mapping[Place, Number]
@@ -179,7 +179,7 @@ def _numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
 def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
     """Those of a stored function; a default counts unless an argument of the layer replaces it."""
     function = layer.settings.get("function")
-    defaults, closure = _stored_with(function)
+    _, defaults, closure = lambda_code.parts_of(function)
     is_object = isinstance(function, Mapping)
     given, code = layer.settings.get("arguments"), layer_facts.stored_code(layer)
     names = set(given) if isinstance(given, Mapping) else set()
@@ -197,17 +197,6 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
 
 CELLS: tuple[Place, ...] = (("function", "closure"), ("function", 2))
 """Where the cells of a closure are, among the places of a slice's numbers."""
-
-
-def _stored_with(function: Json) -> tuple[Json, Json]:
-    """A stored function's defaults and closure: `[code, defaults, closure]`, in Keras 3 an object of these."""
-    if isinstance(function, Mapping):
-        config = function.get("config")
-        return (config.get("defaults"), config.get("closure")) if isinstance(config, Mapping) else (None, None)
-    if isinstance(function, Sequence) and not isinstance(function, str):
-        _, defaults, closure = (*function, None, None, None)[:3]
-        return defaults, closure
-    return None, None
 
 
 def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Place, Number]]:

@@ -6,7 +6,7 @@ No jump, loop, handler, generator, inner function or effect is understood: such 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from unnest.core.code_objects import CodeObject, Constant
 from unnest.core.keras3.lambdas import calls, operators
@@ -21,15 +21,13 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.opcodes import COMPARISONS, Impossible, Instruction, Python, instructions
+from unnest.core.opcodes import Impossible, Instruction, Python, comparison, entry, instructions, opening
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function; real lambdas stay below a hundred."""
 
 MAX_WORK = 100_000
 """Values that one run takes from the stack, with all that lists hold, and a share of their text."""
-
-Entry = TypeVar("Entry")
 
 PYTHON_2_NAMES = {"True": True, "False": False}
 """What became constants with Python 3."""
@@ -147,25 +145,25 @@ class Machine:
 
     def _constant(self, index: int) -> Value:
         if index not in self._constants:
-            self._constants[index] = _value(_entry(self._code.constants, index), self._code.layout == "2")
+            self._constants[index] = _value(entry(self._code.constants, index), self._code.layout == "2")
         return self._constants[index]
 
     def _load_fast(self, index: int) -> None:
         names = self._code.slots if self._code.layout == "3.11" else self._code.locals
-        name = _entry(names, index)
+        name = entry(names, index)
         if name not in self._local:
             raise Impossible if name not in self._code.cells else NotUnderstood("a cell")
         self._push(self._local[name])
 
     def _store_fast(self, index: int) -> None:
         names = self._code.slots if self._code.layout == "3.11" else self._code.locals
-        name = _entry(names, index)
+        name = entry(names, index)
         if name not in self._code.locals or name in self._code.cells:
             raise NotUnderstood("a cell")
         self._local[name] = self._pop()
 
     def _load_deref(self, index: int) -> None:
-        name = _entry(self._code.slots, index)
+        name = entry(self._code.slots, index)
         if name not in self._code.free:
             raise NotUnderstood("a variable that inner functions share")
         place = self._code.free.index(name)
@@ -177,7 +175,7 @@ class Machine:
         self._null_and(argument, self._named)
 
     def _named(self, index: int) -> Value:
-        text = _entry(self._code.names, index)
+        text = entry(self._code.names, index)
         if self._code.layout == "2" and text in PYTHON_2_NAMES:
             return constant(PYTHON_2_NAMES[text])
         return calls.named(text, self._dialect)
@@ -194,7 +192,7 @@ class Machine:
         of = self._pop()
 
         def attribute(index: int) -> Value:
-            return calls.attribute(of, _entry(self._code.names, index))
+            return calls.attribute(of, entry(self._code.names, index))
 
         if self._python.version == "3.11":
             self._push(attribute(argument))
@@ -203,7 +201,7 @@ class Machine:
 
     def _load_method(self, index: int) -> None:
         of = self._pop()
-        self._push(Null(), calls.attribute(of, _entry(self._code.names, index)))
+        self._push(Null(), calls.attribute(of, entry(self._code.names, index)))
 
     # Building and taking apart
 
@@ -238,13 +236,13 @@ class Machine:
         self._push(operators.subscript(of, key))
 
     def _compare(self, argument: int) -> None:
-        shift = {"3.12": 4, "3.13": 5}.get(self._python.version, 0)
         if self._python.version == "3.13" and argument & TO_BOOL:
             raise NotUnderstood("a truth value")
-        if argument >> shift >= len(COMPARISONS):
+        symbol = comparison(self._python, argument)
+        if symbol is None:
             raise NotUnderstood("a membership or identity test")
         left, right = self._pop_many(2)
-        self._push(operators.compare(COMPARISONS[argument >> shift], left, right))
+        self._push(operators.compare(symbol, left, right))
 
     # Calls
 
@@ -358,8 +356,7 @@ class Machine:
 
 def _after_resume(stream: Iterator[Instruction | None], free: int) -> Iterator[Instruction | None]:
     """What follows the opening of a function since 3.11: the captured variables, then RESUME 0, once."""
-    opening = [Instruction("COPY_FREE_VARS", free)] if free else []
-    for expected in (*opening, Instruction("RESUME")):
+    for expected in opening(free):
         instruction = next(stream, None)
         if instruction is None:
             yield None
@@ -370,12 +367,6 @@ def _after_resume(stream: Iterator[Instruction | None], free: int) -> Iterator[I
         if instruction is not None and instruction.name in {"RESUME", "COPY_FREE_VARS"}:
             raise Impossible
         yield instruction
-
-
-def _entry(values: Sequence[Entry], index: int) -> Entry:
-    if index >= len(values):
-        raise Impossible
-    return values[index]
 
 
 def _texts(value: Value) -> tuple[str, ...]:
