@@ -18,6 +18,7 @@ from unnest.core.opcodes import PYTHONS, Impossible, Instruction, Python, at_off
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise import row_operations as operations
 from unnest.core.recognise.row_operations import Named, NotFollowed, Value
+from unnest.core.value_stack import ValueStack
 
 MAX_STEPS = 2_000
 """Instructions of one run; slices that people write stay below a hundred."""
@@ -84,13 +85,13 @@ class _Null:
 NULL = _Null()
 
 
-class _Run:
+class _Run(ValueStack[Value]):
     """One run of one function's code as one Python means it."""
 
     def __init__(self, python: Python, code: CodeObject, local: Mapping[str, Value], cells: Sequence[Value]) -> None:
+        super().__init__()
         self._python, self._code, self._cells = python, code, cells
         self._local = dict(local)
-        self._stack: list[Value] = []
         self._keywords: tuple[str, ...] = ()
         self._next = 0
 
@@ -135,35 +136,6 @@ class _Run:
             self._STEPS[instruction.name](self, instruction.argument)
         else:
             raise NotFollowed
-
-    def _push(self, value: Value) -> None:
-        self._stack.append(value)
-
-    def _pop(self) -> Value:
-        return self._pop_many(1)[0]
-
-    def _pop_many(self, count: int) -> list[Value]:
-        """The last `count`, in the order they were pushed."""
-        start = len(self._stack) - count
-        if start < 0:
-            raise Impossible
-        values = self._stack[start:]
-        del self._stack[start:]
-        return values
-
-    def _rotate(self, count: int) -> None:
-        values = self._pop_many(count)
-        self._stack += [values[-1], *values[:-1]]
-
-    def _copy(self, depth: int) -> None:
-        if not 1 <= depth <= len(self._stack):
-            raise Impossible
-        self._push(self._stack[-depth])
-
-    def _swap(self, depth: int) -> None:
-        if not 1 <= depth <= len(self._stack):
-            raise Impossible
-        self._stack[-1], self._stack[-depth] = self._stack[-depth], self._stack[-1]
 
     # Names and constants
 
@@ -364,8 +336,8 @@ class _Run:
         "ROT_THREE": lambda self, _: self._rotate(3),
         "ROT_FOUR": lambda self, _: self._rotate(4),
         "DUP_TOP": lambda self, _: self._copy(1),
-        "COPY": _copy,
-        "SWAP": _swap,
+        "COPY": lambda self, depth: self._copy(depth),
+        "SWAP": lambda self, depth: self._swap(depth),
         "PUSH_NULL": lambda self, _: self._push(NULL),
         "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,

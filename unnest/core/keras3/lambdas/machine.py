@@ -22,6 +22,7 @@ from unnest.core.keras3.lambdas.values import (
     items,
 )
 from unnest.core.opcodes import Impossible, Instruction, Python, comparison, entry, instructions, opening
+from unnest.core.value_stack import ValueStack
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function; real lambdas stay below a hundred."""
@@ -36,18 +37,18 @@ TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
 
 
-class Machine:
+class Machine(ValueStack[Value]):
     """One run of one function's code as one Python means it."""
 
     def __init__(
         self, python: Python, code: CodeObject, dialect: Dialect, local: Mapping[str, Value], free: Sequence[Value]
     ) -> None:
+        super().__init__()
         self._python = python
         self._code = code
         self._dialect = dialect
         self._local = dict(local)
         self._free = free
-        self._stack: list[Value] = []
         self._keywords: tuple[str, ...] = ()
         self._constants: dict[int, Value] = {}
         self._work = 0
@@ -103,40 +104,16 @@ class Machine:
     # The stack
 
     def _push(self, *values: Value) -> None:
-        self._stack += values
+        super()._push(*values)
         if len(self._stack) > self._code.stack:
             raise Impossible
 
-    def _pop(self) -> Value:
-        if not self._stack:
-            raise Impossible
-        return self._pop_many(1)[0]
-
     def _pop_many(self, count: int) -> list[Value]:
-        """The last `count`, in the order they were pushed."""
-        if count > len(self._stack):
-            raise Impossible
-        start = len(self._stack) - count
-        values = self._stack[start:]
-        del self._stack[start:]
+        values = super()._pop_many(count)
         self._work += sum(value.size if isinstance(value, Items) else 1 + len(value.text) // 50 for value in values)
         if self._work > MAX_WORK:
             raise NotUnderstood("more work than anyone's function")
         return values
-
-    def _rotate(self, count: int) -> None:
-        values = self._pop_many(count)
-        self._push(values[-1], *values[:-1])
-
-    def _copy(self, depth: int) -> None:
-        if not 1 <= depth <= len(self._stack):
-            raise Impossible
-        self._push(self._stack[-depth])
-
-    def _swap(self, depth: int) -> None:
-        if not 1 <= depth <= len(self._stack):
-            raise Impossible
-        self._stack[-1], self._stack[-depth] = self._stack[-depth], self._stack[-1]
 
     # Names and constants
 
@@ -318,8 +295,8 @@ class Machine:
         "ROT_THREE": lambda self, _: self._rotate(3),
         "ROT_FOUR": lambda self, _: self._rotate(4),
         "DUP_TOP": lambda self, _: self._copy(1),
-        "COPY": _copy,
-        "SWAP": _swap,
+        "COPY": lambda self, depth: self._copy(depth),
+        "SWAP": lambda self, depth: self._swap(depth),
         "PUSH_NULL": lambda self, _: self._push(Null()),
         "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,
