@@ -10,9 +10,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "..", "fixtures", "slice_code"))
 sys.dont_write_bytecode = True
 
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
-from sources import SOURCES  # noqa: E402
+import numpy as np
+import tensorflow as tf
+from sources import SOURCES
 
 OUT, STACK = sys.argv[1:]
 if STACK.startswith("tf"):
