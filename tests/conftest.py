@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,12 +14,24 @@ from hypothesis import settings
 
 from tests import makeh5
 
-# How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("unnest", deadline=None)
-settings.load_profile("unnest")
+# How long an example takes says how busy the machine is, not whether the code is right. HYPOTHESIS_PROFILE=thorough
+# looks at more of them.
+settings.register_profile("unnest", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "unnest"))
 
 #: The room that needs the tensorflow extra; without it, everything else is still tested.
 collect_ignore = [] if find_spec("tensorflow") else ["keras"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is marked slow runs where it is asked for: `pytest -m slow PATH`."""
+    if "slow" in (config.getoption("-m") or ""):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: asked for with -m slow"))
+
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 

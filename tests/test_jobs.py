@@ -232,3 +232,33 @@ def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: P
     assert {n for n in left if n.startswith(".")} == set()
     for name in sorted(left - {f"{n}.h5" for n in "abcdef"}):
         assert unnest.inspect(tmp_path / name).verdict == "clean"
+
+
+class InterruptedInACallback:
+    """A signal comes while Python lets go of an object, from where no exception gets out."""
+
+    def __call__(self, task: int, meter: Meter | None) -> int:
+        """The task."""
+        del meter
+
+        class Kept:
+            def __del__(self) -> None:
+                signal.raise_signal(signal.SIGTERM)
+                for _ in range(1000):  # handlers run between two instructions
+                    pass
+
+        Kept()
+        return task
+
+    def lost(self, task: int, why: str) -> int:
+        """Less than any task."""
+        del why
+        return -1 - task
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+def test_an_interrupt_in_a_callback_ends_a_process_without_a_word() -> None:
+    """Python shows a traceback of whatever cannot come through."""
+    work = "from tests.test_jobs import *; print([r for _, r in in_order([1], InterruptedInACallback(), 1)])"
+    done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[-2]\n", "")

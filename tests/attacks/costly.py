@@ -392,9 +392,8 @@ def keys_of_100_kb_that_share_a_prefix(folder: Path) -> Path:
     """Each entry is a few bytes and a name of 100 kB."""
     body = varint(0) + varint(0) + varint(0)
     body += varint(0) + varint(100_000) + varint(0) + b"k" * 100_000
-    for k in range(400_000):
-        fresh = k.to_bytes(4, "big")
-        body += varint(100_000) + varint(4) + varint(0) + fresh
+    shared = varint(100_000) + varint(4) + varint(0)
+    body += b"".join(shared + k.to_bytes(4, "big") for k in range(400_000))
     body += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
     data = body + sstable.masked_crc(body).to_bytes(4, "little")
     return _checkpoint(folder, _whole(data, [(b"\xff", 0, len(data) - 5)]))

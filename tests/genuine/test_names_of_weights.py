@@ -58,7 +58,7 @@ def test_there_are_lists() -> None:
     assert len(lists()) > 100
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_shuffled_names_give_what_the_positions_give_or_a_refusal(data: st.DataObject) -> None:
     """Whatever names a file gives its weights, a layer gets those that Keras put in its place."""

@@ -15,14 +15,8 @@ HERE = Path(__file__).parent
 DEVICES = 8
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "tensorflow: needs the tensorflow extra")
-    config.addinivalue_line("markers", "slow: exhaustive, not run in CI")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = find_spec("tensorflow") is None
-    exhaustive = "slow" in (config.getoption("-m") or "")
     for item in items:
         if HERE not in item.path.parents:
             continue
@@ -31,8 +25,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.filterwarnings("default"), append=False)
         if missing:
             item.add_marker(pytest.mark.skip(reason="tensorflow is not installed (extra: tensorflow)"))
-        elif item.get_closest_marker("slow") and not exhaustive:
-            item.add_marker(pytest.mark.skip(reason="exhaustive: run with -m slow"))
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,6 @@ from tests.property.models import Entry, Layer, Model, Shape, Sym, Weight, Write
 from unnest.core.model import Tensor
 
 SETTINGS = settings(
-    max_examples=40,
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from tests.property.lookalikes import FLAWS, Flaw, lookalike
 from tests.property.strategies import SETTINGS, recipes
@@ -12,7 +12,7 @@ from unnest.core.plan import plan
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-@settings(SETTINGS, max_examples=30)
+@SETTINGS
 @given(case=cases(recipes(depth=1), where=("whole",), levels=1))
 def test_a_lookalike_is_clean(case: Case, flaw: Flaw) -> None:
     """It computes something else than its template would."""

@@ -13,7 +13,7 @@ from tests.layer_cases import cases, stacks
 #: Stack -> the cases that Keras 3 cannot hold.
 TABLE = Path(__file__).with_name("refused_cases.json")
 #: Cases of a stack that are looked at here; tests/slow looks at all.
-STRIDE = 4
+STRIDE = 12
 
 
 @pytest.mark.parametrize("stack", stacks())
