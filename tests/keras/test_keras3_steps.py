@@ -43,7 +43,11 @@ def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
     return read
 
 
-@pytest.mark.parametrize("stack", STACKS)
+#: The others run in the slow suite: each stack loads TensorFlow anew.
+SAMPLE = ("k122", "k224", "tf23")
+
+
+@pytest.mark.parametrize("stack", [s if s in SAMPLE else pytest.param(s, marks=pytest.mark.slow) for s in STACKS])
 def test_one_more_step(stack: str, tmp_path: Path) -> None:
     """Every optimizer that Keras 3 has too but Nadam, whose schedule is not stored."""
     wanted = {f"train-optimizer-{name}" for name in STACKS[stack]}
