@@ -25,14 +25,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import models
 
 PEAK = """
-import re, sys
-sys.argv = ["unnest", *sys.argv[1:]]
-from unnest.__main__ import main
-try:
-    main()
-finally:
+import atexit, re, sys
+def tell():
     status = open("/proc/self/status").read()
     print("peak", re.search(r"VmHWM:\\s*(\\d+)", status)[1], file=sys.stderr)
+atexit.register(tell)
+sys.argv = ["unnest", *sys.argv[1:]]
+from unnest.__main__ import main
+main()
 """
 
 

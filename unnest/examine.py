@@ -21,7 +21,7 @@ from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
-    from unnest.report.diagram import Drawing
+    from unnest.report.diagram.drawing import Drawing
 
 R = TypeVar("R", bound=Report)
 
@@ -67,7 +67,7 @@ def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices
     None where there is no graph to draw, or the file's budget does not last for it: a picture costs about what
     recognition costs. It decides nothing: what the file is has been told by the plan.
     """
-    from unnest.report.diagram import draw
+    from unnest.report.diagram.drawing import draw
 
     before = source.stored.architecture or architecture
     after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from unnest.errors import Failed, Refused, UsageError
 from unnest.files import atomic, replaceable
-from unnest.report import diagram
 from unnest.report.result import Report
 
 
@@ -21,13 +20,15 @@ def check_suffix(option: str, place: str, suffixes: Iterable[str]) -> str:
 
 def write_diagram(place: str, report: Report, *, force: bool) -> None:
     """Draw the model of a report. Raises Refused or Failed, in one line."""
-    suffix = check_suffix("--diagram", place, diagram.RENDERERS)
+    from unnest.report.diagram.renderers import RENDERERS  # not for reports alone
+
+    suffix = check_suffix("--diagram", place, RENDERERS)
     if report.drawing is None:
         raise Refused(
             "nothing-to-draw",
             f"{report.path}: no graph of layers is stored, and no wrapper was found to draw; try --architecture",
         )
-    write(place, diagram.RENDERERS[suffix](report.drawing, report.path), [report.path], force=force)
+    write(place, RENDERERS[suffix](report.drawing, report.path), [report.path], force=force)
 
 
 def write_scan(place: str, reports: Sequence[Report], *, force: bool) -> None:

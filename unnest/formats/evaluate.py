@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from unnest.core.model import Tensor
 from unnest.formats.base import BLOCK, Source
 
-Array = npt.NDArray[np.generic]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[np.generic]"
 Arguments = Sequence[float]
 
 

@@ -13,7 +13,7 @@ from unnest.core.model import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.report.diagram import Drawing
+    from unnest.report.diagram.drawing import Drawing
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
 

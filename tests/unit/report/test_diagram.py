@@ -16,7 +16,9 @@ from tests import makeh5
 from unnest.core.model import Stored, Wrapper
 from unnest.core.plan import plan
 from unnest.repair import inspect
-from unnest.report.diagram import RENDERERS, Drawing, draw, tree
+from unnest.report.diagram import tree
+from unnest.report.diagram.drawing import Drawing, draw
+from unnest.report.diagram.renderers import RENDERERS
 
 #: A name that each of the renderers would obey if it could.
 EVIL = '</text><script>alert(1)</script>"]; end %%{init}%% `x` \x1b[31m \u202e'

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
-from unnest.core.keras3.lambdas.values import UNKNOWN
-from unnest.core.keras3.op_nodes import Input, OpNode, Part
+from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from unnest.core.model import Json, JsonObject
 
+UNKNOWN = "an unknown dtype"
+"""Of what somebody's own code gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Input:

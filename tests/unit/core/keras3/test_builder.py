@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.builder import Builder, dtype_of
-from unnest.core.keras3.lambdas.values import UNKNOWN
-from unnest.core.keras3.op_nodes import Input, OpNode, Part
+from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import Arguments, Known, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor

@@ -13,7 +13,6 @@ from unnest.core.keras3.lambdas.values import (
     NUMPY,
     RANK,
     UNARY,
-    UNKNOWN,
     Array,
     Const,
     Items,
@@ -34,7 +33,7 @@ from unnest.core.keras3.lambdas.values import (
     number,
     operation,
 )
-from unnest.core.keras3.op_nodes import Operand
+from unnest.core.keras3.op_nodes import UNKNOWN, Operand
 from unnest.core.model import Json
 
 FLOAT = "float32"

@@ -29,9 +29,6 @@ MAX_INTEGER = 2**31 - 1
 MAX_FLOAT = 3e38
 """Nearly the largest of 32 bits."""
 
-UNKNOWN = "an unknown dtype"
-"""Of what somebody's own code gives."""
-
 ATOM, UNARY, COMPARISON = 10, 8, 1
 RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
 """How tightly an operator binds, for the parentheses of the text."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3 import expressed, keras_1, operations, stored_functions
+from unnest.core.keras3 import expressed, keras_1
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
@@ -97,6 +97,18 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     return plain_layer(kind, settings, name, weights, context)
 
 
+def _stored_function(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    from unnest.core.keras3 import stored_functions  # it, and all that reads stored code, for models that hold some
+
+    return stored_functions.rule(kind, config, name, weights, context)
+
+
+def _operation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    from unnest.core.keras3 import operations  # it reads calls as stored code is read
+
+    return operations.rule(kind, config, name, weights, context)
+
+
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.
 RULES: dict[str, Rule] = {
     "InputLayer": inputs.input_layer,
@@ -123,8 +135,8 @@ RULES: dict[str, Rule] = {
     "Softmax": activation_layers.softmax,
     "UpSampling2D": preprocessing.upsampling_2d,
     "RNN": recurrent.rnn,
-    "Lambda": stored_functions.rule,
-    **dict.fromkeys(("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"), operations.rule),
+    "Lambda": _stored_function,
+    **dict.fromkeys(("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"), _operation),
     "LocallyConnected1D": expressed.locally_connected,
     "LocallyConnected2D": expressed.locally_connected,
     "MaxoutDense": expressed.maxout,

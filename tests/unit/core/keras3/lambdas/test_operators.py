@@ -10,7 +10,6 @@ import pytest
 
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.values import (
-    UNKNOWN,
     Const,
     Items,
     Name,
@@ -23,7 +22,7 @@ from unnest.core.keras3.lambdas.values import (
     constant,
     items,
 )
-from unnest.core.keras3.op_nodes import Input, OpNode
+from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode
 from unnest.core.model import Json
 
 NUMPY = "keras.src.ops.numpy"
