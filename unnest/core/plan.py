@@ -14,7 +14,7 @@ from unnest.core.architecture import (
     is_model,
     model_name,
     read,
-    tidy,
+    renumber_shared_objects,
 )
 from unnest.core.assign.flat_list import Ambiguous, Share, placed_by_order, split
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -111,8 +111,8 @@ def _carried(parallel: Plan, start: unwrap.Level, done: unwrap.Done) -> Plan:
     if wrong := _wrong_shapes(done.level):
         return replace(parallel, refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
-        architecture=tidy(start.model, done.level.model) if stored.contents != "weights" else None,
-        training=compile_config.renamed(stored.training, done.outputs),
+        architecture=renumber_shared_objects(start.model, done.level.model) if stored.contents != "weights" else None,
+        training=compile_config.with_output_names(stored.training, done.outputs),
         groups=groups,
         optimizer=state,
     )

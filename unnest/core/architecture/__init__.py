@@ -14,7 +14,7 @@ from unnest.core.architecture.models import (
     replace_children,
     snake_case,
 )
-from unnest.core.architecture.shared_objects import tidy
+from unnest.core.architecture.shared_objects import renumber_shared_objects
 
 __all__ = [
     "NotAGraph",
@@ -27,7 +27,7 @@ __all__ = [
     "layer_name",
     "model_name",
     "read",
+    "renumber_shared_objects",
     "replace_children",
     "snake_case",
-    "tidy",
 ]

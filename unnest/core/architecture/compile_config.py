@@ -8,10 +8,10 @@ from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Tensor
 
 NOT_BY_OUTPUT = ("optimizer_config", "optimizer")
-"""Settings whose keys are never output names."""
+"""Settings that hold the optimizer: their keys are never output names."""
 
 
-def renamed(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
+def with_output_names(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
     """The compile settings with losses, metrics and weights under the template's output names.
 
     `outputs` leads from merge layer names to template output names.
@@ -64,28 +64,29 @@ def output_names(layers: Sequence[str]) -> list[str]:
 def reordered(state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence[Tensor]) -> tuple[Tensor, ...] | None:
     """The optimizer state for trained weights in another order; None where its layout is not clear.
 
-    The state begins with scalars of its own. Then come either slot after slot, each with a tensor
-    per trained weight, or (TensorFlow 2.15 on) weight after weight, each with all its slots.
+    `before` and `after` are the same trained weights in the order that `state` is for, and in the new one. The state
+    begins with up to three scalars of its own. Then come either slot after slot, each with a tensor per trained
+    weight, or (TensorFlow 2.15 on) weight after weight, each with all its slots.
     """
     if not before or sorted(t.ref for t in before) != sorted(t.ref for t in after):
         return None
-    place = {tensor.ref: index for index, tensor in enumerate(before)}
-    order = [place[tensor.ref] for tensor in after]
+    rank = {tensor.ref: index for index, tensor in enumerate(before)}
+    order = [rank[tensor.ref] for tensor in after]
     layouts = []
-    for lead in range(min(4, len(state) + 1)):
-        slots, left = divmod(len(state) - lead, len(before))
-        if left or any(t.shape for t in state[:lead]):
+    for scalars in range(min(4, len(state) + 1)):
+        slots, remainder = divmod(len(state) - scalars, len(before))
+        if remainder or any(t.shape for t in state[:scalars]):
             continue
-        body = state[lead:]
+        body = state[scalars:]
         by_slot = [body[s * len(before) : (s + 1) * len(before)] for s in range(slots)]
         by_weight = [body[w * slots : (w + 1) * slots] for w in range(len(before))]
-        if all(_alike(block, before) for block in by_slot):
-            layouts.append((*state[:lead], *(block[i] for block in by_slot for i in order)))
+        if all(_is_slot(block, before) for block in by_slot):
+            layouts.append((*state[:scalars], *(block[i] for block in by_slot for i in order)))
         if all(t.shape == w.shape for block, w in zip(by_weight, before, strict=True) for t in block):
-            layouts.append((*state[:lead], *(t for i in order for t in by_weight[i])))
+            layouts.append((*state[:scalars], *(t for i in order for t in by_weight[i])))
     return layouts[0] if layouts and all(layout == layouts[0] for layout in layouts) else None
 
 
-def _alike(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
-    """A slot has its weight's shape; one that the optimizer does not use is a single number."""
+def _is_slot(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
+    """Whether a tensor per weight is a slot: of its weight's shape, or (1,) where the optimizer does not use it."""
     return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(t.shape == (1,) for t in block)

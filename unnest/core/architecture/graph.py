@@ -37,7 +37,7 @@ class CallId(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of a layer: the tensors it reads, positional ones first, and its stored form."""
+    """One call of a layer: the tensors it reads, positional ones first, and its JSON (an entry of `inbound_nodes`)."""
 
     reads: tuple[Ref, ...]
     stored: Json = None
@@ -88,18 +88,21 @@ class Graph:
             for rank, call in enumerate(layer.calls):
                 yield CallId(layer.name, rank), call
 
-    def call(self, at: CallId) -> Call:
-        """The call of that name and rank."""
-        return self.layers[at.layer].calls[at.rank]
+    def call(self, call_id: CallId) -> Call:
+        """One call. Raises KeyError or IndexError where there is none."""
+        return self.layers[call_id.layer].calls[call_id.rank]
 
     @cached_property
     def readers(self) -> Mapping[CallId, tuple[tuple[CallId, Ref], ...]]:
-        """Who reads the outputs of each call (the model's own outputs are not among them)."""
-        found: dict[CallId, list[tuple[CallId, Ref]]] = {}
-        for at, call in self.calls():
+        """For each call whose outputs are read: the calls that read them, with the tensor that each reads.
+
+        The model's own outputs are not among the readers.
+        """
+        readers: dict[CallId, list[tuple[CallId, Ref]]] = {}
+        for call_id, call in self.calls():
             for ref in dict.fromkeys(call.reads):
-                found.setdefault(ref.call, []).append((at, ref))
-        return {at: tuple(users) for at, users in found.items()}
+                readers.setdefault(ref.call, []).append((call_id, ref))
+        return {call_id: tuple(reads) for call_id, reads in readers.items()}
 
 
 def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]) -> list[str]:
@@ -112,10 +115,10 @@ def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref],
     met, finished = _walk_back(reads, outputs)
     depth_of_call: dict[CallId, int] = {}
     depth_of_layer: dict[str, int] = {}
-    for at in reversed(finished):
-        depth = max(depth_of_call.get(at, 0), depth_of_layer.get(at.layer, 0))
-        depth_of_layer[at.layer] = depth_of_call[at] = depth
-        for ref in reads(at):
+    for call_id in reversed(finished):
+        depth = max(depth_of_call.get(call_id, 0), depth_of_layer.get(call_id.layer, 0))
+        depth_of_layer[call_id.layer] = depth_of_call[call_id] = depth
+        for ref in reads(call_id):
             depth_of_call[ref.call] = max(depth + 1, depth_of_call.get(ref.call, 0))
     for ref in inputs:
         if ref.layer not in depth_of_layer:
@@ -125,7 +128,7 @@ def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref],
 
 def _walk_back(reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref]) -> tuple[dict[str, int], list[CallId]]:
     """Layers in the order first met, calls in the order finished. Without recursion: graphs are deep."""
-    met: dict[str, int] = {}
+    layer_order: dict[str, int] = {}
     entered: set[CallId] = set()
     finished: list[CallId] = []
     for output in outputs:
@@ -136,12 +139,12 @@ def _walk_back(reads: Callable[[CallId], Iterable[Ref]], outputs: Iterable[Ref])
             if ref is not None:
                 if ref.call not in entered:
                     entered.add(ref.call)
-                    met.setdefault(ref.layer, len(met))
+                    layer_order.setdefault(ref.layer, len(layer_order))
                     stack.append((ref.call, pending))
                     pending = iter(tuple(reads(ref.call)))
             elif stack:
-                at, pending = stack.pop()
-                finished.append(at)
+                call_id, pending = stack.pop()
+                finished.append(call_id)
             else:
                 break
-    return met, finished
+    return layer_order, finished

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from unnest.budget import remembered, spend
 from unnest.core import json_tree
@@ -12,14 +11,11 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
 from unnest.core.model import Json, JsonObject
 
-#: What a layer, and each of its calls, costs whenever a graph is read.
+#: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
 STEPS_A_LAYER = 20
 
-#: What Keras calls a model that is stored with its layers.
-OF_LAYERS = frozenset({"Sequential", "Functional", "Model"})
-
-Path: TypeAlias = tuple[str | int, ...]
-"""Where a nested model sits in a layer's entry: the keys and indices that lead to it."""
+#: Keras's own classes that are stored with their layers.
+MODEL_CLASSES = frozenset({"Sequential", "Functional", "Model"})
 
 
 class NotAGraph(ValueError):
@@ -43,8 +39,8 @@ def is_broken_model(entry: JsonObject) -> bool:
         return False
     if isinstance(config, Mapping) and "input_layers" in config and "output_layers" in config:
         return True
-    some = isinstance(layers, Sequence) and any(isinstance(e, Mapping) and "class_name" in e for e in layers)
-    return some and entry.get("class_name") in OF_LAYERS
+    holds_layers = isinstance(layers, Sequence) and any(isinstance(e, Mapping) and "class_name" in e for e in layers)
+    return holds_layers and entry.get("class_name") in MODEL_CLASSES
 
 
 def model_name(model: JsonObject) -> str:
@@ -98,13 +94,14 @@ def layer_name(entry: JsonObject) -> str:
 
 
 def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    """Layer entries by name. Raises NotAGraph where a name is missing or repeats."""
     named: dict[str, JsonObject] = {}
-    nameless = 0
+    unnamed = 0
     for entry in entries:
         if "name" not in entry and not isinstance(entry.get("config"), Mapping):
             # An old Sequential in another has no name in the file; its writer counts them.
-            nameless += 1
-            name = f"{str(entry['class_name']).lower()}_{nameless}"
+            unnamed += 1
+            name = f"{str(entry['class_name']).lower()}_{unnamed}"
         else:
             name = layer_name(entry)
         if name in named:
@@ -117,18 +114,11 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     if "input_layers" not in config:
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
     named = _named(entries)
-    bare = next((name for name, entry in named.items() if entry.get("config", {}) is None), None)
-    if bare is not None:
-        raise NotAGraph(f"{bare!r} has no config")
-    stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
-    spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
-    for name, calls in stored_calls.items():
-        if any(tensor_refs.counts_below_zero(node, named) for node in calls):
-            raise NotAGraph(f"{name!r} reads an output with a number below zero")
-    raw = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
+    stored_calls = _calls_by_layer(named)
+    raw_reads = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
     ends = [tensor_refs.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
-    first, first_at_ends = _first_numbers(named, raw, ends, keras_3=keras_3)
+    first, first_at_ends = _first_numbers(named, raw_reads, ends, keras_3=keras_3)
 
     def ref(raw_ref: tensor_refs.RawRef, first: Mapping[str, int]) -> Ref:
         name, number, tensor = raw_ref
@@ -145,7 +135,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
             entry,
             tuple(
                 Call(tuple(ref(r, first) for r in refs), stored)
-                for refs, stored in zip(raw[name], stored_calls[name], strict=True)
+                for refs, stored in zip(raw_reads[name], stored_calls[name], strict=True)
             )
             or (Call(()),),
             first[name],
@@ -159,6 +149,19 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     return graph
 
 
+def _calls_by_layer(named: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:
+    """The stored calls of each layer entry. Raises NotAGraph where an entry has no config, or a call cannot be."""
+    without_config = next((name for name, entry in named.items() if entry.get("config", {}) is None), None)
+    if without_config is not None:
+        raise NotAGraph(f"{without_config!r} has no config")
+    stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
+    spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
+    for name, calls in stored_calls.items():
+        if any(tensor_refs.counts_below_zero(node, named) for node in calls):
+            raise NotAGraph(f"{name!r} reads an output with a number below zero")
+    return stored_calls
+
+
 def _stored_calls(entry: JsonObject) -> Sequence[Json]:
     calls = entry.get("inbound_nodes", [])
     if not isinstance(calls, Sequence) or isinstance(calls, str):
@@ -168,7 +171,7 @@ def _stored_calls(entry: JsonObject) -> Sequence[Json]:
 
 def _first_numbers(
     named: Mapping[str, JsonObject],
-    raw: Mapping[str, Sequence[Sequence[tensor_refs.RawRef]]],
+    raw_reads: Mapping[str, Sequence[Sequence[tensor_refs.RawRef]]],
     ends: Sequence[Sequence[tensor_refs.RawRef]],
     *,
     keras_3: bool,
@@ -179,19 +182,19 @@ def _first_numbers(
     and Functional). Keras 3 does so at the ends only, and not for a Sequential.
     """
 
-    def first(name: str, numbers: set[int], default: int) -> int:
-        count = len(raw[name])
-        beyond = max(numbers, default=0) - count + 1
+    def first_number(name: str, numbers: set[int], default: int) -> int:
+        count = len(raw_reads[name])
+        lowest = max(numbers, default=0) - count + 1
         if not count:
             return 0
-        return beyond if beyond > 0 else 0 if 0 in numbers else default
+        return lowest if lowest > 0 else 0 if 0 in numbers else default
 
-    in_calls = _numbers_of(named, (group for calls in raw.values() for group in calls))
+    in_calls = _numbers_of(named, (group for calls in raw_reads.values() for group in calls))
     at_ends = _numbers_of(named, ends)
     if keras_3:
-        starts = {name: first(name, in_calls[name], 0) for name in named}
-        return starts, {name: first(name, at_ends[name], first_at_ends(named[name])) for name in named}
-    starts = {name: first(name, in_calls[name] | at_ends[name], int(is_model(named[name]))) for name in named}
+        starts = {name: first_number(name, in_calls[name], 0) for name in named}
+        return starts, {name: first_number(name, at_ends[name], first_at_ends(named[name])) for name in named}
+    starts = {name: first_number(name, in_calls[name] | at_ends[name], int(is_model(named[name]))) for name in named}
     return starts, starts
 
 
@@ -209,18 +212,19 @@ def first_at_ends(entry: JsonObject) -> int:
 
 
 def _refuse_circles(graph: Graph) -> None:
-    waiting = {at: {r.call for r in call.reads} for at, call in graph.calls()}
-    ready = [at for at, needs in waiting.items() if not needs]
+    """Raises NotAGraph where calls read one another in a circle."""
+    unread = {call_id: {r.call for r in call.reads} for call_id, call in graph.calls()}
+    ready = [call_id for call_id, needs in unread.items() if not needs]
     done = 0
     while ready:
-        at = ready.pop()
+        call_id = ready.pop()
         done += 1
-        for user, _ in graph.readers.get(at, ()):
-            if at in waiting[user]:
-                waiting[user].discard(at)
-                if not waiting[user]:
+        for user, _ in graph.readers.get(call_id, ()):
+            if call_id in unread[user]:
+                unread[user].discard(call_id)
+                if not unread[user]:
                     ready.append(user)
-    if done < len(waiting):
+    if done < len(unread):
         raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
 
 
@@ -228,16 +232,16 @@ def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     """A chain: every layer reads the one before it, the first an input that need not be stored."""
     named = _named(_with_names(entries))
     layers: dict[str, Layer] = {}
-    before: Ref | None = None
+    previous: Ref | None = None
     for (name, entry), stored in zip(named.items(), entries, strict=True):
-        calls = (Call((before,) if before else ()),)
+        calls = (Call((previous,) if previous else ()),)
         layers[name] = Layer(
             name, str(entry["class_name"]), entry.get("config"), stored, calls, is_named=entry is stored
         )
-        before = Ref(name, 0, 0)
-    first = next(iter(layers), None)
-    inputs = (Ref(first, 0, 0),) if first and is_input(layers[first].stored) else ()
-    return Graph(model_name(model), layers, inputs, (before,) if before else (), model, sequential=True)
+        previous = Ref(name, 0, 0)
+    first_layer = next(iter(layers), None)
+    inputs = (Ref(first_layer, 0, 0),) if first_layer and is_input(layers[first_layer].stored) else ()
+    return Graph(model_name(model), layers, inputs, (previous,) if previous else (), model, sequential=True)
 
 
 def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
@@ -247,8 +251,10 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
     arguments) is given a name when it is loaded: its class in snake_case, numbered from the second on. (Source: files
     of Keras 3.15 and tf_keras 2.21.)
     """
-    taken = {config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config}
-    taken |= {e["name"] for e in entries if "name" in e}
+    taken_names = {
+        config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config
+    }
+    taken_names |= {e["name"] for e in entries if "name" in e}
     named: list[JsonObject] = []
     count: dict[str, int] = {}
     for entry in entries:
@@ -260,7 +266,7 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
         while True:
             number = count[stem] = count.get(stem, -1) + 1
             name = f"{stem}_{number}" if number else stem
-            if name not in taken:
+            if name not in taken_names:
                 break
         named.append({**entry, "name": name})
     return named
@@ -273,7 +279,7 @@ def snake_case(name: str) -> str:
 
 
 def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, outputs: Json) -> JsonObject:
-    """The same model with other layers; entries, inputs and outputs are in stored form."""
+    """A functional model with other layers: their JSON entries, and the stored lists of input and output tensors."""
     config = model["config"]
     assert isinstance(config, Mapping)
     new = {**config, "layers": list(entries), "input_layers": inputs, "output_layers": outputs}
@@ -290,15 +296,15 @@ def is_input(entry: JsonObject) -> bool:
     )
 
 
-def children(entry: JsonObject) -> Iterator[tuple[Path, JsonObject]]:
-    """The models inside a layer's config (TimeDistributed's, a custom layer's), not the layer itself."""
+def children(entry: JsonObject) -> Iterator[tuple[json_tree.Path, JsonObject]]:
+    """The models inside a layer's config (TimeDistributed's, a custom layer's), each with its path in the entry."""
     within = json_tree.walk(entry.get("config"), into=lambda part: not is_model(part))
     return ((("config", *path), part) for path, part in within if is_model(part))
 
 
-def replace_children(entry: JsonObject, new: Mapping[Path, JsonObject]) -> JsonObject:
-    """The entry with other models in the places named."""
-    for path, model in new.items():
+def replace_children(entry: JsonObject, models: Mapping[json_tree.Path, JsonObject]) -> JsonObject:
+    """The layer entry with other models in its config, by their paths in the entry. Raises KeyError."""
+    for path, model in models.items():
         changed = json_tree.replace_at(entry, path, model)
         assert isinstance(changed, Mapping)  # a path never leads to the entry itself
         entry = changed

@@ -19,20 +19,20 @@ MOST_PER_OBJECT = 8
 """Objects that a writer may number for each that it shows; an RNN's cell makes it two."""
 
 
-def tidy(before: JsonObject, after: JsonObject) -> JsonObject:
+def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject:
     """A model taken out of another as its writer stores it at top level.
 
     The outer model reuses the template's input layers, so their numbers go where only one is
     left, and later objects move up; it can leave them in a Sequential in the form that a
     functional model's layers have.
     """
-    then, now = Counter(_numbers(before)), Counter(_numbers(after))
+    times_before, times_after = Counter(_numbers(before)), Counter(_numbers(after))
     numbers: dict[int, int | None] = {}
-    if now:
+    if times_after:
         numbers = _moved_up(before, after)
-        numbers.update({n: None for n, times in now.items() if times == 1 and then[n] > 1})
+        numbers.update({n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1})
         if not _is_functional(after):
-            after = _as_object(_renumbered(after, dict.fromkeys(now), stop_at_functional=True))
+            after = _as_object(_renumbered(after, dict.fromkeys(times_after), stop_at_functional=True))
     return _as_object(_renumbered(after, numbers))
 
 
@@ -52,32 +52,32 @@ def _objects(value: Json) -> Iterator[JsonObject]:
 
 
 def _numbers(value: Json) -> Iterator[int]:
-    for found in _objects(value):
-        number = found.get(SHARED)
+    for part in _objects(value):
+        number = part.get(SHARED)
         if isinstance(number, int):
             yield number
 
 
 def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
     """New numbers: as many objects come earlier now, plus those that a writer numbers but does not show."""
-    then, now = _earlier(before), _earlier(after)
-    if any(number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before))) for number in now):
+    earlier_before, earlier_after = _earlier(before), _earlier(after)
+    if any(number > MOST_PER_OBJECT * (1 + sum(1 for _ in _objects(before))) for number in earlier_after):
         return {}  # memory addresses, as Keras 3 and the zip of Keras 2 have them
-    return {number: now[number] + number - then[number] for number in now}
+    return {number: earlier_after[number] + number - earlier_before[number] for number in earlier_after}
 
 
 def _earlier(model: JsonObject) -> dict[int, int]:
     """How many objects a writer shows before it first shows the one with each number."""
-    found: dict[int, int] = {}
+    earlier: dict[int, int] = {}
     count = 0
-    for item in _objects(model):
-        number = item.get(SHARED)
+    for part in _objects(model):
+        number = part.get(SHARED)
         if not isinstance(number, int):
             count += 1
-        elif number not in found:
-            found[number] = count
+        elif number not in earlier:
+            earlier[number] = count
             count += 1
-    return found
+    return earlier
 
 
 def _renumbered(value: Json, numbers: Mapping[int, int | None], *, stop_at_functional: bool = False) -> Json:

@@ -14,13 +14,17 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TypeAlias
 
 from unnest.budget import spend
-from unnest.core.model import Json
+from unnest.core import json_tree
+from unnest.core.model import Json, JsonObject
 
-#: What each object and list of a node costs whenever it is looked through.
+#: Steps of the budget (`unnest.budget`) for each object and list of a node, whenever it is looked through.
 STEPS_A_PART = 5
 
 RawRef: TypeAlias = tuple[str, int, int]
 """Layer, node and tensor as the file numbers them."""
+
+#: Entries of a reference as Keras 1 and 2 store it: without and with call arguments.
+REF_LENGTHS = (3, 4)
 
 KERAS_3_TENSOR = "__keras_tensor__"
 
@@ -37,42 +41,46 @@ def keras_3(history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapp
 
 
 def with_dtype(node: Json, history: Json, dtype: str) -> Json:
-    """The same structure of Keras 3's, with another dtype noted for one tensor."""
-    if isinstance(node, Mapping):
-        config = node.get("config")
-        if node.get("class_name") == KERAS_3_TENSOR and isinstance(config, Mapping):
-            return {**node, "config": {**config, "dtype": dtype}} if config.get("keras_history") == history else node
-        return {key: with_dtype(part, history, dtype) for key, part in node.items()}
-    if isinstance(node, Sequence) and not isinstance(node, str):
-        return [with_dtype(part, history, dtype) for part in node]
-    return node
+    """A Keras 3 node with another `dtype` in the tensor spec whose `keras_history` is `history`."""
+
+    def change(spec: JsonObject) -> JsonObject:
+        return {**spec, "dtype": dtype} if spec.get("keras_history") == history else spec
+
+    return _with_tensor_specs(node, change)
 
 
 def with_rows(node: Json, rows: int) -> Json:
-    """The same structure of Keras 3's, where every tensor of a fixed batch is noted with this number of rows."""
-    if isinstance(node, Mapping):
-        config = node.get("config")
-        if node.get("class_name") == KERAS_3_TENSOR and isinstance(config, Mapping):
-            shape = config.get("shape")
-            if isinstance(shape, list) and shape and shape[0] is not None:
-                return {**node, "config": {**config, "shape": [rows, *shape[1:]]}}
-            return node
-        return {key: with_rows(part, rows) for key, part in node.items()}
-    if isinstance(node, Sequence) and not isinstance(node, str):
-        return [with_rows(part, rows) for part in node]
-    return node
+    """A Keras 3 node in which every tensor spec with a fixed batch has a batch of `rows`."""
+
+    def change(spec: JsonObject) -> JsonObject:
+        shape = spec.get("shape")
+        is_fixed = isinstance(shape, list) and shape and shape[0] is not None
+        return {**spec, "shape": [rows, *shape[1:]]} if isinstance(shape, list) and is_fixed else spec
+
+    return _with_tensor_specs(node, change)
+
+
+def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -> Json:
+    """The node with each tensor spec (`config` of a `__keras_tensor__`) changed."""
+
+    def changed(part: JsonObject, parts: dict[str, Json]) -> Json:
+        spec = part.get("config")
+        is_tensor = part.get("class_name") == KERAS_3_TENSOR and isinstance(spec, Mapping)
+        return {**part, "config": change(spec)} if is_tensor and isinstance(spec, Mapping) else parts
+
+    return json_tree.transform(node, changed)
 
 
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
     """Every tensor that a stored node (or an input or output list) refers to, in order."""
-    found: list[RawRef] = []
+    refs: list[RawRef] = []
 
-    def note(ref: RawRef) -> RawRef:
-        found.append(ref)
+    def collect(ref: RawRef) -> RawRef:
+        refs.append(ref)
         return ref
 
-    rewrite(node, layers, note)
-    return found
+    rewrite(node, layers, collect)
+    return refs
 
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
@@ -99,7 +107,7 @@ def without_tensors(node: Json, layers: Container[str]) -> Json:
     if not isinstance(node, Sequence) or isinstance(node, str):
         return node
     if _is_ref(node, layers):
-        return [None, *({k: without_tensors(v, layers) for k, v in rest.items()} for rest in node[3:] if rest)]  # type: ignore[union-attr] # _is_ref
+        return [None, *(without_tensors(arguments, layers) for arguments in node[3:] if arguments)]
     return [without_tensors(part, layers) for part in node]
 
 
@@ -124,7 +132,7 @@ def counts_below_zero(node: Json, layers: Container[str]) -> bool:
     if not isinstance(node, list):  # asking an abstract class takes its time, and these are asked of every node
         return False
     for entry in node:
-        if not isinstance(entry, list) or not 3 <= len(entry) <= 4:  # noqa: PLR2004 - as in the table above
+        if not isinstance(entry, list) or len(entry) not in REF_LENGTHS:
             continue
         name, number, tensor = entry[:3]
         below = (isinstance(number, int) and number < 0) or (isinstance(tensor, int) and tensor < 0)
@@ -134,7 +142,7 @@ def counts_below_zero(node: Json, layers: Container[str]) -> bool:
 
 
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
-    if not 3 <= len(node) <= 4:  # noqa: PLR2004 - the two lengths that the table above shows
+    if len(node) not in REF_LENGTHS:
         return False
     name, number, tensor, *arguments = node
     return (

@@ -16,7 +16,7 @@ def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names(
         "metrics": [{"class_name": "Mean", "config": {"name": "concatenate_1_mae"}}],
         "optimizer_config": {"class_name": "Adam", "config": {"concatenate_1": 1}},
     }
-    assert compile_config.renamed(training, {"concatenate_1": "a", "b": "b"}) == {
+    assert compile_config.with_output_names(training, {"concatenate_1": "a", "b": "b"}) == {
         "loss": {"a": "mse", "b": "mae"},
         "loss_weights": {"a": 0.5},
         "metrics": [{"class_name": "Mean", "config": {"name": "a_mae"}}],
@@ -26,8 +26,8 @@ def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names(
 
 def test_nothing_to_rename_is_the_very_object() -> None:
     training: JsonObject = {"loss": "mse"}
-    assert compile_config.renamed(training, {"a": "a"}) is training
-    assert compile_config.renamed(None, {"a": "b"}) is None
+    assert compile_config.with_output_names(training, {"a": "a"}) is training
+    assert compile_config.with_output_names(None, {"a": "b"}) is None
 
 
 @pytest.mark.parametrize(
