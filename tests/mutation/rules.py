@@ -23,14 +23,14 @@ RULES = [
     Broken(
         rule="a layer graph has no circles",
         file="core/architecture/models.py",
-        old="    if done < len(waiting):\n",
+        old="    if done < len(unread):\n",
         new="    if False:\n",
         tests="tests/unit/core/architecture/test_models.py",
     ),
     Broken(
         rule="calls of a nested model are ranked from 0 whatever the file calls the first",
         file="core/architecture/models.py",
-        old="        return beyond if beyond > 0 else 0 if 0 in numbers else default\n",
+        old="        return lowest if lowest > 0 else 0 if 0 in numbers else default\n",
         new="        return default\n",
         tests="tests/unit/core/architecture/test_models.py",
     ),
@@ -58,8 +58,8 @@ RULES = [
     Broken(
         rule="a shared layer stands where its deepest call is",
         file="core/architecture/graph.py",
-        old="        depth = max(depth_of_call.get(at, 0), depth_of_layer.get(at.layer, 0))\n",
-        new="        depth = depth_of_call.get(at, 0)\n",
+        old="        depth = max(depth_of_call.get(call_id, 0), depth_of_layer.get(call_id.layer, 0))\n",
+        new="        depth = depth_of_call.get(call_id, 0)\n",
         tests="tests/unit/core/architecture/test_graph.py",
     ),
     Broken(
@@ -110,7 +110,7 @@ RULES = [
     Broken(
         rule="layers that both models have do not become one",
         file="core/rewrite/extract.py",
-        old='    return f"both models have a layer {both[0]}" if both else None\n',
+        old='    return f"both models have a layer {clashing[0]}" if clashing else None\n',
         new="    return None\n",
         tests="tests/unit/core/rewrite/test_extract.py",
     ),
@@ -119,7 +119,7 @@ RULES = [
         file="core/rewrite/unwrap.py",
         old=(
             "        for name, layer in graph.layers.items():\n"
-            "            level = self._clean_layer(level, layer, templates.get(name, depth))\n"
+            "            level = self._unwrap_layer(level, layer, template_depths.get(name, depth))\n"
             "        return level\n"
         ),
         new="        return level\n",

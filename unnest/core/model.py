@@ -172,7 +172,7 @@ class Move(NamedTuple):
     called: str | None = None
 
 
-class Anew(NamedTuple):
+class Rewritten(NamedTuple):
     """An output that is written tensor by tensor, layer by layer: `model`."""
 
     model: Stored
@@ -201,7 +201,7 @@ class GraphCut(NamedTuple):
 
 
 #: What is written, and by which way.
-Output: TypeAlias = Anew | Rearranged | GraphCut
+Output: TypeAlias = Rewritten | Rearranged | GraphCut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

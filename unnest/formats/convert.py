@@ -11,7 +11,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras_facts.layer_classes import PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected, must_have
-from unnest.core.model import Anew, GraphCut, JsonObject, Output, Plan, Rearranged, Stored, Tensor
+from unnest.core.model import GraphCut, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
 from unnest.formats.base import ContainerName, Source, Target
@@ -126,7 +126,7 @@ def _aim(source: Source, plan: Plan, to: Target | None) -> Aim:
 
 def _with_model(output: Output | None, model: Stored) -> Output:
     """The same tree of weights, rearranged where it is, with another model around it."""
-    return output._replace(model=model) if isinstance(output, Rearranged) else Anew(model)
+    return output._replace(model=model) if isinstance(output, Rearranged) else Rewritten(model)
 
 
 @contextmanager
@@ -159,7 +159,7 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
     if to == "h5":
         full = _complete(source, plan)
         _only_numpys(source, full)
-        return Aim("h5", Anew(full), ".h5", lost=_left_of_checkpoint(source, full))
+        return Aim("h5", Rewritten(full), ".h5", lost=_left_of_checkpoint(source, full))
     if to == "keras":
         whole = _complete(source, plan)._replace(optimizer=None)
         goal = _model_as_keras(source, plan, whole)
@@ -175,8 +175,8 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
         )
     lost = _left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
-        return Aim("weights_h5", Anew(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
-    return Aim("h5", Anew(model), ".weights.h5", lost=lost)
+        return Aim("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
+    return Aim("h5", Rewritten(model), ".weights.h5", lost=lost)
 
 
 def _laid_out(source: Source, whole: Stored) -> Stored:
@@ -213,14 +213,14 @@ def _only_numpys(source: Source, model: Stored) -> None:
 def _saved_model_as_h5(source: Source, plan: Plan) -> Aim:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
-    return Aim("h5", Anew(model), ".h5")
+    return Aim("h5", Rewritten(model), ".h5")
 
 
 def _saved_model_as_weights(source: Source, plan: Plan) -> Aim:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
     bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", Anew(bare), ".weights.h5", lost=left_out(model, bare))
+    return Aim("h5", Rewritten(bare), ".weights.h5", lost=left_out(model, bare))
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
@@ -261,7 +261,7 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> Aim:
         apart = plan.complete is not None and "module" in model.architecture
         full = model._replace(backend=None, optimizer=None) if apart else as_zipped(model)
         output = _with_model(plan.output, full)
-        if isinstance(output, Anew):
+        if isinstance(output, Rewritten):
             lay_out(full)  # whatever has no place is refused before anything is written
     return Aim("keras", output, ".keras", lost=left_out(model, full))
 
@@ -279,13 +279,13 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> Aim:
     full = full._replace(groups=called_by_place(full.groups))
     if full.training is None:
         full = full._replace(optimizer=None)
-    return Aim("h5", Anew(full), ".h5", lost=left_out(model, full))
+    return Aim("h5", Rewritten(full), ".h5", lost=left_out(model, full))
 
 
 def _as_json(source: Source, plan: Plan) -> Aim:
     model = planned_model(plan)
     if source.container == "json":
-        return Aim("json", Anew(model))
+        return Aim("json", Rewritten(model))
     if model.architecture is None:
         raise Refused(
             "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
@@ -295,7 +295,7 @@ def _as_json(source: Source, plan: Plan) -> Aim:
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     bare = model._replace(contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
-    return Aim("json", Anew(bare), ".json", lost=left_out(model, bare))
+    return Aim("json", Rewritten(bare), ".json", lost=left_out(model, bare))
 
 
 def _no_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
@@ -311,9 +311,9 @@ def _as_path_keyed(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all way
 def _as_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
     model = planned_model(plan)
     if model.contents == "weights":
-        return Aim("h5", Anew(model))
+        return Aim("h5", Rewritten(model))
     bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", Anew(bare), None, lost=left_out(model, bare))
+    return Aim("h5", Rewritten(bare), None, lost=left_out(model, bare))
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:

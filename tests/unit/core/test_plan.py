@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import MERGE, split
-from unnest.core.model import Anew, Contents, Group, JsonObject, Plan, Stored, Tensor
+from unnest.core.model import Contents, Group, JsonObject, Plan, Rewritten, Stored, Tensor
 from unnest.core.plan import NotAGraph, plan
 
 TEMPLATE = functional(
@@ -118,7 +118,7 @@ class TestWeightsAlone:
 
     def test_weights_that_unnest_wrote_are_clean(self) -> None:
         ours = stored(None, BARE, is_ours=True)
-        assert plan(ours) == Plan(verdict="clean", stored=ours, output=Anew(ours))
+        assert plan(ours) == Plan(verdict="clean", stored=ours, output=Rewritten(ours))
 
     def test_one_layer_with_the_weights_of_several_is_doubtful(self) -> None:
         result = plan(stored(None, (Group("x", ()), Group("t", WEIGHTS))))

@@ -26,28 +26,28 @@ from unnest.core.recognise.wrappers import Found
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 
 
-def scope(graph: Graph, found: Found) -> Scope:
+def scope(graph: Graph, wrapper: Found) -> Scope:
     """How the wrapper sits in its graph.
 
     A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
     """
-    merged = [merge.tensor for merge in found.merges]
-    nothing_else = set(found.sources) == set(graph.inputs) and set(graph.outputs) <= set(merged)
-    if nothing_else and len(found.sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
+    merged = [merge.tensor for merge in wrapper.merges]
+    nothing_else = set(wrapper.sources) == set(graph.inputs) and set(graph.outputs) <= set(merged)
+    if nothing_else and len(wrapper.sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
         return "whole"
     followed = any(ref in merged for _, call in graph.calls() for ref in call.reads)
-    if set(found.sources) <= set(graph.inputs) and followed:
+    if set(wrapper.sources) <= set(graph.inputs) and followed:
         return "head"
     return "embedded"
 
 
-def same_ends(graph: Graph, found: Found) -> bool:
+def same_ends(graph: Graph, wrapper: Found) -> bool:
     """Whether the parallel model has the template's inputs and outputs, all of them and in its order."""
-    count = len(read(graph.layers[found.template].stored).outputs)
+    count = len(read(graph.layers[wrapper.template].stored).outputs)
     return (
-        found.sources == graph.inputs
-        and tuple(merge.tensor for merge in found.merges) == graph.outputs
-        and [merge.output for merge in found.merges] == list(range(count))
+        wrapper.sources == graph.inputs
+        and tuple(merge.tensor for merge in wrapper.merges) == graph.outputs
+        and [merge.output for merge in wrapper.merges] == list(range(count))
     )
 
 
@@ -56,74 +56,74 @@ TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
     """A nested model as its own top-level model, with what the writer puts beside a top-level config."""
-    own = {key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY}
-    kept = {key: value for key, value in outer.items() if key not in ("class_name", "config", *own)}
+    inner_keys = {key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY}
+    outer_keys = {key: value for key, value in outer.items() if key not in ("class_name", "config", *inner_keys)}
     if "name" in outer:
-        kept["name"] = layer.name
-    if "module" in kept and layer.class_name != outer["class_name"]:
-        kept |= _home_of(layer.class_name)
-    return {**kept, **own, "class_name": layer.class_name, "config": layer.config}
+        outer_keys["name"] = layer.name
+    if "module" in outer_keys and layer.class_name != outer["class_name"]:
+        outer_keys |= _home_of(layer.class_name)
+    return {**outer_keys, **inner_keys, "class_name": layer.class_name, "config": layer.config}
 
 
 def _home_of(class_name: str) -> JsonObject:
     """Where Keras 2.12 finds the class of a model: of nested models its JSON does not say (source: its files)."""
     if class_name == "Sequential":
         return {"module": "keras", "registered_name": None}
-    own = class_name == "Functional"
-    return {"module": "keras.engine.functional" if own else None, "registered_name": class_name}
+    is_functional = class_name == "Functional"
+    return {"module": "keras.engine.functional" if is_functional else None, "registered_name": class_name}
 
 
-def cannot_flatten(graph: Graph, found: Found) -> str | None:
+def cannot_flatten(graph: Graph, wrapper: Found) -> str | None:
     """Why the template's layers cannot become the outer model's own."""
-    template = graph.layers[found.template]
-    if len(template.calls) > len(found.towers):
+    template = graph.layers[wrapper.template]
+    if len(template.calls) > len(wrapper.towers):
         return f"{template.name} is called elsewhere too"
     try:
-        inner = own_layers(graph, found)
+        inner = own_layers(graph, wrapper)
     except ShapesUnknown as doubt:
         return f"Keras 3 notes the shape of every tensor, and the file does not tell {doubt}"
     if _notes_tensors(template):
         from unnest.core.rewrite import keras3_tensor_specs
 
-        unclear = keras3_tensor_specs.cannot_note(graph, found, read(inner))
-        if unclear:
-            return unclear
-    gone = {template.name, *(c.layer for c in _removed(graph, found)), *(s.layer for s in found.sources)}
-    both = sorted((set(graph.layers) - gone) & set(read(inner).layers))
-    return f"both models have a layer {both[0]}" if both else None
+        reason = keras3_tensor_specs.cannot_note(graph, wrapper, read(inner))
+        if reason:
+            return reason
+    removed_layers = {template.name, *(c.layer for c in _removed(graph, wrapper)), *(s.layer for s in wrapper.sources)}
+    clashing = sorted((set(graph.layers) - removed_layers) & set(read(inner).layers))
+    return f"both models have a layer {clashing[0]}" if clashing else None
 
 
-def own_layers(graph: Graph, found: Found) -> JsonObject:
+def own_layers(graph: Graph, wrapper: Found) -> JsonObject:
     """The template as the functional model whose layers a head is put upon."""
-    inputs = [graph.layers[source.layer].stored for source in found.sources]
-    return sequential_as_functional(graph.layers[found.template].stored, inputs)
+    inputs = [graph.layers[source.layer].stored for source in wrapper.sources]
+    return sequential_as_functional(graph.layers[wrapper.template].stored, inputs)
 
 
-def _removed(graph: Graph, found: Found) -> set[CallId]:
+def _removed(graph: Graph, wrapper: Found) -> set[CallId]:
     """The calls that the model's outputs no longer need: merges, all towers but the first, slices of nobody else's."""
-    cut, ends, first = found.cut(graph), found.ends, found.first
+    sources_of_slices, tower_output_of_merge, first = wrapper.cut(graph), wrapper.ends, wrapper.first
 
-    def after(at: CallId) -> Iterable[Ref]:
-        instead = {**ends, **cut} if at in first else ends
-        return (instead.get(ref, ref) for ref in graph.call(at).reads)
+    def reads_after(call_id: CallId) -> Iterable[Ref]:
+        replaced = {**tower_output_of_merge, **sources_of_slices} if call_id in first else tower_output_of_merge
+        return (replaced.get(ref, ref) for ref in graph.call(call_id).reads)
 
-    needed = _reached([ends.get(ref, ref) for ref in graph.outputs], after)
-    return _reached(graph.outputs, lambda at: graph.call(at).reads) - needed
+    needed = _reached([tower_output_of_merge.get(ref, ref) for ref in graph.outputs], reads_after)
+    return _reached(graph.outputs, lambda call_id: graph.call(call_id).reads) - needed
 
 
-def _reached(ends: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
+def _reached(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
     """The calls that some tensors are made by."""
     reached: set[CallId] = set()
-    pending = [ref.call for ref in ends]
+    pending = [ref.call for ref in tensors]
     while pending:
-        at = pending.pop()
-        if at not in reached:
-            reached.add(at)
-            pending += [ref.call for ref in reads(at)]
+        call_id = pending.pop()
+        if call_id not in reached:
+            reached.add(call_id)
+            pending += [ref.call for ref in reads(call_id)]
     return reached
 
 
-class _Inner(NamedTuple):
+class _TemplateTensor(NamedTuple):
     """A tensor of the template's own graph, which takes the place of one of the outer graph's."""
 
     layer: Layer
@@ -133,9 +133,9 @@ class _Inner(NamedTuple):
 class _Renumbering:
     """References of the outer graph, translated to what stands in their place afterwards."""
 
-    def __init__(self, graph: Graph, removed: set[CallId], instead: Mapping[Ref, _Inner | Ref]) -> None:
+    def __init__(self, graph: Graph, removed: set[CallId], replacements: Mapping[Ref, _TemplateTensor | Ref]) -> None:
         self._graph = graph
-        self._instead = instead
+        self._replacements = replacements
         self._rank = {
             CallId(name, rank): new
             for name, layer in graph.layers.items()
@@ -157,36 +157,36 @@ class _Renumbering:
     def _new(self, raw: tensor_refs.RawRef, first: Callable[[Layer], int]) -> tensor_refs.RawRef:
         name, number, tensor = raw
         ref = Ref(name, number - first(self._graph.layers[name]), tensor)
-        new = self._instead.get(ref, ref)
-        if isinstance(new, _Inner):
+        new = self._replacements.get(ref, ref)
+        if isinstance(new, _TemplateTensor):
             return (new.layer.name, first(new.layer) + new.ref.rank, new.ref.tensor)
         if new.call not in self._rank:
             raise NotAGraph(f"{new.layer!r} belongs to a wrapper, but what surrounds the wrapper needs it")
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
-def in_place(graph: Graph, found: Found) -> JsonObject:
+def in_place(graph: Graph, wrapper: Found) -> JsonObject:
     """The first tower, reading the sources, where the wrapper was."""
-    removed, first = _removed(graph, found), found.first
-    instead: dict[Ref, _Inner | Ref] = {**found.ends}
-    renumber = _Renumbering(graph, removed, instead)
-    renumber_tower = _Renumbering(graph, removed, {**instead, **found.cut(graph)})
+    removed, first = _removed(graph, wrapper), wrapper.first
+    replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
+    renumber = _Renumbering(graph, removed, replacements)
+    renumber_tower = _Renumbering(graph, removed, {**replacements, **wrapper.cut(graph)})
 
-    rows = _fixed_batch(graph, found)
+    rows = _fixed_batch(graph, wrapper)
 
-    def spell(at: CallId, stored: Json) -> Json:
-        if at not in first:
+    def rewritten(call_id: CallId, stored: Json) -> Json:
+        if call_id not in first:
             return renumber.rewrite(stored)
-        rewritten = renumber_tower.rewrite(stored)
-        return rewritten if rows is None else tensor_refs.with_rows(rewritten, rows)
+        in_tower = renumber_tower.rewrite(stored)
+        return in_tower if rows is None else tensor_refs.with_rows(in_tower, rows)
 
-    entries = [entry for layer in graph.layers.values() for entry in _kept(graph, layer, removed, spell)]
+    entries = [entry for layer in graph.layers.values() for entry in _entries_left(graph, layer, removed, rewritten)]
     return _with_layers(graph, entries, renumber)
 
 
-def _fixed_batch(graph: Graph, found: Found) -> int | None:
+def _fixed_batch(graph: Graph, wrapper: Found) -> int | None:
     """The batch that the model's own layers take once they are no tower, where it is fixed."""
-    shapes = [stored_shape(graph.layers[source.layer]) for source in found.sources] if found.inline else []
+    shapes = [stored_shape(graph.layers[source.layer]) for source in wrapper.sources] if wrapper.inline else []
     return next((shape[0] for shape in shapes if shape), None)
 
 
@@ -213,35 +213,39 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
     return {**model, "config": {**config, "layers": [graph.layers[name].stored for name in order]}}
 
 
-def flattened(graph: Graph, found: Found) -> JsonObject:
+def flattened(graph: Graph, wrapper: Found) -> JsonObject:
     """The template's layers as the outer model's own."""
-    template = graph.layers[found.template]
-    inner_model = own_layers(graph, found)
+    template = graph.layers[wrapper.template]
+    inner_model = own_layers(graph, wrapper)
     inner = read(inner_model)
-    removed = _removed(graph, found) | set(found.towers)
-    note = _note(graph, found, inner)
-    own = [_Inner(inner.layers[ref.layer], ref) for ref in inner.outputs]
-    instead: dict[Ref, _Inner | Ref] = {merge.tensor: own[merge.output] for merge in found.merges}
-    fed = [_Inner(inner.layers[ref.layer], ref) for ref in inner.inputs]
-    instead.update(zip(found.sources, fed, strict=True))
-    renumber = _Renumbering(graph, removed, instead)
-    own_inputs = {source.layer for source in found.sources}
+    removed = _removed(graph, wrapper) | set(wrapper.towers)
+    with_template_specs = _noting_template_output(graph, wrapper, inner)
+    template_outputs = [_TemplateTensor(inner.layers[ref.layer], ref) for ref in inner.outputs]
+    replacements: dict[Ref, _TemplateTensor | Ref] = {
+        merge.tensor: template_outputs[merge.output] for merge in wrapper.merges
+    }
+    template_inputs = [_TemplateTensor(inner.layers[ref.layer], ref) for ref in inner.inputs]
+    replacements.update(zip(wrapper.sources, template_inputs, strict=True))
+    renumber = _Renumbering(graph, removed, replacements)
+    source_layers = {source.layer for source in wrapper.sources}
     entries: list[JsonObject] = []
     for name, layer in graph.layers.items():
         if name == template.name:
             entries += [part.stored for part in inner.layers.values()]
-        elif name not in own_inputs:
-            entries += _kept(graph, layer, removed, lambda _, stored: renumber.rewrite(note(stored)))
+        elif name not in source_layers:
+            entries += _entries_left(
+                graph, layer, removed, lambda _, stored: renumber.rewrite(with_template_specs(stored))
+            )
     return _with_layers(graph, entries, renumber)
 
 
-def _note(graph: Graph, found: Found, inner: Graph) -> Callable[[Json], Json]:
+def _noting_template_output(graph: Graph, wrapper: Found, inner: Graph) -> Callable[[Json], Json]:
     """How a call of the head is stored behind the template's own layers."""
-    if not _notes_tensors(graph.layers[found.template]):
+    if not _notes_tensors(graph.layers[wrapper.template]):
         return lambda stored: stored
     from unnest.core.rewrite import keras3_tensor_specs
 
-    return functools.partial(keras3_tensor_specs.noting, graph, found, keras3_tensor_specs.made_by(inner))
+    return functools.partial(keras3_tensor_specs.noting, graph, wrapper, keras3_tensor_specs.made_by(inner))
 
 
 def _notes_tensors(template: Layer) -> bool:
@@ -249,31 +253,33 @@ def _notes_tensors(template: Layer) -> bool:
     return read(template.stored).sequential and any(tensor_refs.is_keras_3(call.stored) for call in template.calls)
 
 
-def _kept(graph: Graph, layer: Layer, removed: set[CallId], spell: Callable[[CallId, Json], Json]) -> list[JsonObject]:
+def _entries_left(
+    graph: Graph, layer: Layer, removed: set[CallId], rewritten: Callable[[CallId, Json], Json]
+) -> list[JsonObject]:
     """A layer's entry with the calls that are left, spelled anew; nothing where none is left."""
-    at = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
-    if graph.call(at[0]).stored is None:  # an input layer
+    call_ids = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
+    if graph.call(call_ids[0]).stored is None:  # an input layer
         return [layer.stored]
-    calls = [spell(call, graph.call(call).stored) for call in at if call not in removed]
+    calls = [rewritten(call_id, graph.call(call_id).stored) for call_id in call_ids if call_id not in removed]
     return [{**layer.stored, "inbound_nodes": calls}] if calls else []
 
 
-def instead_of_nested(graph: Graph, nested: str, model: JsonObject) -> tuple[JsonObject, str]:
+def instead_of_nested(graph: Graph, name_in_outer: str, model: JsonObject) -> tuple[JsonObject, str]:
     """The outer model with another model in the place of a nested one, and the name that it goes by there.
 
     It keeps its own name unless another layer of the outer model has it.
     """
-    layer = graph.layers[nested]
+    layer = graph.layers[name_in_outer]
     name = model_name(model)
     config = model["config"]
     if name != layer.name and name in graph.layers:
         name = layer.name
         config = {**config, "name": name} if isinstance(config, Mapping) else config
-    own = {key: value for key, value in model.items() if key in layer.stored and key not in TOP_LEVEL_ONLY}
-    entry = {**layer.stored, **own, "class_name": model["class_name"], "config": config}
+    inner_keys = {key: value for key, value in model.items() if key in layer.stored and key not in TOP_LEVEL_ONLY}
+    entry = {**layer.stored, **inner_keys, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
-    outer = with_entry(graph, nested, entry)
+    outer = with_entry(graph, name_in_outer, entry)
     if graph.sequential:
         return outer, name
 

@@ -34,21 +34,21 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         entries.append({**layers[0].stored, "name": layers[0].name, "inbound_nodes": []})
         layers = layers[1:]
     keras_1 = _is_keras_1(inputs[0])
-    before: Json = [layer_name(entries[0]), 0, 0]
+    previous: Json = [layer_name(entries[0]), 0, 0]
     if keras_1 and layers and is_model(layers[0].stored):
-        entries, before = _inlined(layers[0].stored, inputs)
+        entries, previous = _inlined(layers[0].stored, inputs)
         layers = layers[1:]
     for layer in layers:
-        assert isinstance(before, list)
-        node: Json = [before if keras_1 else [*before, {}]]
+        assert isinstance(previous, list)
+        node: Json = [previous if keras_1 else [*previous, {}]]
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
-        before = [layer.name, int(is_model(layer.stored)), 0]
+        previous = [layer.name, int(is_model(layer.stored)), 0]
     start: Json = [layer_name(entries[0]), 0, 0]
     config: JsonObject = {
         "name": graph.name,
         "layers": entries,
         "input_layers": [start],
-        "output_layers": [before],
+        "output_layers": [previous],
     }
     return {**model, "config": config}
 
@@ -60,14 +60,14 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
     first, *rest = graph.layers.values()
     entries: list[JsonObject] = [{**first.stored, "name": first.name, "inbound_nodes": []}]
     spec = shape_inference.of_input(first.stored)
-    before: Json = [first.name, 0, 0]
+    previous: Json = [first.name, 0, 0]
     for layer in rest:
         call = shape_inference.called(layer.stored, spec) if spec else None
         if spec is None or call is None:
             raise ShapesUnknown(f"the shapes after {layer.name!r}")
-        node = tensor_refs.keras_3(before, spec.shape, spec.dtype, call.kwargs)
+        node = tensor_refs.keras_3(previous, spec.shape, spec.dtype, call.kwargs)
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
-        before, spec = [layer.name, 0, 0], call.output
+        previous, spec = [layer.name, 0, 0], call.output
     end: Json = [entries[-1]["name"], first_at_ends(entries[-1]), 0]
     start: Json = [first.name, 0, 0]
     config: JsonObject = {"name": graph.name, "layers": entries, "input_layers": [start], "output_layers": [end]}

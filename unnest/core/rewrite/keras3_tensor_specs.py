@@ -13,29 +13,31 @@ from unnest.core.model import Json
 from unnest.core.recognise.wrappers import Found
 
 
-def cannot_note(graph: Graph, found: Found, inner: Graph) -> str | None:
+def cannot_note(graph: Graph, wrapper: Found, inner: Graph) -> str | None:
     """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
-    hidden = [name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)]
-    if _casts(inner) and hidden:
-        return f"{hidden[0]} does not store in which dtype it computes"
-    made = made_by(inner)
-    for merge in found.merges:
-        towers = set(shape_inference.noted([graph.call(call).stored for call in merge.calls]))
-        if made is None or {(spec.shape[1:], spec.dtype) for spec in towers} != {(made.shape[1:], made.dtype)}:
+    without_policy = [name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)]
+    if _casts(inner) and without_policy:
+        return f"{without_policy[0]} does not store in which dtype it computes"
+    output = made_by(inner)
+    for merge in wrapper.merges:
+        tower_specs = set(shape_inference.noted([graph.call(call).stored for call in merge.calls]))
+        if output is None or {(spec.shape[1:], spec.dtype) for spec in tower_specs} != {
+            (output.shape[1:], output.dtype)
+        }:
             return "the file notes another output than its layers promise"
-        for at, _ in graph.readers.get(merge.tensor.call, ()):
-            if not _reads_the_same(graph, at, merge.tensor, made):
-                return f"{at.layer} notes another tensor than the template makes"
+        for reader, _ in graph.readers.get(merge.tensor.call, ()):
+            if not _reads_the_same(graph, reader, merge.tensor, output):
+                return f"{reader.layer} notes another tensor than the template makes"
     return None
 
 
 def _casts(graph: Graph) -> bool:
     """Whether some layer casts what it reads, and its call notes the tensor as it was before."""
     return any(
-        shape_inference.converts(graph.layers[at.layer].stored, spec)
-        for at, call in graph.calls()
+        shape_inference.converts(graph.layers[call_id.layer].stored, spec)
+        for call_id, call in graph.calls()
         for spec in shape_inference.noted(call.stored)
     )
 
@@ -43,28 +45,32 @@ def _casts(graph: Graph) -> bool:
 def made_by(inner: Graph) -> shape_inference.Spec | None:
     """The tensor that comes out of a chain of layers."""
     last = list(inner.layers.values())[-1]
-    given = next(shape_inference.noted(last.calls[0].stored), None)
-    call = shape_inference.called(last.stored, given) if given else None
+    input_spec = next(shape_inference.noted(last.calls[0].stored), None)
+    call = shape_inference.called(last.stored, input_spec) if input_spec else None
     return call.output if call else None
 
 
-def _reads_the_same(graph: Graph, at: CallId, tensor: Ref, made: shape_inference.Spec) -> bool:
+def _reads_the_same(graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec) -> bool:
     """Whether only the noted dtype differs between a call on the merged tensor and one on the template's own.
 
     A merge layer may cast what the towers made to a dtype of its own.
     """
-    call, entry = graph.call(at), graph.layers[at.layer].stored
-    then = {spec for ref, spec in zip(call.reads, shape_inference.noted(call.stored), strict=False) if ref == tensor}
-    if then == {made} or len(then) != 1 or len(call.reads) != 1:
-        return then == {made}
-    (old,) = then
-    before, after = shape_inference.called(entry, old), shape_inference.called(entry, made)
-    return old.shape == made.shape and before is not None and before == after
+    call, entry = graph.call(reader), graph.layers[reader.layer].stored
+    noted_specs = {
+        spec for ref, spec in zip(call.reads, shape_inference.noted(call.stored), strict=False) if ref == tensor
+    }
+    if noted_specs == {output} or len(noted_specs) != 1 or len(call.reads) != 1:
+        return noted_specs == {output}
+    (noted,) = noted_specs
+    with_noted, with_output = shape_inference.called(entry, noted), shape_inference.called(entry, output)
+    return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 
 
-def noting(graph: Graph, found: Found, made: shape_inference.Spec | None, stored: Json) -> Json:
+def noting(graph: Graph, wrapper: Found, output: shape_inference.Spec | None, stored: Json) -> Json:
     """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
-    for merge in found.merges if made else ():
+    for merge in wrapper.merges if output else ():
         number = merge.tensor.rank + graph.layers[merge.layer].first
-        stored = tensor_refs.with_dtype(stored, [merge.layer, number, merge.tensor.tensor], made.dtype if made else "")
+        stored = tensor_refs.with_dtype(
+            stored, [merge.layer, number, merge.tensor.tensor], output.dtype if output else ""
+        )
     return stored

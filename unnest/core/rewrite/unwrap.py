@@ -11,13 +11,13 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import Ambiguous, Share, flat, split
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
-from unnest.core.recognise import wrappers as towers
+from unnest.core.recognise.wrappers import Found, recognise
 from unnest.core.rewrite import extract
 from unnest.findings import Code, Finding, listed
 
 
 @dataclass(frozen=True)
-class Level:
+class ModelWeights:
     """A model with its weights: by layer where that is known, else as one flat list.
 
     A nested model's weights are stored flat, and stay so as long as nobody asks whose they are.
@@ -31,22 +31,25 @@ class Level:
         """The weights of every layer. Raises Ambiguous."""
         return split(self.flat.tensors, read(self.model)) if self.groups is None else self.groups
 
-    def together(self) -> Share:
+    def as_flat_list(self) -> Share:
         """The weights as a nested model stores them."""
         if self.groups is None:
             return self.flat
-        own = [self.groups.get(name, Share()) for name in read(self.model).layers]
-        trained = tuple(t for share in own for t in share.trained)
-        return Share(trained, flat(own)[len(trained) :])
+        shares = [self.groups.get(name, Share()) for name in read(self.model).layers]
+        trained = tuple(t for share in shares for t in share.trained)
+        return Share(trained, flat(shares)[len(trained) :])
 
 
-class Done(NamedTuple):
-    """What was found, and what is left.
+class Unwrapped(NamedTuple):
+    """A top-level model without its wrappers, and what was found on the way.
 
-    `moved`: layers stand in another order than before. `removed`: slice and merge layers that went.
+    `left` is what is left of the model, with its weights; `template` the innermost template. `outputs` leads from the
+    output names of the parallel model to those of `left`, as Keras compiles for them; `moved`: layers stand in another
+    order than before; `removed`: names of the slice and merge layers that are gone; `refusal` is why the weights
+    cannot be placed, and then `left` is the parallel model itself.
     """
 
-    level: Level
+    left: ModelWeights
     wrappers: tuple[Wrapper, ...]
     template: Template | None
     findings: tuple[Finding, ...]
@@ -57,27 +60,28 @@ class Done(NamedTuple):
     near_misses: tuple[NearMiss, ...] = ()
 
 
-def everything(start: Level, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()) -> Done:
+def unwrap_all(parallel: ModelWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()) -> Unwrapped:
     """All wrappers out of a top-level model; layers of `slice_layers` are said to cut the batch in order."""
-    work = _Unwrapping(keep_nested, slice_layers, len(read(start.model).outputs))
-    level, refusal = start, None
+    unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
+    left, refusal = parallel, None
     try:
-        level = work.top(start)
+        left = unwrapping.top(parallel)
     except Ambiguous as doubt:
         refusal = str(doubt)
-    names, renamed = (
-        compile_config.output_names([r.layer for r in read(each.model).outputs]) for each in (start, level)
+    before, after = (
+        compile_config.output_names([r.layer for r in read(each.model).outputs]) for each in (parallel, left)
     )
-    return Done(
-        level,
-        tuple(work.wrappers),
-        work.innermost,
-        tuple(work.findings),
-        {old: renamed[at] for old, at in zip(names, work.outputs, strict=True) if at < len(renamed)},
-        work.moved,
-        frozenset(work.removed),
+    positions = zip(before, unwrapping.outputs, strict=True)
+    return Unwrapped(
+        left,
+        tuple(unwrapping.wrappers),
+        unwrapping.innermost,
+        tuple(unwrapping.findings),
+        {name: after[position] for name, position in positions if position < len(after)},
+        unwrapping.moved,
+        frozenset(unwrapping.removed),
         refusal,
-        tuple(dict.fromkeys(work.near_misses)),
+        tuple(dict.fromkeys(unwrapping.near_misses)),
     )
 
 
@@ -90,7 +94,8 @@ class _Unwrapping:
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
-        self._whole: tuple[Graph, towers.Found] | None = None
+        #: The last wrapper that was a whole model, and the graph that it was.
+        self._last_whole: tuple[Graph, Found] | None = None
         self.wrappers: list[Wrapper] = []
         self.findings: list[Finding] = []
         self.near_misses: list[NearMiss] = []
@@ -98,142 +103,144 @@ class _Unwrapping:
         self.moved = False
         self.removed: set[str] = set()
 
-    def top(self, start: Level) -> Level:
+    def top(self, parallel: ModelWeights) -> ModelWeights:
         """The outermost model without wrappers, its weights layer by layer. Raises Ambiguous."""
-        level = self._clean(start, depth=0, inside=False)
+        left = self._unwrap(parallel, depth=0, inside=False)
         try:
-            return replace(level, groups=level.by_layer())
+            return replace(left, groups=left.by_layer())
         except Ambiguous as doubt:
-            if self._whole is None or not self._keep_nested:
+            if self._last_whole is None or not self._keep_nested:
                 raise
-            graph, found = self._whole
-            self.findings.append(Code.STAYS_NESTED(template=found.template, why=str(doubt)))
-            nested = extract.in_place(graph, replace(found))
-            return Level(nested, {found.template: level.flat})
+            graph, wrapper = self._last_whole
+            self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=str(doubt)))
+            return ModelWeights(extract.in_place(graph, wrapper), {wrapper.template: left.flat})
 
-    def _clean(self, level: Level, depth: int, *, inside: bool) -> Level:
+    def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
         """Every wrapper out of this model's own graph, then out of the models nested in it."""
-        templates: dict[str, int] = {}
-        while (seen := towers.recognise(graph := read(level.model), self._slice_layers)).wrappers:
-            found = seen.wrappers[0]
-            how = extract.scope(graph, found)
-            if how == "whole" and found.inline is None and not extract.same_ends(graph, found):
+        template_depths: dict[str, int] = {}
+        while (recognised := recognise(graph := read(level.model), self._slice_layers)).wrappers:
+            wrapper = recognised.wrappers[0]
+            scope = extract.scope(graph, wrapper)
+            if scope == "whole" and wrapper.inline is None and not extract.same_ends(graph, wrapper):
                 if inside:
-                    how = "embedded"
+                    scope = "embedded"
                 else:
-                    self._follow_ends(graph, found)
-            self._note(graph, found, how, depth, level, inside=inside)
-            level = self._take_out(level, graph, found, how)
-            if how != "whole" and found.template in read(level.model).layers:
-                templates[found.template] = depth + 1
+                    self._follow_ends(graph, wrapper)
+            self._report(graph, wrapper, "embedded" if inside else scope, depth)
+            if depth > self._deepest:
+                self._deepest, self.innermost = depth, _innermost(graph, wrapper, scope, level)
+            level = self._take_out(level, graph, wrapper, scope)
+            if scope != "whole" and wrapper.template in read(level.model).layers:
+                template_depths[wrapper.template] = depth + 1
             else:
                 depth += 1
-        self.near_misses += seen.near_misses
+        self.near_misses += recognised.near_misses
         for name, layer in graph.layers.items():
-            level = self._clean_layer(level, layer, templates.get(name, depth))
+            level = self._unwrap_layer(level, layer, template_depths.get(name, depth))
         return level
 
-    def _follow_ends(self, graph: Graph, found: towers.Found) -> None:
+    def _follow_ends(self, graph: Graph, wrapper: Found) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""
-        merged = {merge.tensor: merge.output for merge in found.merges}
-        self.outputs = [merged[graph.outputs[at]] for at in self.outputs]
-        self.findings.append(Code.OTHER_ENDS(name=graph.name, template=found.template))
+        merged = {merge.tensor: merge.output for merge in wrapper.merges}
+        self.outputs = [merged[graph.outputs[position]] for position in self.outputs]
+        self.findings.append(Code.OTHER_ENDS(name=graph.name, template=wrapper.template))
 
-    def _note(self, graph: Graph, found: towers.Found, how: Scope, depth: int, level: Level, *, inside: bool) -> None:
-        merges = tuple(merge.layer for merge in found.merges)
-        if found.bound_late:
-            self.findings.append(Code.BOUND_LATE(names=listed(found.bound_late)))
+    def _report(self, graph: Graph, wrapper: Found, scope: Scope, depth: int) -> None:
+        if wrapper.bound_late:
+            self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         self.wrappers.append(
             Wrapper(
                 name=graph.name,
-                template=found.template,
-                towers=len(found.towers),
-                scope="embedded" if inside else how,
-                merge=merges,
+                template=wrapper.template,
+                towers=len(wrapper.towers),
+                scope=scope,
+                merge=tuple(merge.layer for merge in wrapper.merges),
                 depth=depth,
-                confidence=found.confidence,
-                evidence=found.evidence,
+                confidence=wrapper.confidence,
+                evidence=wrapper.evidence,
             )
         )
-        if depth > self._deepest:
-            self._deepest = depth
-            if found.inline is not None:
-                self.innermost = _of_layers(graph, found, level)
-                return
-            layer = graph.layers[found.template]
-            own = level.flat if how == "whole" and level.groups is None else _weights_of(level, layer)
-            self.innermost = template_of(layer.stored, own)
 
-    def _take_out(self, level: Level, graph: Graph, found: towers.Found, how: Scope) -> Level:
-        """The level without this wrapper."""
-        template = graph.layers[found.template]
-        self.removed |= {c.layer for c in found.slices} | {c.layer for merge in found.merges for c in merge.calls}
-        if found.inline is not None:
-            return self._placed(level, graph, extract.in_place(graph, found), {})
-        if how == "whole":
-            self._whole = graph, found
-            told = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
-            groups = level.by_layer() if told else level.groups
-            own = level.flat if groups is None else groups.get(template.name, Share())
-            return Level(extract.standalone(graph.model, template), flat=own)
-        shares: Mapping[str, Share] = {}
-        reason = extract.cannot_flatten(graph, found) if how == "head" else None
-        if how == "head" and reason is None:
+    def _take_out(self, level: ModelWeights, graph: Graph, wrapper: Found, scope: Scope) -> ModelWeights:
+        """The model without this wrapper. Raises Ambiguous."""
+        self.removed |= {c.layer for c in wrapper.slices} | {c.layer for merge in wrapper.merges for c in merge.calls}
+        if wrapper.inline is not None or scope == "embedded":
+            return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
+        if scope == "head":
+            return self._under_head(level, graph, wrapper)
+        self._last_whole = graph, wrapper
+        template = graph.layers[wrapper.template]
+        owners_are_stored = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
+        groups = level.by_layer() if owners_are_stored else level.groups
+        template_weights = level.flat if groups is None else groups.get(template.name, Share())
+        return ModelWeights(extract.standalone(graph.model, template), flat=template_weights)
+
+    def _under_head(self, level: ModelWeights, graph: Graph, wrapper: Found) -> ModelWeights:
+        """The model whose head is put upon the template's own layers; upon the nested template where that cannot be.
+
+        Raises Ambiguous where the template's weights cannot be shared out, unless it may stay nested.
+        """
+        reason = extract.cannot_flatten(graph, wrapper)
+        if reason is None:
             try:
-                groups = level.by_layer()
-                own = groups.get(template.name, Share())
-                shares = split(own.tensors, read(extract.own_layers(graph, found)))
+                template_weights = level.by_layer().get(wrapper.template, Share())
+                shares = split(template_weights.tensors, read(extract.own_layers(graph, wrapper)))
+                return self._with_model(level, graph, extract.flattened(graph, wrapper), {wrapper.template: shares})
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
                 reason = str(doubt)
-        if reason is not None:
-            self.findings.append(Code.STAYS_NESTED(template=template.name, why=reason))
-        flatten = how == "head" and reason is None
-        model = extract.flattened(graph, found) if flatten else extract.in_place(graph, found)
-        return self._placed(level, graph, model, {template.name: shares} if flatten else {})
+        self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
+        return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
 
-    def _placed(
-        self, level: Level, graph: Graph, model: JsonObject, within: Mapping[str, Mapping[str, Share]]
-    ) -> Level:
-        """The level with another model; `within` shares out what a layer held to those in its place."""
-        after = list(read(model).layers)
-        unpacked = [name for outer in graph.layers for name in within.get(outer, (outer,))]
-        inner = {name: share for shares in within.values() for name, share in shares.items()}
-        moved = _moved(unpacked, after, None if level.groups is None else {**level.groups, **inner})
+    def _with_model(
+        self, level: ModelWeights, graph: Graph, model: JsonObject, unpacked: Mapping[str, Mapping[str, Share]]
+    ) -> ModelWeights:
+        """The weights under another model, whose layers stand in another order, or for one that was unpacked.
+
+        `unpacked` holds, by the name of a layer of `graph` that is no longer there, the weights of those in its place.
+        """
+        names_after = list(read(model).layers)
+        names_before = [name for layer in graph.layers for name in unpacked.get(layer, (layer,))]
+        unpacked_shares = {name: share for shares in unpacked.values() for name, share in shares.items()}
+        known_shares = None if level.groups is None else {**level.groups, **unpacked_shares}
+        moved = _moved(names_before, names_after, known_shares)
         self.moved = self.moved or moved
-        if level.groups is None and not moved and not within:
+        if level.groups is None and not moved and not unpacked:
             return replace(level, model=model)
         groups = level.by_layer()
-        return Level(model, {name: inner.get(name, groups.get(name, Share())) for name in after})
+        return ModelWeights(model, {name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after})
 
-    def _clean_layer(self, level: Level, layer: Layer, depth: int) -> Level:
-        """The level with every wrapper out of the models inside one layer."""
+    def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
+        """The model with every wrapper out of the models inside one layer."""
         if not is_model(layer.stored):
-            return self._clean_held(level, layer, depth)
-        inner = Level(layer.stored, flat=_weights_of(level, layer) or Share())
-        new = self._clean(inner, depth, inside=True)
-        if new.model is layer.stored:
+            return self._unwrap_config(level, layer, depth)
+        nested = ModelWeights(layer.stored, flat=_weights_of(level, layer) or Share())
+        left = self._unwrap(nested, depth, inside=True)
+        if left.model is layer.stored:
             return level
-        model, name = extract.instead_of_nested(read(level.model), layer.name, new.model)
-        return _with_layer(replace(level, model=model), layer.name, name, new.together())
+        model, name = extract.instead_of_nested(read(level.model), layer.name, left.model)
+        return _with_layer(replace(level, model=model), layer.name, name, left.as_flat_list())
 
-    def _clean_held(self, level: Level, layer: Layer, depth: int) -> Level:
-        """The level with every wrapper out of the models in one layer's config (TimeDistributed's)."""
-        held = dict(children(layer.stored))
-        if not held:
+    def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
+        """The model with every wrapper out of the models in one layer's config (TimeDistributed's)."""
+        held_models = dict(children(layer.stored))
+        if not held_models:
             return level
-        own = (_weights_of(level, layer) if len(held) == 1 else None) or Share()
-        new = {path: self._clean(Level(child, flat=own), depth, inside=True) for path, child in held.items()}
-        changed = {path: each.model for path, each in new.items() if each.model is not held[path]}
+        layer_weights = (_weights_of(level, layer) if len(held_models) == 1 else None) or Share()
+        left = {
+            path: self._unwrap(ModelWeights(held, flat=layer_weights), depth, inside=True)
+            for path, held in held_models.items()
+        }
+        changed = {path: each.model for path, each in left.items() if each.model is not held_models[path]}
         if not changed:
             return level
         entry = replace_children(layer.stored, changed)
         level = replace(level, model=extract.with_entry(read(level.model), layer.name, entry))
-        if len(held) > 1:
+        if len(held_models) > 1:
             return level
-        (only,) = new.values()
-        return _with_layer(level, layer.name, layer.name, only.together())
+        (only,) = left.values()
+        return _with_layer(level, layer.name, layer.name, only.as_flat_list())
 
 
 def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
@@ -242,7 +249,7 @@ def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Sha
     return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]
 
 
-def _weights_of(level: Level, layer: Layer) -> Share | None:
+def _weights_of(level: ModelWeights, layer: Layer) -> Share | None:
     """One layer's weights, None where nobody can tell."""
     try:
         return level.by_layer().get(layer.name)
@@ -250,15 +257,16 @@ def _weights_of(level: Level, layer: Layer) -> Share | None:
         return None
 
 
-def _with_layer(level: Level, old: str, new: str, share: Share) -> Level:
+def _with_layer(level: ModelWeights, old: str, new: str, share: Share) -> ModelWeights:
+    """The weights by layer with those of one layer exchanged, and its name; a flat list as it is."""
     if level.groups is None:
         return level
-    groups = {new if name == old else name: own for name, own in level.groups.items()}
+    groups = {new if name == old else name: group for name, group in level.groups.items()}
     return replace(level, groups={**groups, new: share})
 
 
 def template_of(model: JsonObject, share: Share | None) -> Template:
-    """A template model as a report shows it."""
+    """A template model as a report shows it; `share` are its weights, None where nobody can tell."""
     graph = read(model)
     return Template(
         class_name=str(model.get("class_name")),
@@ -269,36 +277,46 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
     )
 
 
-def _of_layers(graph: Graph, found: towers.Found, level: Level) -> Template:
+def _innermost(graph: Graph, wrapper: Found, scope: Scope, level: ModelWeights) -> Template:
+    """The wrapper's template as a report shows it."""
+    if wrapper.inline is not None:
+        return _of_layers(graph, wrapper, level)
+    layer = graph.layers[wrapper.template]
+    has_them_all = scope == "whole" and level.groups is None
+    return template_of(layer.stored, level.flat if has_them_all else _weights_of(level, layer))
+
+
+def _of_layers(graph: Graph, wrapper: Found, level: ModelWeights) -> Template:
     """The template whose layers are the graph's own, as a report shows it."""
-    names = {at.layer for at in found.first}
+    names = {call_id.layer for call_id in wrapper.first}
     shares = [_weights_of(level, graph.layers[name]) for name in sorted(names)]
     known = [share for share in shares if share is not None]
     return Template(
         class_name=str(graph.model.get("class_name")),
-        inputs=len(found.sources),
-        outputs=len(found.merges),
-        layers=len(names) + len(found.sources),
+        inputs=len(wrapper.sources),
+        outputs=len(wrapper.merges),
+        layers=len(names) + len(wrapper.sources),
         parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
     )
 
 
-def trained_in_order(level: Level) -> list[Tensor] | None:
+def trained_in_order(level: ModelWeights) -> list[Tensor] | None:
     """The weights that the optimizer holds state for, in its order; None where a layer does not tell."""
     graph = read(level.model)
-    parts = [_trained(graph.layers[name], share) for name, share in level.by_layer().items() if name in graph.layers]
-    known = [part for part in parts if part is not None]
-    return [t for part in known for t in part] if len(known) == len(parts) else None
+    by_layer = [_trained(graph.layers[name], share) for name, share in level.by_layer().items() if name in graph.layers]
+    known = [trained for trained in by_layer if trained is not None]
+    return [t for trained in known for t in trained] if len(known) == len(by_layer) else None
 
 
 def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
+    """The trained ones of a layer's weights; None where neither they nor its config tell."""
     if share.sorted_out or not share.tensors:
         return share.trained
     if is_model(layer.stored):
         try:
-            inner = split(share.tensors, read(layer.stored))
+            shares = split(share.tensors, read(layer.stored))
         except Ambiguous:
             return None
-        return tuple(t for part in inner.values() for t in part.trained)
+        return tuple(t for inner in shares.values() for t in inner.trained)
     count = trained_count(layer, len(share.tensors))
     return None if count is None else share.tensors[:count]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.convert import Converted, convert
-from unnest.core.model import Anew, Plan, Rearranged, Stored
+from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
@@ -42,7 +42,7 @@ def aim_keras_3(source: Source, plan: Plan, to: Target | None) -> Aim:
     lost = [*done.findings, *left_out(done.model, goal)]
     if source.assets and name != source.container:
         lost.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
-    return Aim(name, Anew(goal), SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
+    return Aim(name, Rewritten(goal), SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
 
 
 def _whole(source: Source, plan: Plan) -> Stored:

@@ -17,13 +17,13 @@ from unnest.core.architecture import is_model, read
 from unnest.core.assign.variable_names import Names
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (
-    Anew,
     Choices,
     Group,
     JsonObject,
     Output,
     Plan,
     Refusal,
+    Rewritten,
     Stored,
     Template,
     Tensor,
@@ -102,7 +102,7 @@ class CheckpointSource(Source):
         seen = self._by_graph() if made.verdict == "clean" and not made.refusal else None
         if seen is not None:
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
-            made = replace(seen, stored=placed.stored, refusal=None, output=Anew(placed.stored))
+            made = replace(seen, stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
         if placed.left:
             made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed(placed.left))))
         if made.result is not None:
@@ -145,7 +145,7 @@ class CheckpointSource(Source):
             made = self._by_graph() or made
         made = replace(made, stored=self.stored)
         if made.verdict == "clean":
-            return replace(made, output=Anew(self.stored), doubt=Refusal(doubt.code, doubt.message))
+            return replace(made, output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
         why = doubt.message.removeprefix(f"{self.path}: ")
         return replace(made, output=None, refusal=Refusal(doubt.code, why))
 
@@ -214,7 +214,7 @@ class CheckpointSource(Source):
         seen = self._by_graph()
         if seen is not None:
             return seen
-        clean = Plan(verdict="clean", stored=self.stored, output=Anew(self.stored))
+        clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
         if self.program is not None:
             return replace(clean, findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.

@@ -23,7 +23,6 @@ from typing import IO, Any, ClassVar
 from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.model import (
-    Anew,
     Choices,
     Confidence,
     GraphCut,
@@ -32,6 +31,7 @@ from unnest.core.model import (
     Output,
     Plan,
     Refusal,
+    Rewritten,
     Stored,
     Template,
     Tensor,
@@ -182,7 +182,7 @@ class SavedModelSource(Source):
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
-        clean = Plan(verdict="clean", stored=self.stored, output=Anew(self.stored), doubt=self._doubt)
+        clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored), doubt=self._doubt)
         if self.stored.architecture is not None:
             made = replace(plan(self.stored, choices=choices), doubt=self._doubt)
             if made.verdict == "parallel":

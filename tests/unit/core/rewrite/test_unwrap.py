@@ -15,12 +15,12 @@ from unnest.core.rewrite import unwrap
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 
 
-def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> unwrap.Level:
+def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> unwrap.ModelWeights:
     groups = {name: Share() for name in read(model).layers}
     groups[template] = Share(WEIGHTS, sorted_out=False)
     if head:
         groups[head] = Share(tensors("h/kernel:0", "h/bias:0", shape=(2,)), sorted_out=False)
-    return unwrap.Level(model, groups)
+    return unwrap.ModelWeights(model, groups)
 
 
 def dense_template(name: str) -> dict[str, Any]:
@@ -39,36 +39,36 @@ def wrapped(template: dict[str, Any], name: str) -> dict[str, Any]:
 
 def test_a_model_without_wrappers_is_left() -> None:
     start = level(dense_template("t"), "td")
-    done = unwrap.everything(start, keep_nested=False)
-    assert (done.wrappers, done.level.model, done.removed) == ((), start.model, frozenset())
+    unwrapped = unwrap.unwrap_all(start, keep_nested=False)
+    assert (unwrapped.wrappers, unwrapped.left.model, unwrapped.removed) == ((), start.model, frozenset())
 
 
 def test_whole() -> None:
     template = dense_template("t")
-    done = unwrap.everything(level(wrapped(template, "outer")), keep_nested=False)
-    (wrapper,) = done.wrappers
+    unwrapped = unwrap.unwrap_all(level(wrapped(template, "outer")), keep_nested=False)
+    (wrapper,) = unwrapped.wrappers
     assert (wrapper.name, wrapper.template, wrapper.towers, wrapper.scope, wrapper.merge, wrapper.depth) == (
         "outer", "t", 2, "whole", ("m",), 0,
     )  # fmt: skip
-    assert done.level.model == template
-    assert done.level.by_layer()["td"].tensors == WEIGHTS
-    assert done.outputs == {"m": "td"}
-    assert done.removed == {"s", "m"}
-    assert done.template is not None
-    assert (done.template.layers, done.template.parameters) == (2, 12)
+    assert unwrapped.left.model == template
+    assert unwrapped.left.by_layer()["td"].tensors == WEIGHTS
+    assert unwrapped.outputs == {"m": "td"}
+    assert unwrapped.removed == {"s", "m"}
+    assert unwrapped.template is not None
+    assert (unwrapped.template.layers, unwrapped.template.parameters) == (2, 12)
 
 
 def test_several_levels_outermost_first() -> None:
     template = dense_template("t")
-    done = unwrap.everything(level(wrapped(wrapped(template, "inner"), "outer"), "inner"), keep_nested=False)
-    assert [(w.name, w.template, w.depth) for w in done.wrappers] == [("outer", "inner", 0), ("inner", "t", 1)]
-    assert done.level.model == template
-    assert done.level.by_layer()["td"].tensors == WEIGHTS
+    unwrapped = unwrap.unwrap_all(level(wrapped(wrapped(template, "inner"), "outer"), "inner"), keep_nested=False)
+    assert [(w.name, w.template, w.depth) for w in unwrapped.wrappers] == [("outer", "inner", 0), ("inner", "t", 1)]
+    assert unwrapped.left.model == template
+    assert unwrapped.left.by_layer()["td"].tensors == WEIGHTS
 
 
 def test_a_head_takes_its_weights_along() -> None:
-    done = unwrap.everything(level(HEAD, head="h"), keep_nested=False)
-    shares = done.level.by_layer()
+    unwrapped = unwrap.unwrap_all(level(HEAD, head="h"), keep_nested=False)
+    shares = unwrapped.left.by_layer()
     assert list(shares) == ["tx", "td", "h"]
     assert [t.name for t in shares["h"].tensors] == ["h/kernel:0", "h/bias:0"]
     assert shares["td"].tensors == WEIGHTS
@@ -78,12 +78,12 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     """units=3 and tensors of 5: whole."""
     model = wrapped(dense_template("t"), "outer")
     bad = {name: Share() for name in read(model).layers} | {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
-    refused = unwrap.everything(unwrap.Level(model, bad), keep_nested=False)
+    refused = unwrap.unwrap_all(unwrap.ModelWeights(model, bad), keep_nested=False)
     assert refused.refusal is not None
     assert "do not fit" in refused.refusal
-    kept = unwrap.everything(unwrap.Level(model, bad), keep_nested=True)
+    kept = unwrap.unwrap_all(unwrap.ModelWeights(model, bad), keep_nested=True)
     assert kept.refusal is None
-    assert list(read(kept.level.model).layers) == ["x", "t"]
+    assert list(read(kept.left.model).layers) == ["x", "t"]
     assert [finding.code for finding in kept.findings] == ["stays-nested"]
 
 
@@ -91,11 +91,11 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
 def test_what_the_optimizer_holds_state_for(frozen: bool, trained: int) -> None:
     config = {**DENSE, "trainable": False} if frozen else DENSE
     model = functional(source(), layer("y", ["x"], **config))
-    of_file = unwrap.Level(model, {"y": Share(tensors("y/kernel:0", "y/bias:0"), sorted_out=False)})
+    of_file = unwrap.ModelWeights(model, {"y": Share(tensors("y/kernel:0", "y/bias:0"), sorted_out=False)})
     ordered = unwrap.trained_in_order(of_file)
     assert ordered is not None
     assert len(ordered) == trained
 
 
 def test_whole_of_this_modules_wrapper_has_no_findings() -> None:
-    assert unwrap.everything(level(WHOLE), keep_nested=False).findings == ()
+    assert unwrap.unwrap_all(level(WHOLE), keep_nested=False).findings == ()
