@@ -42,7 +42,7 @@ def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count:
         return claim if claim.told is Told.DEALT else Claim(Told.DEALT, f"the code of {names} deals the rows out")
     if sorted(rows) == list(range(count)):
         return Claim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
-    if _parts(lane, 2 * count) == parts:
+    if rows and _parts(lane, 2 * count) == parts:
         return claim
     return Claim(Told.OTHERWISE, f"the code of {names} does not take every row once")
 

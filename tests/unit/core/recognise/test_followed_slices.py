@@ -75,6 +75,14 @@ def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
     assert told(function) == Claim(Told.OTHERWISE, sentence)
 
 
+def test_code_that_takes_no_row() -> None:
+    """The one slice of one tower, told that it is the second: its numbers could count from 1, but its code does not."""
+    layer, call = code_lambda(halves, i=1, parts=1)
+    counted_from_1 = Claim(Told.ROWS, "slice arguments: parts counts from 1, i is 1")
+    sentence = "the code of lambda_0 does not take every row once"
+    assert checked(counted_from_1, lane((layer._replace(name="lambda_0"), call))) == Claim(Told.OTHERWISE, sentence)
+
+
 def test_rows_that_are_dealt_out() -> None:
     assert told(strided) == Claim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
     dealt = Claim(Told.DEALT, "said otherwise")
