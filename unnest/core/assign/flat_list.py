@@ -180,18 +180,17 @@ class _Claimant(NamedTuple):
             is_plain=today(layer.class_name) in PLAIN | RULED, trained_counts=_trained_counts(layer.stored),
         )  # fmt: skip
 
-    def may_own(self, share: Share) -> bool:
-        """Whether Keras can have stored these as the layer's: what its config promises, trained and not trained.
+    def may_own(self, trained: int, rest: int) -> bool:
+        """Whether Keras can have stored so many weights as the layer's: what its config promises, trained and not.
 
         That a model was frozen stands in no config: of what a layer holds, some that its config calls trained may stand
         with the rest. A layer of somebody's own may have more weights than its config speaks of.
         """
         if self.promised is None:
             return True
-        have = (len(share.trained), len(share.rest))
-        if sum(have) != self.promised.total:
-            return sum(have) > self.promised.total and not self.is_plain
-        return self.trained_counts is None or have[0] in self.trained_counts
+        if trained + rest != self.promised.total:
+            return trained + rest > self.promised.total and not self.is_plain
+        return self.trained_counts is None or trained in self.trained_counts
 
     def counts(self) -> tuple[int, int]:
         """How many trained weights and how many others the config promises."""
@@ -297,7 +296,7 @@ def _anchored(
         (trained if index < border else rest)[owner].append(tensor)
     shares = [Share(tuple(a), tuple(b)) for a, b in zip(trained, rest, strict=True)]
     for layer, share in zip(layers, shares, strict=True):
-        if not layer.may_own(share) or not _fits(layer, share.tensors):
+        if not layer.may_own(len(share.trained), len(share.rest)) or not _fits(layer, share.tensors):
             return None
     return shares
 
@@ -419,7 +418,7 @@ class _Search:
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
             whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
-            if a <= most[0] and b <= most[1] and whole:
+            if a <= most[0] and b <= most[1] and whole and layer.may_own(a, b):
                 own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
                 if _fits(layer, own):
                     yield a, b

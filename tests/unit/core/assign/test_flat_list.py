@@ -76,6 +76,17 @@ def test_names_choose_between_orders_that_keras_writes_and_make_none(names: list
     assert placed(names, TWINS) == {"a": (names[:2], []), "b": (names[2:], [])}
 
 
+def test_a_layer_of_keras_has_as_many_trained_weights_as_its_config_says_whatever_names_say() -> None:
+    """Here a weight that is not trained and one that is have changed places, with their names."""
+    graph = chain(layer("p", ["x"], kind="Affine"), norm("n", "p"), dense("y", "n"))
+    names = ["p/w:0", "p/b:0", "n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0", "p/shift:0", "n/moving_mean:0",
+             "n/moving_variance:0"]  # fmt: skip
+    assert placed(names, graph)["n"] == (names[2:4], names[7:])
+    names[2], names[6] = names[6], names[2]
+    with pytest.raises(Ambiguous):
+        placed(names, graph)
+
+
 def test_the_name_of_a_dtype_is_no_layers() -> None:
     """Keras 3 stores a policy with a name in every config: that holds no layer that may be frozen."""
     policy = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}}
