@@ -14,6 +14,7 @@ import numpy as np
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.op_calls import OpCall, Unreadable, Value
+from unnest.core.recognise.slice_claims import ClaimedRows
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ELEMENT = np.dtype([("element", np.int32)])
@@ -314,6 +315,11 @@ def _dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     return [x[where == part] for part in range(_few(_int(num)))]
 
 
+def _claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
+    """What layers that are no operations claim to take, a claim for each output."""
+    return [x[claim.of(len(x))] for claim in claims]
+
+
 def _range(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
@@ -462,6 +468,7 @@ TABLE: dict[str, Entry] = {
     "gatherv2": (("x", "indices", "axis", "batch_dims"), _gather),
     "booleanmask": (("x", "mask", "axis"), _boolean_mask),
     "dynamicpartition": (("x", "partitions", "num"), _dynamic_partition),
+    "claimed": (("x", "claims"), _claimed),
     "reshape": (("x", "shape"), lambda x, shape: np.reshape(x, _ints(shape))),
     "expanddims": (("x", "axis"), lambda x, axis: np.expand_dims(x, _int(axis))),
     "squeeze": (("x", "axis"), _squeeze),
@@ -470,6 +477,7 @@ TABLE: dict[str, Entry] = {
     "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(_ints(axis)))),
     "roll": (("x", "shift", "axis"), lambda x, shift, axis: np.roll(x, _ints(shift), _ints(axis))),
     "concat": (("xs", "axis"), _concat), "concatenate": (("xs", "axis"), _concat), "stack": (("xs", "axis"), _stack),
+    "vstack": (("xs",), _concat), "rowstack": (("xs",), _concat),
     "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),
     "reducesum": (("x", "axis", "keepdims"), _reduce(np.sum)),
     "reduceprod": (("x", "axis", "keepdims"), _reduce(np.prod)),

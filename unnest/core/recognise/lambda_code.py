@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from unnest.core import code_objects
 from unnest.core.code_objects import CodeObject, Constant, Opaque
@@ -33,7 +34,13 @@ def code(function: Json) -> Code | None:
     text, _, closure = parts_of(function)
     if text is None:
         return None
-    return next((_facts(reading, bool(closure)) for reading in code_objects.read(text)), None)
+    return _read(text, captures=bool(closure))
+
+
+@lru_cache(maxsize=256)
+def _read(text: str, *, captures: bool) -> Code | None:
+    """The facts of code as it is stored; every question about a layer asks for them."""
+    return next((_facts(reading, captures) for reading in code_objects.read(text)), None)
 
 
 def parts_of(function: Json) -> tuple[str | None, Json, Json]:

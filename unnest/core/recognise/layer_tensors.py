@@ -15,23 +15,34 @@ from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.op_calls import OpCall, Unreadable, axis_of, is_operation, node_def, said, with_refs
+from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, Shape, TensorGraph
 
 
 class LayerTensors(TensorGraph):
     """The tensors of one model's graph of layers, not of the models nested in it.
 
-    `supposed` are shapes of tensors that the file does not tell.
+    `supposed` are shapes of tensors that the file does not tell. `claimed` are the rows that layers which are no
+    operations take of the first tensor that they read.
     """
 
-    def __init__(self, graph: Graph, supposed: Mapping[Ref, Shape] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        supposed: Mapping[Ref, Shape] = MappingProxyType({}),
+        claimed: Mapping[Ref, ClaimedRows] = MappingProxyType({}),
+    ) -> None:
         super().__init__()
         self.graph, self.supposed = graph, supposed
         self.outputs = graph.outputs
+        self._claimed: dict[CallId, list[ClaimedRows]] = {}
+        for ref, rows in sorted(claimed.items()):
+            self._claimed.setdefault(ref.call, []).append(rows)
 
     def reads(self, at: CallId) -> Sequence[Ref]:
-        """The tensors that a call is given."""
-        return self.graph.call(at).reads
+        """The tensors that a call is given, as far as they count."""
+        reads = self.graph.call(at).reads
+        return reads[:1] if at in self._claimed else reads
 
     def is_given(self, ref: Ref) -> bool:
         """Whether a tensor is an input of the model."""
@@ -60,6 +71,8 @@ class LayerTensors(TensorGraph):
     def parsed(self, at: CallId) -> OpCall:
         """What a call says; Keras's own layers that put tensors together are the operations that they stand for."""
         layer, call = self.graph.layers[at.layer], self.graph.call(at)
+        if at in self._claimed:
+            return OpCall("claimed", [call.reads[0], self._claimed[at]], {})
         if is_model(layer.stored) or not call.reads:
             return NOTHING
         what = said(layer, call)

@@ -14,7 +14,7 @@ MOVES = frozenset({"reshape", "transpose", "expanddims", "squeeze", "gather", "g
 SLICES_AND_MOVES = SLICES | MOVES
 """Operations that may stand between a tensor and rows of it."""
 
-CONCATENATES = frozenset({"concat", "concatenate"})
+CONCATENATES = frozenset({"concat", "concatenate", "vstack", "rowstack"})
 
 SCATTERS = frozenset({
     "dynamicstitch", "paralleldynamicstitch", "scatternd", "scatter", "tensorscatterndupdate", "tensorscatterupdate",

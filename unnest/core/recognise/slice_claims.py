@@ -63,6 +63,20 @@ class Claim:
     edges: tuple[float, ...] = ()
 
 
+class ClaimedRows(NamedTuple):
+    """The rows that a slice claims: those between two shares of the batch, or `every` so many-th, from `start` on."""
+
+    start: float
+    stop: float = 1
+    every: int | None = None
+
+    def of(self, batch: int) -> slice:
+        """Of so many rows."""
+        if self.every is not None:
+            return slice(int(self.start), None, self.every)
+        return slice(round(self.start * batch), round(self.stop * batch))
+
+
 BASE_KEYS = frozenset({
     "name", "trainable", "dtype", "batch_input_shape", "batch_shape", "output_shape", "function", "arguments", "mask",
     "node_def", "shared_object_id", "build_config", "output_shape_type", "output_shape_module", "function_type",
@@ -449,11 +463,6 @@ def _with_end(reading: _Reading, numbers: Sequence[Numbers], start: Place, end: 
 
 def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
     return not one or not other or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
-
-
-def agree(claims: Sequence[Claim]) -> bool:
-    """Whether the lanes of several inputs are cut alike, as far as they tell."""
-    return all(_alike(one.edges, other.edges) for one, other in pairwise([c for c in claims if c.edges]))
 
 
 def _of(place: Place, numbers: Sequence[Numbers]) -> str:

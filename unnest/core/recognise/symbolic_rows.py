@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import lcm
+from types import MappingProxyType
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.recognise.kernels import Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import Column, Shape, TensorGraph, Values, numbered, row_sizes, rows_of
 
 DIVISIBLE = 2520
@@ -125,6 +127,7 @@ class Trial:
             ]
         )
         self.share: int | None = None
+        self._tried_rows: dict[Joined, Sequence[Shape]] = {}
 
     def answer(self) -> Taken:
         """What comes together, over all batch sizes that can be tried."""
@@ -168,13 +171,18 @@ class Trial:
         together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [in_turn]
         return batch, shares, together[0] if all(t == together[0] for t in together) else None
 
+    def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
+        """The shapes that rows of the towers' outputs may have: the one that the file tells, or some unlike ones."""
+        if joined not in self._tried_rows:
+            shape = self.graph.shape(joined.operands[0], self._of_parts)
+            is_told = bool(shape) and shape is not None and None not in shape[1:]
+            self._tried_rows[joined] = [shape[1:]] if is_told and shape is not None else UNLIKE_ROWS
+        return self._tried_rows[joined]
+
     def _together(self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int) -> list[int] | None:
         """The rows that a join gives, in the order in which it does."""
-        shape = self.graph.shape(joined.operands[0], self._of_parts)
-        told = shape is not None and len(shape) > 0 and None not in shape[1:]
-        trials = [shape[1:]] if told and shape is not None else UNLIKE_ROWS
         answers: list[list[int] | None] = []
-        for row in trials:
+        for row in self._rows_to_try(joined):
             whole = numbered((batch, *row_sizes(row, self.longest)))
             given: dict[Ref, Array] = {ref: whole[s] for ref, s in zip(joined.operands, shares, strict=True)}
             result = Values(self.graph, rows, self.longest, given).of(joined.root)
@@ -182,19 +190,29 @@ class Trial:
         return answers[0] if all(answer == answers[0] for answer in answers) else None
 
 
-def taken_of_layers(graph: Graph, sources: Mapping[Column, Ref], expected: Mapping[Ref, Shape]) -> Taken:
-    """What rows of their sources the towers of a graph of layers read, one tower after the other.
+def taken_of_layers(
+    graph: Graph,
+    sources: Mapping[Column, Ref],
+    expected: Mapping[Ref, Shape],
+    claimed: Mapping[Ref, ClaimedRows] = MappingProxyType({}),
+    joins: Sequence[Joined] = (),
+) -> Taken:
+    """What rows of their sources the towers of a graph of layers read, and the joins, if any, give back.
 
     `expected` are the shapes that the template takes, for sources whose shape the file does not tell. Larger axes show
-    every cut through a row, but may not fit a reshape; so only a cut that both show is one.
+    every cut through a row, but may not fit a reshape; so only a cut that both show is one. `claimed` are the rows of
+    tensors that are no operation's.
     """
-    tensors = LayerTensors(graph)
+    tensors = LayerTensors(graph, claimed=claimed)
     calls = tensors.behind([ref for column in sources for ref in column], sources.values())
     if not all(tensors.of(at).name for at in calls):
         return Taken(Rows.UNKNOWN)
     expected = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
     larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in expected.items()}
-    taken = Trial(LayerTensors(graph, larger), sources).answer()
-    if taken.rows is Rows.NOT and Trial(LayerTensors(graph, expected), sources).answer().rows is not Rows.NOT:
+    taken = Trial(LayerTensors(graph, larger, claimed), sources, joins).answer()
+    if (
+        taken.rows is Rows.NOT
+        and Trial(LayerTensors(graph, expected, claimed), sources, joins).answer().rows is not Rows.NOT
+    ):
         return Taken(Rows.UNKNOWN)
     return taken

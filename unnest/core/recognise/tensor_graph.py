@@ -245,7 +245,10 @@ def rows_of(part: Array, source: Array) -> list[int] | None:
         return None
     if part.ndim != source.ndim or part.shape[1:] != source.shape[1:]:
         return None
-    row_of = {int(first): row for row, first in enumerate(source.reshape(len(source), -1)[:, 0]["element"])}
-    firsts = part.reshape(len(part), -1)[:, 0]["element"] if len(part) else ()
-    rows = [row_of.get(int(first), -1) for first in firsts]
-    return rows if -1 not in rows and np.array_equal(part, source[rows] if rows else source[:0]) else None
+    if not len(part):
+        return []
+    starts = source.reshape(len(source), -1)[:, 0]["element"]
+    order = np.argsort(starts, kind="stable")
+    firsts = part.reshape(len(part), -1)[:, 0]["element"]
+    rows = order[np.searchsorted(starts, firsts, sorter=order).clip(max=len(order) - 1)]
+    return rows.tolist() if np.array_equal(part["element"], source["element"][rows]) else None

@@ -69,7 +69,7 @@ def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], R
             raise Unlike(f"the towers use the outputs of {first.layer} in different ways", len(met))
     if len(set().union(*copies.calls)) < sum(map(len, copies.calls)):
         raise Unlike("a call is part of two towers", len(met))
-    depends = _reaches_rows(graph, copies.shared, {*copies.entries.values()})
+    depends = _reaches_rows(graph, sorted(copies.shared), {*copies.entries.values()})
     if depends is not None:
         raise Unlike(f"every tower reads the whole of {depends.layer}", len(met))
     return copies

@@ -21,8 +21,8 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
+from unnest.core.recognise.found import Found
 from unnest.core.recognise.layer_facts import stored_shape
-from unnest.core.recognise.wrappers import Found
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 
 

@@ -11,7 +11,8 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import Ambiguous, Share, flat, split
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
-from unnest.core.recognise.wrappers import Found, recognise
+from unnest.core.recognise.found import Found
+from unnest.core.recognise.wrappers import recognise
 from unnest.core.rewrite import extract
 from unnest.findings import Code, Finding, listed
 

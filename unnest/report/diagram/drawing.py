@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
 from unnest.core.model import JsonObject, Wrapper
-from unnest.core.recognise.wrappers import Found, recognise
+from unnest.core.recognise.found import Found
+from unnest.core.recognise.wrappers import recognise
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
 #: layers that are not. kept: of the template, in the model that is left.

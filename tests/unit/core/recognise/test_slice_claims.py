@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
 from unnest.core.recognise import slice_claims
-from unnest.core.recognise.slice_claims import Slice, Told, claim
+from unnest.core.recognise.slice_claims import ClaimedRows, Slice, Told, claim
 
 K: Any = None
 
@@ -175,13 +175,18 @@ class TestOneLayerForAllTowers:
         assert claim(slices).told is told
 
 
-def test_the_inputs_are_cut_alike() -> None:
-    halves = claim(lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}))
-    counted = claim(lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}))
-    uneven = claim(lambdas({"lo": 0.0, "hi": 0.6}, {"lo": 0.6, "hi": 1.0}))
-    silent = claim(lambdas({"i": 0}, {"i": 1}))
-    assert slice_claims.agree([halves, counted, silent])
-    assert not slice_claims.agree([halves, uneven])
+@pytest.mark.parametrize(
+    ("rows", "of_seven"),
+    [
+        (ClaimedRows(0, 0.5), [0, 1, 2, 3]),
+        (ClaimedRows(0.5, 1), [4, 5, 6]),
+        (ClaimedRows(0, every=3), [0, 3, 6]),
+        (ClaimedRows(2, every=3), [2, 5]),
+    ],
+    ids=["first half", "last half", "dealt out, the first", "dealt out, the last"],
+)
+def test_the_rows_that_are_claimed_of_a_batch(rows: ClaimedRows, of_seven: list[int]) -> None:
+    assert [*range(7)][rows.of(7)] == of_seven
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.unit.core.build import layer, sequential
 from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
+from unnest.core.recognise.found import Recognised
 
 INDEX = [{"i": i, "parts": 2} for i in range(2)]
 OPAQUE = (
@@ -31,9 +33,13 @@ def merge(kind: str, **config: Any) -> Entry:
     return {"class_name": kind, "config": {"name": "merge", "trainable": True, **config}}
 
 
-def seen(entry: Entry, *vouched: str) -> wrappers.Recognised:
+def seen(entry: Entry, *vouched: str) -> Recognised:
     """What is recognised in a model."""
     return wrappers.recognise(read(entry), vouched)
+
+
+def test_a_chain_has_no_room_for_towers() -> None:
+    assert wrappers.recognise(read(sequential(layer("a"), layer("b")))) == Recognised()
 
 
 def test_two_towers() -> None:
@@ -89,7 +95,7 @@ def test_code_that_is_not_in_the_file_proves_nothing() -> None:
 def test_near_misses(entry: Entry, reason: str) -> None:
     """The reason, by value."""
     found = seen(entry)
-    assert found == wrappers.Recognised((), (NearMiss("merge", reason),))
+    assert found == Recognised((), (NearMiss("merge", reason),))
 
 
 def test_the_caller_vouches_for_a_class() -> None:

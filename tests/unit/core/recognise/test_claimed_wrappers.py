@@ -1,0 +1,65 @@
+"""What a wrapper in a layer graph is, and of each rule the nearest graph in which it does not hold, with the reason."""
+
+from __future__ import annotations
+
+from tests.unit.core.build import functional, layer, nested, source
+from tests.unit.core.recognise import towers as stored
+from tests.unit.core.recognise.near import OUTER, reasons
+from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise import wrappers
+from unnest.core.recognise.wrappers import recognise
+
+
+def test_slices_towers_and_a_merge_are_a_wrapper() -> None:
+    (found,) = wrappers.find(read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER)))
+    assert (found.template, found.towers) == ("t", (CallId("t", 0), CallId("t", 1)))
+    assert (found.sources, found.slices) == ((Ref("x", 0, 0),), frozenset({CallId("s", 0)}))
+    assert [(m.output, m.layer, m.on_batch_axis) for m in found.merges] == [(0, "m", True)]
+    assert found.confidence == "proven"
+    assert found.evidence[0] == "2 calls of the one model t"
+
+
+def test_towers_are_merged_in_the_order_of_their_slices() -> None:
+    swapped = concatenate("m", ("t", 2, 0), ("t", 1, 0))
+    assert list(reasons(source(), split("s", "x"), TOWERS, swapped)) == ["m"]
+
+
+def test_nobody_else_reads_the_towers() -> None:
+    layers = [source(), split("s", "x"), TOWERS, MERGE]
+    spy = layer("spy", [("t", 1, 0)])
+    reason = "the outputs of t are read by others than m too"
+    assert reasons(*layers, spy) == {"m": reason}
+    assert reasons(*layers, outputs=[("m", 0, 0), ("t", 1, 0)]) == {"m": reason}
+
+
+def test_every_tower_is_merged() -> None:
+    third = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 3, "axis": 0}]]}
+    towers = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)], [("s", 0, 2)])
+    assert list(reasons(source(), third, towers, MERGE)) == ["m"]
+    whole = concatenate("m", ("t", 1, 0), ("t", 2, 0), ("t", 3, 0))
+    (found,) = wrappers.find(read(functional(source(), third, towers, whole, **OUTER)))
+    assert len(found.towers) == 3
+
+
+def test_towers_are_called_alike() -> None:
+    towers = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)])
+    towers["inbound_nodes"][1][0][3] = {"training": True}
+    assert reasons(source(), split("s", "x"), towers, MERGE) == {
+        "m": "the calls of t differ in more than their tensors"
+    }
+    towers["inbound_nodes"][0][0][3] = {"training": True}
+    assert wrappers.find(read(functional(source(), split("s", "x"), towers, MERGE, **OUTER)))
+
+
+def test_no_tower_is_left_out_of_the_merge() -> None:
+    """Nor where every tower has a slice of its own, which nobody else reads."""
+    entries = [stored.config(f"s{i}", {}) for i in range(3)]
+    model = stored.model([entries])
+    assert len(recognise(read(model), {"Rows"}).wrappers) == 1
+    joined = model["config"]["layers"][-1]["inbound_nodes"][0]
+    del joined[2]
+    result = recognise(read(model), {"Rows"})
+    assert result.wrappers == ()
+    assert result.near_misses[0].reason == "net is called on one more slice, which merge does not join"

@@ -1,0 +1,47 @@
+"""Which layers join towers, and of each rule the nearest graph in which it does not hold, with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.build import functional, nested, source
+from tests.unit.core.recognise.near import OUTER, Entry, reasons
+from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import CallId
+from unnest.core.recognise import wrappers
+
+
+@pytest.mark.parametrize(
+    ("merge", "reason"),
+    [
+        ({**MERGE, "config": {**MERGE["config"], "axis": 1}},
+         "m (Concatenate) does not line the outputs of t up along the batch"),
+        ({**MERGE, "class_name": "Average", "config": {"name": "m"}},
+         "m adds, averages or stacks the outputs of t instead of lining them up"),
+        (concatenate("m", ("t", 1, 0), ("t", 1, 0)), "m joins one call of t more than once"),
+    ],
+    ids=["another axis", "an average", "one tower twice"],
+)  # fmt: skip
+def test_a_merge_lines_all_towers_up_along_the_batch(merge: Entry, reason: str) -> None:
+    assert reasons(source(), split("s", "x"), TOWERS, merge) == {"m": reason}
+
+
+def test_towers_are_calls_of_one_model() -> None:
+    other = {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "u"}}
+    layers = [source(), split("s", "x"), nested(TEMPLATE, [("s", 0, 0)]), nested(other, [("s", 0, 1)])]
+    assert reasons(*layers, concatenate("m", ("t", 1, 0), ("u", 1, 0))) == {
+        "m": "m joins the outputs of different models: t, u"
+    }
+
+
+def test_merges_in_pairs_are_one() -> None:
+    fourth = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 4, "axis": 0}]]}
+    towers = nested(TEMPLATE, *([("s", 0, i)] for i in range(4)))
+    pairs = [concatenate("a", ("t", 1, 0), ("t", 2, 0)), concatenate("b", ("t", 3, 0), ("t", 4, 0))]
+    layers = [source(), fourth, towers, *pairs]
+    whole = functional(*layers, concatenate("m", ("a", 0, 0), ("b", 0, 0)), **OUTER)
+    (found,) = wrappers.find(read(whole))
+    assert [merge.calls for merge in found.merges] == [(CallId("m", 0), CallId("a", 0), CallId("b", 0))]
+    crossed = functional(*layers, concatenate("m", ("b", 0, 0), ("a", 0, 0)), **OUTER)
+    assert wrappers.find(read(crossed)) == []

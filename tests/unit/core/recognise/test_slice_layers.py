@@ -1,0 +1,114 @@
+"""Which layers slice, what they take together, and of each rule the nearest graph in which it does not hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import functional, layer, nested, source
+from tests.unit.core.recognise import towers as stored
+from tests.unit.core.recognise.near import OUTER, Entry, reasons
+from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
+from unnest.core.architecture import read
+from unnest.core.recognise import wrappers
+from unnest.core.recognise.found import Recognised
+from unnest.core.recognise.wrappers import recognise
+
+
+def test_nobody_else_reads_the_slices() -> None:
+    layers = [source(), split("s", "x"), TOWERS, MERGE]
+    reason = "s, which a tower reads, is read by others too"
+    assert reasons(*layers, layer("spy", [("s", 0, 1)])) == {"m": reason}
+    assert reasons(*layers, outputs=[("m", 0, 0), ("s", 0, 0)]) == {"m": reason}
+
+
+@pytest.mark.parametrize(
+    ("towers", "reason"),
+    [
+        (nested(TEMPLATE, ["x"], ["z"]), "the towers read different tensors: x, z"),
+        (nested(TEMPLATE, ["x"], ["x"]), "every call of t reads the whole of x"),
+        (nested(TEMPLATE, ["d"], ["e"]), "d, which has weights, stands between the towers and what they read"),
+    ],
+    ids=["twins", "the whole for all", "layers with weights"],
+)
+def test_every_tower_reads_a_slice_of_one_tensor(towers: Entry, reason: str) -> None:
+    weights: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
+    between = [layer("d", ["x"], **weights), layer("e", ["x"], **weights)]
+    found = reasons(source(), source("z"), *between, towers, MERGE, inputs=[("x", 0, 0), ("z", 0, 0)])
+    assert found["m"] == reason
+
+
+def test_a_slice_of_another_axis_is_none() -> None:
+    channels = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 2, "axis": 1}]]}
+    assert reasons(source(), channels, TOWERS, MERGE) == {"m": "s cuts another axis than the batch, or nothing at all"}
+
+
+def test_a_row_of_the_source_is_a_row_for_the_template() -> None:
+    wide = functional(
+        source("tx", (None, 2)), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+    )
+    towers = nested(wide, [("s", 0, 0)], [("s", 0, 1)])
+    assert list(reasons(source(), split("s", "x"), towers, MERGE)) == ["m"]
+
+
+class TestSomebodysOwnSlices:
+    """What they are told counts; what they are called does not."""
+
+    @staticmethod
+    def lane(*told: dict[str, Any], batch: int | None = None, kind: str = "Rows") -> Recognised:
+        entries = [{**stored.config(f"s{i}", one), "class_name": kind} for i, one in enumerate(told)]
+        return recognise(read(stored.model([entries], batch=batch)))
+
+    def test_numbers_that_come_to_the_batch(self) -> None:
+        (found,) = self.lane({"i": 0, "parts": 2}, {"i": 1, "parts": 2}).wrappers
+        assert found.confidence == "likely"
+
+    @pytest.mark.parametrize("kind", ["Rows", "SliceBatch", "GpuSlice"])
+    def test_a_class_that_is_told_nothing_is_no_evidence(self, kind: str) -> None:
+        result = self.lane({}, {}, kind=kind)
+        assert result.wrappers == ()
+        (miss,) = result.near_misses
+        assert miss.reason.startswith(f"nothing stored tells whether {kind} cuts the batch")
+
+    def test_unless_the_caller_vouches_for_it(self) -> None:
+        model = read(stored.model([[stored.config(f"s{i}", {}) for i in range(2)]]))
+        (found,) = recognise(model, {"Rows"}).wrappers
+        assert found.confidence == "likely"
+        assert "the caller vouches that Rows cuts the batch in order" in found.evidence
+        assert recognise(model, {"Other"}).wrappers == ()
+
+    def test_the_inputs_are_cut_in_the_same_places(self) -> None:
+        one = [{"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}]
+        other = [{"lo": 0.0, "hi": 0.6}, {"lo": 0.6, "hi": 1.0}]
+
+        def lanes(*told: list[dict[str, float]]) -> Recognised:
+            entries = [[stored.config(f"s{j}{i}", t) for i, t in enumerate(lane)] for j, lane in enumerate(told)]
+            return recognise(read(stored.model(entries)))
+
+        assert len(lanes(one, one).wrappers) == 1
+        (miss,) = lanes(one, other).near_misses
+        assert miss.reason == "the inputs of net are cut in different places"
+
+    def test_slices_that_are_bound_late_are_named(self) -> None:
+        entries = [stored.cells(f"s{i}", {"i": 1, "parts": 2}) for i in range(2)]
+        (found,) = recognise(read(stored.model([entries]))).wrappers
+        assert found.bound_late == ("s0", "s1")
+
+
+def test_claims_and_operations_are_carried_out_together() -> None:
+    """Halves that are claimed, each split by an operation; one of these exchanged with its neighbour is none."""
+    halves = [stored.config(f"s{i}", {"lo": i / 2, "hi": (i + 1) / 2}) for i in range(2)]
+    layers = [{**half, "name": f"s{i}", "inbound_nodes": [[["x", 0, 0, {}]]]} for i, half in enumerate(halves)]
+    quarters = [split(f"q{i}", f"s{i}") for i in range(2)]
+
+    def towers(*parts: tuple[str, int, int]) -> list[Entry]:
+        joined = concatenate("m", *(("t", i + 1, 0) for i in range(4)))
+        return [source(), *layers, *quarters, nested(TEMPLATE, *([part] for part in parts)), joined]
+
+    in_order = [("q0", 0, 0), ("q0", 0, 1), ("q1", 0, 0), ("q1", 0, 1)]
+    (found,) = wrappers.find(read(functional(*towers(*in_order), **OUTER)))
+    assert (len(found.towers), found.confidence) == (4, "likely")
+    crossed = [("q0", 0, 1), ("q0", 0, 0), ("q1", 0, 0), ("q1", 0, 1)]
+    reason = "the rows are dealt out one by one, and m joins them end to end"
+    assert reasons(*towers(*crossed)) == {"m": reason}

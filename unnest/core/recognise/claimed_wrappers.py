@@ -1,0 +1,204 @@
+"""The wrappers of a graph of layers whose slices, or merges, are no operations: stored code, classes of somebody's own.
+
+What such layers are told are claims (`slice_claims`), and what they join is read off their configs and code (`merges`).
+The claimed rows take the place of computed ones in the one equation (`slice_layers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from unnest.core.architecture import is_model, read, tensor_refs
+from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.model import NearMiss
+from unnest.core.recognise import layer_facts, merges, slice_claims
+from unnest.core.recognise.found import (
+    Found,
+    Inline,
+    Merge,
+    NotAWrapper,
+    cut_by,
+    joins,
+    listed,
+    or_why_not,
+)
+from unnest.core.recognise.op_calls import is_operation
+from unnest.core.recognise.slice_claims import Told
+from unnest.core.recognise.slice_layers import Cut, Known, can_slice, check_shapes, cut, only_read_by, put_together
+
+if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
+    from unnest.core.recognise.tower_copies import Copies
+
+
+def around_models(graph: Graph, taken: Collection[CallId], vouched: Collection[str]) -> Iterator[Found | NearMiss]:
+    """The wrappers around calls of one nested model, but for calls that are taken, and why others are none."""
+    candidates: dict[tuple[CallId, ...], list[Merge]] = {}
+    missed: dict[tuple[CallId, ...], NearMiss] = {}
+    for towers, candidate in merges.of_models(graph):
+        if isinstance(candidate, NearMiss):
+            missed.setdefault(towers, candidate)
+        else:
+            candidates.setdefault(towers, []).append(candidate)
+    done = {*taken}
+    for towers, joined in candidates.items():
+        if not done.isdisjoint(towers):
+            continue
+        judged = or_why_not(joined[0].layer, partial(_around_a_model, graph, towers, joined, vouched))
+        if isinstance(judged, Found):
+            done.update(towers)
+            yield judged
+        elif len(towers) > 1:
+            missed[towers] = judged
+    yield from (miss for towers, miss in missed.items() if done.isdisjoint(towers))
+
+
+def _around_a_model(
+    graph: Graph, towers: tuple[CallId, ...], joined: Sequence[Merge], vouched: Collection[str]
+) -> Found:
+    """The wrapper around these towers. Raises NotAWrapper."""
+    joined = sorted(joined, key=lambda merge: merge.output)
+    outputs, template, merge = [each.output for each in joined], graph.layers[towers[0].layer], joined[0].layer
+    if len(set(outputs)) < len(outputs):
+        raise NotAWrapper(f"one output of {template.name} is joined more than once")
+    if not only_read_by(graph, towers, {at for each in joined for at in each.calls}):
+        raise NotAWrapper(f"the outputs of {template.name} are read by others than {merge} too")
+    arguments = [tensor_refs.without_tensors(graph.call(at).stored, graph.layers) for at in towers]
+    if any(other != arguments[0] for other in arguments):  # one of them with `training=True`, say
+        raise NotAWrapper(f"the calls of {template.name} differ in more than their tensors")
+    inputs = [graph.call(at).reads for at in towers]
+    if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
+        raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
+    shapes = [*(layer_facts.template_shapes(template.stored) or ()), *[None] * len(inputs[0])][: len(inputs[0])]
+    known = [Known(shape, frozenset(vouched)) for shape in shapes]
+    slices = cut(graph, [*zip(*inputs, strict=True)], known, {*towers})
+    check_shapes(graph, template, slices.sources)
+    slices = put_together(graph, slices, shapes, joined)
+    model = read(template.stored)
+    if outputs[-1] >= len(model.outputs) or len(slices.lanes) != model.arity:
+        raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+    if _leaves_a_tower_out(graph, towers, slices):
+        raise NotAWrapper(f"{template.name} is called on one more slice, which {merge} does not join")
+    merges.check(graph, model, towers, joined, dealt_out=slices.dealt_out)
+    is_told = all(each.on_batch_axis for each in joined)
+    if not any(each.on_batch_axis for each in joined) and not _speaks_for_itself(graph, towers, slices, joined):
+        raise NotAWrapper(f"neither {merge} nor the slices say that the batch is put together again")
+    number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
+    layers = (at.layer for lane in slices.sliced for step in lane.steps for at in step)
+    return Found(
+        template.name,
+        towers,
+        slices.sources,
+        slices.calls,
+        tuple(joined),
+        "proven" if is_told and slices.is_proven else "likely",
+        (f"{number} of the one model {template.name}", *_evidence(graph, slices, joined)),
+        tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
+    )
+
+
+def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> bool:
+    """Whether the template is called on a slice of the same sources that nobody merges."""
+    calls = graph.layers[towers[0].layer].calls
+    return any(
+        can_slice(graph, ref.call) and graph.call(ref.call).reads[0] in slices.sources
+        for rank, call in enumerate(calls)
+        if CallId(towers[0].layer, rank) not in towers
+        for ref in call.reads
+    )
+
+
+def _speaks_for_itself(graph: Graph, towers: Sequence[CallId], slices: Cut, joined: Sequence[Merge]) -> bool:
+    """Whether the slices are enough of a witness where no merge says what it does."""
+    told = any(claim.told in (Told.ROWS, Told.DEALT, Told.LATE) for claim in slices.claims)
+    if len(towers) > 1:
+        return told or slices.computed is not None or slices.reach is not None
+    names = [graph.layers[merge.layer] for merge in joined]
+    cutting = [graph.layers[at.layer] for lane in slices.sliced for step in lane.steps for at in step]
+    return slices.computed is not None or (
+        told
+        and all(slice_claims.is_part_one_of_one(layer) for layer in cutting)
+        and all(slice_claims.says_nothing(layer) for layer in names)
+    )
+
+
+def _evidence(graph: Graph, slices: Cut, joined: Sequence[Merge]) -> Iterator[str]:
+    yield from (cut_by(lane.source, lane.steps[0]) for lane in slices.sliced)
+    yield from dict.fromkeys(claim.sentence for claim in slices.claims if claim.sentence)
+    if slices.computed:
+        yield slices.computed
+    if slices.reach is not None:
+        yield f"bounds are numbers: no tower reads more than the first {slices.reach} rows"
+    yield from (joins(graph, merge) for merge in joined)
+
+
+def of_own_layers(graph: Graph) -> Iterator[Found | NearMiss]:
+    """Towers of the graph's own layers behind slices that are told their parts, and why others are none."""
+    from unnest.core.recognise.layer_tensors import LayerTensors
+    from unnest.core.recognise.tower_copies import Unlike, walk_back
+
+    candidates: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
+    tensors = LayerTensors(graph)
+    for merge, operands in merges.on_the_batch(graph):
+        try:
+            copies = walk_back(tensors, operands, partial(_told_apart, graph))
+        except Unlike:
+            continue
+        if copies.entries:
+            entries = frozenset(ref.call for column in copies.entries for ref in column)
+            candidates.setdefault(entries, []).append((merge, copies))
+    for outputs in candidates.values():
+        joined, towers = [merge for merge, _ in outputs], [copies for _, copies in outputs]
+        yield or_why_not(joined[0].layer, partial(_inline, graph, joined, towers))
+
+
+def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
+    """What slices by stored code, or by a class of somebody's own, are cut from; None where they are all the same."""
+    layers = [graph.layers[ref.layer] for ref in column]
+    for ref, layer in zip(column, layers, strict=True):
+        is_own = layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
+        if not can_slice(graph, ref.call) or is_operation(layer, graph.call(ref.call)) or not is_own:
+            return None
+    is_split = len({ref.call for ref in column}) == 1
+    told = [{key: value for key, value in layer.settings.items() if key != "name"} for layer in layers]
+    return graph.call(column[0].call).reads[0] if is_split or any(one != told[0] for one in told) else None
+
+
+def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> Found:
+    """The wrapper around such towers. Raises NotAWrapper unless what the slices are told is all rows in order."""
+    columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
+    calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
+    towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
+    slices = cut(graph, columns, [Known()] * len(columns), towers)
+    ends = [merges.join(graph, merge.calls[0])[0] for merge in joined]
+    last = ends[0][0].layer
+    if not only_read_by(graph, sorted(towers), towers | joining):
+        raise NotAWrapper(f"the towers that end in {last} are read by others than {joined[0].layer} too")
+    source_of = {column[0]: lane.source for column, lane in zip(columns, slices.lanes, strict=True)}
+    for at in sorted(at for at in calls[0] if is_model(graph.layers[at.layer].stored)):
+        reads = graph.call(at).reads
+        if all(ref in source_of for ref in reads):
+            check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
+    slices = put_together(graph, slices, [None] * len(columns), joined)
+    if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):
+        first = slices.sliced[0]
+        raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
+    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):
+        raise NotAWrapper(f"the towers that end in {last} hold no weights but those of normalizations")
+    names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
+    return Found(
+        last,
+        tuple(end.call for end in ends[0]),
+        tuple(dict.fromkeys(slices.sources)),
+        slices.calls,
+        tuple(joined),
+        "proven" if slices.is_proven else "likely",
+        (f"{len(calls)} towers of the same layers: {listed(names)}", *_evidence(graph, slices, joined)),
+        inline=Inline(
+            frozenset(calls[0]),
+            source_of,
+            {merge.tensor: end[0] for merge, end in zip(joined, ends, strict=True)},
+        ),
+    )

@@ -1,0 +1,120 @@
+"""A wrapper that was found in a graph of layers, and why something is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.model import Confidence, NearMiss
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The calls that join output number `output` of every tower, the last of them first."""
+
+    output: int
+    calls: tuple[CallId, ...]
+    on_batch_axis: bool | None
+
+    @property
+    def layer(self) -> str:
+        """The merge layer's name."""
+        return self.calls[0].layer
+
+    @property
+    def tensor(self) -> Ref:
+        """The joined tensor."""
+        return Ref(self.calls[0].layer, self.calls[0].rank, 0)
+
+
+@dataclass(frozen=True)
+class Inline:
+    """A first tower that is made of the graph's own layers.
+
+    `cut`: what it reads of each slice -> what was sliced. `ends`: every merged tensor -> the tower's own.
+    """
+
+    calls: frozenset[CallId]
+    cut: Mapping[Ref, Ref]
+    ends: Mapping[Ref, Ref]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
+
+    `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
+    (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
+    of the last part.
+    """
+
+    template: str
+    towers: tuple[CallId, ...]
+    sources: tuple[Ref, ...]
+    slices: frozenset[CallId]
+    merges: tuple[Merge, ...]
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    bound_late: tuple[str, ...] = ()
+    inline: Inline | None = None
+
+    def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
+        """What the first tower reads of each slice -> what was sliced."""
+        if self.inline is not None:
+            return self.inline.cut
+        return dict(zip(graph.call(self.towers[0]).reads, self.sources, strict=True))
+
+    @property
+    def first(self) -> frozenset[CallId]:
+        """The calls of the first tower."""
+        return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    @property
+    def ends(self) -> Mapping[Ref, Ref]:
+        """Every merged tensor -> the first tower's own."""
+        if self.inline is not None:
+            return self.inline.ends
+        return {m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges}
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The wrappers of one graph, in the order of their templates, and why the nearest candidates are none."""
+
+    wrappers: tuple[Found, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+class NotAWrapper(Exception):
+    """What a candidate lacks; the message is one sentence."""
+
+
+def or_why_not(layer: str, judge: Callable[[], Found]) -> Found | NearMiss:
+    """The wrapper that is judged at this join, or why it is none."""
+    try:
+        return judge()
+    except NotAWrapper as reason:
+        return NearMiss(layer, str(reason))
+
+
+SHOWN = 4
+"""Names that a line of evidence lists."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names."""
+    return ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
+
+
+def cut_by(source: Ref, slices: Sequence[CallId]) -> str:
+    """The line of evidence that says what is sliced, and by which layers."""
+    names = ", ".join(dict.fromkeys(at.layer for at in slices[:SHOWN])) + (", ..." if slices[SHOWN:] else "")
+    return f"every tower reads a slice of {source.layer}, cut by {names}"
+
+
+def joins(graph: Graph, merge: Merge) -> str:
+    """The line of evidence that says which layer joins an output."""
+    kind = graph.layers[merge.layer].class_name
+    axis = " on the batch axis" if merge.on_batch_axis else ""
+    return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"

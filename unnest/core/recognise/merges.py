@@ -1,0 +1,149 @@
+"""Which layers join the outputs of towers, what they join, and along which axis, as far as they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.weight_specs import has_initializers
+from unnest.core.model import NearMiss
+from unnest.core.recognise import followed_slices, layer_facts
+from unnest.core.recognise.found import Merge, NotAWrapper, listed
+
+
+def of_models(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
+    """Every join of calls of models, with those calls in the order they are joined in."""
+    for at, call in graph.calls():
+        if not call.reads or not can_merge(graph.layers[at.layer]) or is_part_of_a_larger_merge(graph, at):
+            continue
+        leaves, calls = join(graph, at)
+        if not all(is_model(graph.layers[ref.layer].stored) for ref in leaves):
+            continue
+        towers = tuple(ref.call for ref in leaves)
+        reason = _joins_no_towers(at, leaves)
+        on_batch = on_batch_axis(graph, calls)
+        if on_batch is False and len(towers) == 1 and layer_facts.passes_on(graph.layers[at.layer], call):
+            on_batch = None  # to join one tower is to pass it on
+        if reason is None and on_batch is False:
+            kind = graph.layers[at.layer].class_name
+            reason = f"{at.layer} ({kind}) does not line the outputs of {leaves[0].layer} up along the batch"
+        if reason is None:
+            yield towers, Merge(leaves[0].tensor, tuple(calls), on_batch)
+        elif len(towers) > 1:
+            yield towers, NearMiss(at.layer, reason)
+
+
+def on_the_batch(graph: Graph) -> Iterator[tuple[Merge, tuple[Ref, ...]]]:
+    """Every join that says that it lines several tensors up along the batch, with these tensors in their order."""
+    for at, call in graph.calls():
+        layer = graph.layers[at.layer]
+        if len(call.reads) == 1 or not layer_facts.may_join(layer) or not joins_batch(graph, at):
+            continue
+        if is_part_of_a_larger_merge(graph, at):
+            continue
+        operands, calls = join(graph, at)
+        is_on_batch = bool(operands) and on_batch_axis(graph, calls) is True
+        if is_on_batch and len({*operands}) == len(operands):
+            yield Merge(operands[0].tensor, tuple(calls), on_batch_axis=True), tuple(operands)
+
+
+def _joins_no_towers(at: CallId, leaves: Sequence[Ref]) -> str | None:
+    """Why a layer that reads outputs of models alone joins no towers."""
+    models = [*dict.fromkeys(ref.layer for ref in leaves)]
+    if len(models) > 1:
+        return f"{at.layer} joins the outputs of different models: {listed(models)}"
+    if len({ref.tensor for ref in leaves}) > 1:
+        return f"{at.layer} joins different outputs of {models[0]}"
+    if len({ref.call for ref in leaves}) < len(leaves):
+        return f"{at.layer} joins one call of {models[0]} more than once"
+    return None
+
+
+def can_merge(layer: Layer) -> bool:
+    """Whether a layer may join at all: neither models nor layers with weights do."""
+    return not is_model(layer.stored) and not has_initializers(layer.config)
+
+
+def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
+    """Pairwise merges build a tree; only its root counts."""
+    users = graph.readers.get(at, ())
+    return (
+        len(users) == 1
+        and joins_batch(graph, users[0][0])
+        and joins_batch(graph, at)
+        and all(ref.call != at for ref in graph.outputs)
+    )
+
+
+def joins_batch(graph: Graph, at: CallId) -> bool:
+    """Whether a call says that it lines its inputs up along the batch."""
+    layer = graph.layers[at.layer]
+    return can_merge(layer) and layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True
+
+
+def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
+    """What a merge joins, looking through the merges that it joins in turn."""
+    leaves: list[Ref] = []
+    calls = [at]
+    todo = list(reversed(graph.call(at).reads))
+    while todo:
+        ref = todo.pop()
+        if not is_model(graph.layers[ref.layer].stored) and (
+            is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
+        ):
+            calls.append(ref.call)
+            todo += reversed(graph.call(ref.call).reads)
+        else:
+            leaves.append(ref)
+    return leaves, calls
+
+
+def passes_on(graph: Graph, at: CallId) -> bool:
+    """A layer that is there for its name or device only, in the way of one reader."""
+    return layer_facts.passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
+
+
+def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
+    """Whether calls that join in turn do so along the batch; None where one does not say."""
+    joining = [c for c in calls if c is calls[0] or not passes_on(graph, c)]
+    told = [layer_facts.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in joining]
+    return False if False in told else None if None in told else True
+
+
+def check(graph: Graph, template: Graph, towers: Sequence[CallId], merges: Sequence[Merge], *, dealt_out: bool) -> None:
+    """Raises NotAWrapper for merges that say that they do something else than to give the towers' rows back.
+
+    `dealt_out`: every tower holds each k-th row.
+    """
+    for merge in merges:
+        layer = graph.layers[merge.layer]
+        if len(graph.call(merge.calls[0]).reads) < len(towers) or _may_be_a_number(template, merge.output):
+            continue
+        if reason := followed_slices.objection_to_merge(layer, len(towers), dealt_out=dealt_out):
+            raise NotAWrapper(reason)
+    if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
+        raise NotAWrapper(
+            f"{merges[0].layer} adds, averages or stacks the outputs of {towers[0].layer} instead of lining them up"
+        )
+    for merge in merges:
+        if layer_facts.combines(graph.layers[merge.layer]) and not _averages_numbers(graph, template, merge):
+            raise NotAWrapper(
+                f"{merge.layer} makes one of the rows of {towers[0].layer}'s outputs instead of lining them up"
+            )
+
+
+def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
+    """Whether a merge averages an output that may be a single number, such as a loss."""
+    return layer_facts.averages(graph.layers[merge.layer]) and _may_be_a_number(template, merge.output)
+
+
+def _may_be_a_number(template: Graph, index: int) -> bool:
+    """Whether an output of a model may be no rows but a single number; a layer of Keras's gives rows."""
+    output = template.outputs[index]
+    while is_model(template.layers[output.layer].stored):
+        template = read(template.layers[output.layer].stored)
+        output = template.outputs[output.tensor]
+    layer = template.layers[output.layer]
+    return layer_facts.is_function(layer) or not is_keras_class(layer.class_name, layer.stored)
