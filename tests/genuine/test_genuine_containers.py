@@ -66,7 +66,7 @@ def test_no_names_are_needed(folder: Path) -> None:
     raw = (folder / "parallel/saved_model.pb").read_bytes()
     plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
     _number(prune_graph.choose(numbered, ""))
-    found = [prune_graph.recognise(prune_graph.choose(m, ""), "") for m in (plain, numbered)]
+    found = [prune_graph.recognise(prune_graph.choose(m, ""), "").wrappers for m in (plain, numbered)]
     told = [[(t.depth, t.scope, t.towers.towers, len(t.towers.merges), t.parameters) for t in seen] for seen in found]
     assert told[0] == told[1]
     note = json.loads((folder / "case.json").read_text())

@@ -145,7 +145,7 @@ RULES = [
     Broken(
         rule="rows that are not those of the batch are none",
         file="core/recognise/slice_layers.py",
-        old="    if taken.rows is Rows.NOT:\n",
+        old="    if taken.rows is Rows.NOT or not slice_claims.agree(cut.claims):\n",
         new="    if False:\n",
         tests="tests/unit/core/recognise/test_symbolic_rows.py::test_no_wrapper_without_rows",
     ),

@@ -181,12 +181,12 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         reads = graph.call(at).reads
         if all(ref in source_of for ref in reads):
             check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
-    slices = put_together(graph, slices, [None] * len(columns), joined)
     if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):
         raise NotAWrapper(f"the towers that end in {last} hold no weights but those of normalizations")
+    slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
     return Found(
         last,

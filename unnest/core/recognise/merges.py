@@ -80,7 +80,7 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 def joins_batch(graph: Graph, at: CallId) -> bool:
     """Whether a call says that it lines its inputs up along the batch."""
     layer = graph.layers[at.layer]
-    return can_merge(layer) and layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True
+    return layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True and can_merge(layer)
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import Ref
+from unnest.core.model import NearMiss
 from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
 from unnest.core.recognise.kernels import literal_axis
@@ -41,21 +43,32 @@ class Towers:
     reach: int | None = None
 
 
-def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> Towers | None:
-    """The first wrapper of these graphs, outermost before inner ones; None where there is none. Raises Broken.
+class Found(NamedTuple):
+    """The first wrapper, if any, and why the candidates met before are none."""
+
+    towers: Towers | None
+    near_misses: tuple[NearMiss, ...]
+
+
+def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> Found:
+    """The first wrapper of these graphs, outermost before inner ones. Raises Broken.
 
     With `closed` only one that can be cut: nothing else reads from inside of it.
     """
+    near: dict[str, NearMiss] = {}
     for graph in graphs:
         for rank in RANKS:
             tensors = ServingTensors(View(graph, library), rank)
-            for wrapper in find_computed(tensors)[0]:
+            wrappers, misses = find_computed(tensors)
+            for wrapper in wrappers:
                 towers = _Named(tensors).towers(wrapper) if wrapper.reader is None or not closed else None
                 if towers is not None:
-                    return towers
+                    return Found(towers, tuple(near.values()))
+            for miss in misses:
+                near.setdefault(miss.layer, miss)
             if not tensors.is_guessed:
                 break
-    return None
+    return Found(None, tuple(near.values()))
 
 
 def joined_by_each(view: View, names: Iterable[str]) -> list[list[Place]]:

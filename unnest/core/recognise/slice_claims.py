@@ -465,6 +465,12 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
     return not one or not other or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
 
 
+def agree(claims: Sequence[Claim]) -> bool:
+    """Whether the lanes of several inputs are cut in the same places, finer than any batch that is tried."""
+    edges = [claim.edges for claim in claims if claim.edges]
+    return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
+
+
 def _of(place: Place, numbers: Sequence[Numbers]) -> str:
     values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
     return f"{_last(place)} is {values} from slice to slice" if len(numbers) > 1 else f"{_last(place)} is {values}"

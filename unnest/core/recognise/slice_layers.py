@@ -126,7 +126,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[layer_facts.Shape | No
     taken = taken_of_layers(graph, parts, expected, dict(_claimed(graph, cut, merges)), joins)
     operations = [lane.source.layer for lane in cut.sliced if any(_computes(graph, at) for at in lane.calls)]
     source = next(iter(operations), None)
-    if taken.rows is Rows.NOT:
+    if taken.rows is Rows.NOT or not slice_claims.agree(cut.claims):
         raise NotAWrapper(
             f"the inputs of {cut.name} are cut in different places"
             if source is None

@@ -129,12 +129,12 @@ class Trial:
         self.share: int | None = None
         self._tried_rows: dict[Joined, Sequence[Shape]] = {}
 
-    def answer(self) -> Taken:
-        """What comes together, over all batch sizes that can be tried."""
+    def answer(self, sizes: Sequence[int] = ()) -> Taken:
+        """What comes together, over all batch sizes that can be tried, or some alone."""
         outcomes: dict[int, Outcome] = {}
         lengths: dict[Outcome, set[int]] = {}
         is_telling = is_fixed = False
-        for rows in batches(self.towers, self.longest):
+        for rows in sizes or batches(self.towers, self.longest):
             try:
                 tried = self._tried(rows)
             except ByContents:
@@ -201,7 +201,7 @@ def taken_of_layers(
 
     `expected` are the shapes that the template takes, for sources whose shape the file does not tell. Larger axes show
     every cut through a row, but may not fit a reshape; so only a cut that both show is one. `claimed` are the rows of
-    tensors that are no operation's.
+    tensors that are no operation's; shares of the batch, they are the same for any, so that one batch is enough.
     """
     tensors = LayerTensors(graph, claimed=claimed)
     calls = tensors.behind([ref for column in sources for ref in column], sources.values())
@@ -209,10 +209,13 @@ def taken_of_layers(
         return Taken(Rows.UNKNOWN)
     expected = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
     larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in expected.items()}
-    taken = Trial(LayerTensors(graph, larger, claimed), sources, joins).answer()
-    if (
-        taken.rows is Rows.NOT
-        and Trial(LayerTensors(graph, expected, claimed), sources, joins).answer().rows is not Rows.NOT
-    ):
+    sizes = [
+        lcm(DIVISIBLE, len(column))
+        for column in [*sources][:1]
+        if all(tensors.of(at).name == "claimed" for at in calls)
+    ]
+    taken = Trial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
+    smaller = LayerTensors(graph, expected, claimed)
+    if taken.rows is Rows.NOT and Trial(smaller, sources, joins).answer(sizes).rows is not Rows.NOT:
         return Taken(Rows.UNKNOWN)
     return taken

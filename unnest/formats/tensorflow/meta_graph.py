@@ -111,7 +111,7 @@ class Program:
     def towers(self) -> serving.Towers | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
-            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False)
+            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False).towers
         except Broken as e:
             raise prune_graph.broken(self.path, e) from e
 

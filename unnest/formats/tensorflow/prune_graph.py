@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.core.model import Scope
+from unnest.core.model import NearMiss, Scope
 from unnest.core.recognise import serving as ops
 from unnest.core.recognise import serving_scope as sites
 from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
@@ -160,15 +160,22 @@ def _live(graph: OpGraph) -> set[str]:
     return alive
 
 
-def recognise(meta: Message, path: str) -> list[Found]:
-    """All wrappers, outermost first; the MetaGraph loses them one by one. Raises Unreadable, Refused."""
+class Recognised(NamedTuple):
+    """All wrappers of a MetaGraph, outermost first, and where there is none, why the nearest candidates are none."""
+
+    wrappers: Sequence[Found]
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+def recognise(meta: Message, path: str) -> Recognised:
+    """All wrappers; the MetaGraph loses them one by one. Raises Unreadable, Refused."""
     serving = Serving(meta)
     try:
         while True:
             graphs, library = serving.graphs()
-            towers = ops.find(graphs, library)
+            towers, near_misses = ops.find(graphs, library)
             if towers is None:
-                return _distinct(serving.found)
+                return Recognised(_distinct(serving.found), () if serving.found else near_misses)
             if len(serving.found) >= MAX_WRAPPERS:
                 raise Refused(
                     "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"

@@ -170,7 +170,7 @@ class SavedModelSource(Source):
     def _cut(self) -> bytes:
         with reading(os.path.join(self.path, GRAPH)):  # what cannot be cut is damaged, not the disk that is written to
             model, meta = self.serving()
-            if not prune_graph.recognise(meta, self.path):
+            if not prune_graph.recognise(meta, self.path).wrappers:
                 raise Refused(
                     "cannot-cut",
                     f"{self.path}: the serving graph cannot be cut without doubt; "
@@ -187,10 +187,11 @@ class SavedModelSource(Source):
             made = replace(plan(self.stored, choices=choices), doubt=self._doubt)
             if made.verdict == "parallel":
                 return replace(self._proven(made), findings=(*made.findings, *lost))
+            clean = replace(clean, near_misses=made.near_misses)
         _, meta = self.serving()
-        found = prune_graph.recognise(meta, self.path)
+        found, near_misses = prune_graph.recognise(meta, self.path)
         if not found:
-            return clean
+            return replace(clean, near_misses=clean.near_misses or near_misses)
         wrappers = tuple(map(_wrapper, found))
         innermost = max(found, key=lambda f: f.depth)
         ends = innermost.towers
@@ -208,7 +209,7 @@ class SavedModelSource(Source):
         if all(w.confidence == "proven" for w in made.wrappers):
             return made
         try:
-            found = prune_graph.recognise(self.serving()[1], self.path)
+            found = prune_graph.recognise(self.serving()[1], self.path).wrappers
         except (Refused, Unreadable):
             return made  # the Keras model can be written all the same
         if [f.towers.towers for f in found] != [w.towers for w in made.wrappers]:
@@ -337,7 +338,7 @@ class SavedModelContainer(Container):
         with self.open(path) as found:
             if found._raw != source.cut():  # noqa: SLF001
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
-            if prune_graph.recognise(found.serving()[1], path):
+            if prune_graph.recognise(found.serving()[1], path).wrappers:
                 raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
             shards = set(_shards(found.bundle))
             if found.bundle is not None:

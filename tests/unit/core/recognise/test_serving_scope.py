@@ -30,7 +30,7 @@ def graph_of(
     ends = [w.op("MatMul", inside(w, part), w.variable(0)) for part in cut(w, "split", x, 2)]
     served = after(w, w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(rows, 3)))
     graph = w.graph([served])
-    towers = find([graph], {})
+    towers = find([graph], {}).towers
     assert towers is not None
     return graph, towers, served
 
@@ -73,7 +73,7 @@ def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count:
     parts = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2)
     ends = [w.op("MatMul", part, w.op("ReadVariableOp", variable)) for part in parts]
     graph = w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])
-    towers = find([graph], {})
+    towers = find([graph], {}).towers
     assert towers is not None
     assert parameters(graph, {}, towers) == count
 

@@ -175,6 +175,17 @@ class TestOneLayerForAllTowers:
         assert claim(slices).told is told
 
 
+def test_the_inputs_are_cut_alike() -> None:
+    """In places that are nearer to each other than two rows of a batch, too."""
+    halves = claim(lambdas({"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}))
+    counted = claim(lambdas({"i": 0, "parts": 2}, {"i": 1, "parts": 2}))
+    uneven = claim(lambdas({"lo": 0.0, "hi": 0.50001}, {"lo": 0.50001, "hi": 1.0}))
+    thirds = claim(lambdas(*({"i": i, "parts": 3} for i in range(3))))
+    silent = claim(lambdas({"i": 0}, {"i": 1}))
+    assert slice_claims.agree([halves, counted, silent, thirds])
+    assert not slice_claims.agree([halves, uneven])
+
+
 @pytest.mark.parametrize(
     ("rows", "of_seven"),
     [
