@@ -140,8 +140,8 @@ class _Named:
         """The operations of the graph that a tower's tensors pass, its slices among them."""
         ends = [joined.operands[tower] for joined in wrapper.joins]
         reads = {place for joined in wrapper.joins for at in joined.calls for place in self.tensors.inputs(at)}
-        places = [place for place in reads if self.tensors.ref(place) in ends]
-        places += [place for at in wrapper.copies.calls[tower] for place in self.tensors.inputs(at)]
+        places = {place for place in reads if self.tensors.ref(place) in ends}
+        places.update(place for at in wrapper.copies.calls[tower] for place in self.tensors.inputs(at))
         aliases = (alias for place in places for alias in self.view.aliases(place))
         return {alias.tensor.partition(":")[0] for alias in aliases if not alias.frame}
 

@@ -55,7 +55,8 @@ class ServingTensors(TensorGraph):
         self.view, self.rank, self.is_guessed = view, rank, False
         self._frames: list[tuple[str, ...]] = []
         self._frame_numbers: dict[tuple[str, ...], int] = {}
-        self._refs: dict[Place, Ref] = {}
+        #: By the number of the chain of calls, and the tensor as its graph spells it.
+        self._refs: dict[tuple[int, str], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._reads: dict[CallId, tuple[Ref, ...]] = {}
         #: What the outputs of a kind of operation are called, where it has several lists of them.
@@ -65,15 +66,20 @@ class ServingTensors(TensorGraph):
 
     def ref(self, place: Place) -> Ref:
         """The tensor at a place, wherever it is made."""
-        if place not in self._refs:
+        return self._ref(self._number_of(place.frame), place.tensor)
+
+    def _ref(self, frame: int, tensor: str) -> Ref:
+        ref = self._refs.get((frame, tensor))
+        if ref is None:
+            place = Place(self._frames[frame], tensor)
             op = self.view.op(place)
             is_made_here = op is not None and op.kind not in PASSES and op.kind not in CALLS
             made = place if is_made_here else self.view.resolve(place)
             name, _, output = made.tensor.partition(":")
             ref = Ref(name, self._number_of(made.frame), self._output(made, output))
-            self._refs[place] = ref
+            self._refs[frame, tensor] = ref
             self._places.setdefault(ref, made)
-        return self._refs[place]
+        return ref
 
     def _number_of(self, frame: tuple[str, ...]) -> int:
         if frame not in self._frame_numbers:
@@ -107,9 +113,12 @@ class ServingTensors(TensorGraph):
 
     def reads(self, at: CallId) -> Sequence[Ref]:
         """The tensors that a call is given."""
-        if at not in self._reads:
-            self._reads[at] = tuple(self.ref(place) for place in self.inputs(at))
-        return self._reads[at]
+        reads = self._reads.get(at)
+        if reads is None:
+            op = self.op(at)
+            reads = () if op is None else tuple([self._ref(at.rank, tensor) for tensor in op.inputs])
+            self._reads[at] = reads
+        return reads
 
     def is_given(self, ref: Ref) -> bool:
         """Whether a tensor is an argument, or is fed, with a number of rows that is open."""
