@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,22 @@ from unnest.__main__ import main
 main()
 """
     assert loaded(code, *HEAVY, *RARE, exit_code=1) == {"h5py", "numpy", "typer"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux tells what threads there are")
+@pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])
+def test_numpy_starts_no_threads(bad: Path, args: list[str]) -> None:
+    """Its linear algebra would have one a core."""
+    code = f"""
+import atexit, os, sys
+atexit.register(lambda: print("threads", len(os.listdir("/proc/self/task"))))
+sys.argv = ["unnest", *{args!r}, {str(bad)!r}]
+from unnest.__main__ import main
+main()
+"""
+    asked = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=asked)
+    assert done.stdout.splitlines()[-1] == "threads 1"
 
 
 def test_help_needs_no_hdf5() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.parameters import (
     DIALECTS,
@@ -86,6 +87,7 @@ def fix(
 
     Example: unnest fix model.h5 writes model.unnested.h5
     """
+    start_no_threads()
     from unnest.batch import fix_all
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 

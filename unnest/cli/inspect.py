@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.parameters import (
     Architecture,
@@ -58,6 +59,7 @@ def inspect(
 
     Example: unnest inspect model.h5 checkpoints/
     """
+    start_no_threads()
     from unnest import written_pages
     from unnest.batch import inspect_all, is_walked
     from unnest.options import given_architecture
