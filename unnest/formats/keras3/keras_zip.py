@@ -33,6 +33,7 @@ from unnest.formats.hdf5.guarded_file import Door
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_tree import Tree, below
 from unnest.formats.keras3.weights_h5 import AS_IT_LIES, PathKeyedSource, compare, fill_anew, rearrange
+from unnest.formats.keras3.zip_writing import ZipTarget
 from unnest.formats.tensorflow.bundle import pread
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -307,22 +308,20 @@ class KerasContainer(Container):
         return KerasSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
-        """The members in Keras's order; the weights through a nameless file, since a zip is written front to back."""
+        """The members in Keras's order, the weights last."""
         model = output.model
         others = _others(source.members, output.moves) if isinstance(output, Rearranged) else {}
         metadata = _metadata(output, source)
         try:
-            with spool() as weights:
-                _weights(weights, output, source, progress)
-                with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            with open(path, "x+b", buffering=0) as file:
+                target = ZipTarget(file)
+                with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
                     for new, old in sorted(others.items()):
                         _carry(archive, new, source, old)
-                    weights.seek(0)
-                    with archive.open(zipfile.ZipInfo(WEIGHTS, EPOCH), "w", force_zip64=True) as member:
-                        while block := weights.read(BLOCK):
-                            member.write(block)
+                    weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
+                    target.add(archive, weights, lambda rest: _weights(rest, output, source, progress))
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:
@@ -339,13 +338,13 @@ class KerasContainer(Container):
         return ("architecture", "structure", "weights", *optimizer)
 
 
-def _weights(spool: IO[bytes], output: Output, source: Source, progress: Progress) -> None:
+def _weights(rest: IO[bytes], output: Output, source: Source, progress: Progress) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
     if isinstance(output, Rearranged):
-        with new_hdf5(spool) as file:
+        with new_hdf5(rest) as file:
             rearrange(file, output, source, progress)
     else:
-        fill_anew(spool, output.model, source, progress)
+        fill_anew(rest, output.model, source, progress)
 
 
 def _metadata(output: Output, source: Source) -> JsonObject:
