@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from unnest.core.json_tree import OBJECT
 from unnest.core.model import Json, JsonObject
 
 
@@ -63,7 +64,7 @@ class Layer(NamedTuple):
     @property
     def settings(self) -> JsonObject:
         """The config where it is an object, else nothing (an old Sequential's is a list)."""
-        return self.config if isinstance(self.config, Mapping) else {}
+        return self.config if isinstance(self.config, OBJECT) else {}
 
 
 @dataclass(frozen=True)

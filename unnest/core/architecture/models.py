@@ -9,6 +9,7 @@ from unnest.budget import remembered, spend
 from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
+from unnest.core.json_tree import OBJECT
 from unnest.core.model import Json, JsonObject
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
@@ -24,7 +25,7 @@ class NotAGraph(ValueError):
 
 def is_model(entry: Json) -> bool:
     """Whether this is a serialized model with its layers in it, by its structure."""
-    return isinstance(entry, Mapping) and "class_name" in entry and _entries(entry) is not None
+    return isinstance(entry, OBJECT) and "class_name" in entry and _entries(entry) is not None
 
 
 def is_broken_model(entry: JsonObject) -> bool:
@@ -34,33 +35,33 @@ def is_broken_model(entry: JsonObject) -> bool:
     the ends of a graph beside it, or a class of Keras's that has layers, tell that these should be some.
     """
     config = entry.get("config")
-    layers = config.get("layers") if isinstance(config, Mapping) else config
+    layers = config.get("layers") if isinstance(config, OBJECT) else config
     if _entries(entry) is not None or layers is None:
         return False
-    if isinstance(config, Mapping) and "input_layers" in config and "output_layers" in config:
+    if isinstance(config, OBJECT) and "input_layers" in config and "output_layers" in config:
         return True
-    holds_layers = isinstance(layers, Sequence) and any(isinstance(e, Mapping) and "class_name" in e for e in layers)
+    holds_layers = isinstance(layers, Sequence) and any(isinstance(e, OBJECT) and "class_name" in e for e in layers)
     return holds_layers and entry.get("class_name") in MODEL_CLASSES
 
 
 def model_name(model: JsonObject) -> str:
     """The model's own name; an old Sequential's is only known to the layer entry around it."""
     config = model.get("config")
-    name = config.get("name") if isinstance(config, Mapping) else None
+    name = config.get("name") if isinstance(config, OBJECT) else None
     name = name if isinstance(name, str) else model.get("name")
     return name if isinstance(name, str) else str(model.get("class_name", "model"))
 
 
 def _entries(model: JsonObject) -> Sequence[Json] | None:
     config = model.get("config")
-    if isinstance(config, Mapping) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
+    if isinstance(config, OBJECT) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
         return None
-    layers = config.get("layers") if isinstance(config, Mapping) else config
+    layers = config.get("layers") if isinstance(config, OBJECT) else config
     if not isinstance(layers, Sequence) or isinstance(layers, str):
         return None
-    if not layers and not isinstance(config, Mapping):
+    if not layers and not isinstance(config, OBJECT):
         return None
-    return layers if all(isinstance(e, Mapping) and "class_name" in e for e in layers) else None
+    return layers if all(isinstance(e, OBJECT) and "class_name" in e for e in layers) else None
 
 
 def read(model: JsonObject) -> Graph:

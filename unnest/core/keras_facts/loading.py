@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.budget import remembered
+from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
@@ -69,14 +70,16 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
     pending: list[Json] = [model]
     while pending:
         entry = pending.pop(0)
-        if isinstance(entry, Sequence) and not isinstance(entry, str):
+        if type(entry) in LEAVES:
+            continue
+        if isinstance(entry, (list, Sequence)) and not isinstance(entry, str):
             pending[:0] = entry
             continue
-        if not isinstance(entry, Mapping) or "class_name" not in entry:
+        if not isinstance(entry, OBJECT) or "class_name" not in entry:
             continue
         yield entry
         config = entry.get("config")
-        if isinstance(config, Mapping):
+        if isinstance(config, OBJECT):
             pending[:0] = [config[key] for key in ("layers", *HELD) if key in config]
         elif isinstance(config, Sequence):
             pending[:0] = config
