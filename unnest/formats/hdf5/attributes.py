@@ -7,6 +7,7 @@ A list that does not fit into an object header is split into `name0`, `name1`, .
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -107,12 +108,12 @@ def _names(attribute: Attribute, name: str, place: str) -> tuple[str, ...]:
 
 def _read(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, Any]:
     try:
-        dtype = attribute.dtype
-        if attribute.elements * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
+        dtype, shape = attribute.dtype, attribute.shape
+        if math.prod(shape) * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
             raise _wrong(name, place, f"is larger than {MAX_ATTRIBUTE >> 20} MiB")
         if dtype.kind not in "SOiufb" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is None):
             raise _wrong(name, place, "has a type that Keras does not write")
-        return attribute.value(dtype)
+        return attribute.value(dtype, shape)
     except Unsafe as e:
         raise _wrong(name, place, str(e)) from e
     except (OSError, RuntimeError, ValueError, TypeError) as e:

@@ -80,20 +80,21 @@ class Attribute(NamedTuple):
         return dtype
 
     @property
-    def elements(self) -> int:
-        """How many it holds."""
-        return math.prod(self.id.shape)
+    def shape(self) -> tuple[int, ...]:
+        """Of the array that it holds."""
+        shape: tuple[int, ...] = self.id.shape
+        return shape
 
-    def value(self, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """What it holds, of its own `dtype`.
+    def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """What it holds, of its own `dtype` and `shape`, which whoever reads it has asked for: each asks HDF5.
 
         Raises Unsafe for references that the HDF5 library had better not follow, or OverBudget.
         """
-        count = self.elements
+        count = math.prod(shape)
         fits(count * max(dtype.itemsize, REFERENCE))
         if dtype.kind == "O" and count:
-            self.door.check_references(self, count)
-        value = np.empty(self.id.shape, dtype=dtype)
+            self.door.check_references(self, dtype, count)
+        value = np.empty(shape, dtype=dtype)
         if count:
             self.id.read(value)
         return value
@@ -233,18 +234,18 @@ class Door:
         if self.datasets[path].dtype == NOT_PLAIN:
             raise self._refuse("not-a-tensor", "what is no array of numbers", path)
         for attribute in self._attributes_of(path, dataset):
-            dtype, count = attribute.dtype, attribute.elements
+            dtype, count = attribute.dtype, math.prod(attribute.shape)
             if not (dtype.hasobject and count):
                 continue
             try:
-                self.check_references(attribute, count)
+                self.check_references(attribute, dtype, count)
             except Unsafe as e:
                 place = f"{self.path}: /{short(path)}: the attribute {short(attribute.name)}"
                 raise Unreadable("bad-attribute", f"{place} {e}; the file is damaged or not Keras's") from e
 
-    def check_references(self, attribute: Attribute, count: int) -> None:
+    def check_references(self, attribute: Attribute, dtype: np.dtype[Any], count: int) -> None:
         """Raises Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
-        if attribute.dtype.kind != "O":
+        if dtype.kind != "O":
             raise Unsafe("has a type that Keras does not write")
         if self._heaps is None:
             created = self.id.get_create_plist()

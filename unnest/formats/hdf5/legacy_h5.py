@@ -14,7 +14,7 @@ by HDF5's own object copy, which keeps chunks and compression and never decodes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import h5py
@@ -98,7 +98,7 @@ class _Reader:
     def read(self) -> tuple[Stored, tuple[Finding, ...]]:
         top = self.door.attributes("")
         architecture = self._json(top, "model_config")
-        layers = self.door.attributes(self.root)
+        layers = self.door.attributes(self.root) if self.root else top
         names = at.names(layers, "layer_names", self._place(self.root))
         if names is None:
             raise self._no_weights(architecture is not None, top)
@@ -120,7 +120,7 @@ class _Reader:
             backend=self._version("backend", top, layers),
             is_ours=architecture is None and MARK in top,
         )
-        return stored, self._left_behind()
+        return stored, self._left_behind({"": top, self.root: layers})
 
     def _place(self, path: str) -> str:
         return f"{self.door.path}: /{short(path)}"
@@ -186,11 +186,10 @@ class _Reader:
             )
         return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
 
-    def _left_behind(self) -> tuple[Finding, ...]:
+    def _left_behind(self, attributes: Mapping[str, at.Attributes]) -> tuple[Finding, ...]:
         """Whatever the file holds that no model accounts for: it will not be in the output."""
         extra = [p for p in self.door.datasets if p not in self.taken] + self.door.others
-        for path in {"", self.root}:
-            found = self.door.attributes(path)
+        for path, found in attributes.items():
             extra += [f"{path}@{n}" for n in found if not KNOWN.fullmatch(n) and not at.can_copy(found, n)]
         return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in extra))),) if extra else ()
 
