@@ -84,7 +84,7 @@ class Engine(NamedTuple):
         if self.jobs > 1:
             from unnest.workers import in_order
 
-            yield from in_order(tasks, work, self.jobs, lambda task: watch.meter(task.path))
+            yield from in_order(tasks, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead)
             return
         for task in tasks:
             yield task, work(task, watch.meter(task.path))
@@ -171,6 +171,8 @@ class _Work(Generic[R]):
 
     #: How many files a worker of a cluster is given at once.
     lot: ClassVar = 1
+    #: How many a process here is given before it has answered the first, so that it need not wait for the next.
+    ahead: ClassVar = 1
 
     @property
     def output(self) -> str | None:
@@ -195,6 +197,7 @@ class Inspecting(_Work[Report]):
     """`inspect` for one path after the other."""
 
     lot: ClassVar = 16
+    ahead: ClassVar = 4
 
     architecture: JsonObject | None
     slice_layers: frozenset[str]

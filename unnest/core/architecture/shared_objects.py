@@ -26,9 +26,10 @@ def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject
     left, and later objects move up; it can leave them in a Sequential in the form that a
     functional model's layers have.
     """
-    times_before, times_after = Counter(_numbers(before)), Counter(_numbers(after))
+    times_after = Counter(_numbers(after))
     numbers: dict[int, int | None] = {}
     if times_after:
+        times_before = Counter(_numbers(before))
         numbers = _moved_up(before, after)
         numbers.update({n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1})
         if not _is_functional(after):
