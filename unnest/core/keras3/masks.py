@@ -1,19 +1,21 @@
 """Which masks the layers of an older model saw, and where today's would see others.
 
 Keras 2's merge layers take what is unmasked in all inputs, Keras 3's (from 3.4 on, commit 603db8003c) what is unmasked
-in any, and none where one input has no mask. Layers that heed a mask get the old
-one as an argument then, or are refused.
+in any, and none where one input has no mask. A recurrent layer of Keras 3 heeds no mask of its input where it is given
+an initial state. Layers that heed a mask get the old one as an argument then, or are refused.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from unnest.core import json_tree
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras3.pieces import Arguments, Expansion, Known, LayerCall, NewLayer, Tree
+from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.model import Json, JsonObject
 
 NUMPY = "keras.src.ops.numpy"
@@ -26,9 +28,16 @@ HEEDING = frozenset({
 })  # fmt: skip
 #: Layers that do, and are not given one here.
 OPAQUE = frozenset({"Attention", "AdditiveAttention", "MultiHeadAttention", "Softmax"})
-#: Layers behind which there is no mask.
-STOPPING = frozenset({"Lambda", "Flatten", "GlobalMaxPooling1D", "GlobalAveragePooling1D", "Dot", "Rescaling",
-                      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})  # fmt: skip
+#: Layers whose output has the mask of their (first) input. (Source: supports_masking in Keras 1.2.2 to 2.15.)
+PASSING = frozenset({
+    "Activation", "ActivityRegularization", "AdditiveAttention", "AlphaDropout", "Attention", "BatchNormalization",
+    "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Highway",
+    "LayerNormalization", "LeakyReLU", "MaxoutDense", "MultiHeadAttention", "PReLU", "ParametricSoftplus", "ReLU",
+    "SReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
+    "TimeDistributed", "TimeDistributedDense", "UnitNormalization",
+})  # fmt: skip
+#: Layers behind which there is none, beside all others that Keras 3 has too.
+STOPPING = frozenset({"LocallyConnected1D", "LocallyConnected2D", "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
 
 
 @dataclass(frozen=True)
@@ -50,32 +59,74 @@ class Masks:
     context: Context
     of: dict[Known, Mask] = field(default_factory=dict)
 
-    def given(self, kind: str, layer: NewLayer, call: Arguments, kwargs: Mapping[str, Tree]) -> Mapping[str, Tree]:
+    def given(
+        self, kind: str, layer: NewLayer, call: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+    ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
         told = [self.of[t] for t in call.tensors if t in self.of]
-        if told and (not self.context.zeroes_masked or self.context.release < (2, 3)):
+        if told:
             self._check_masked_steps(kind, layer, kwargs)
-        if all(mask.today for mask in told) or kwargs.get("mask") is not None:
-            return kwargs
+        if not told or kwargs.get("mask") is not None:
+            return args, kwargs
+        if self._was_heedless(kind, layer, call):
+            self.context.note("no-mask", layer.name)
+            return tuple(self._maskless(a) for a in args), {k: self._maskless(v) for k, v in kwargs.items()}
+        lost = kind in HEEDING and "initial_state" in kwargs and call.tensors[0] in self.of
+        lost = lost or (layer.class_name in MODELS and self._loses(layer.entry))
+        if all(mask.today for mask in told) and not lost:
+            return args, kwargs
         if kind in HEEDING and len(told) == 1 and told[0].tree is not None:
-            self.context.note("mask", layer.name)
-            return {**kwargs, "mask": told[0].tree}
-        if kind in HEEDING or kind in OPAQUE or layer.class_name in ("Functional", "Sequential"):
+            self.context.note("initial-state-mask" if told[0].today else "mask", layer.name)
+            return args, {**kwargs, "mask": told[0].tree}
+        if kind in HEEDING or kind in OPAQUE or layer.class_name in MODELS:
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
-        return kwargs
+        return args, kwargs
+
+    def _was_heedless(self, kind: str, layer: NewLayer, call: Arguments) -> bool:
+        """Whether a layer that heeds the mask of its input today did not then. Raises CannotConvert where it is open.
+
+        (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
+        """
+        if kind != "Softmax" or self.context.release != AMBIGUOUS:
+            return kind == "MultiHeadAttention" and drops_mask(kind, self.context)
+        spec = call.spec(call.tensors[0])
+        if spec is None or len(spec.shape) != 3 or None in spec.shape[1:] or spec.shape[1] == spec.shape[2]:  # noqa: PLR2004 - steps and features
+            raise refused(layer.name, kind, NOT_TOLD)
+        return True  # a later one would have failed
+
+    def _loses(self, model: JsonObject) -> bool:
+        """Whether there is a layer in a model in a model that would not see the mask of its input as it did."""
+        return any(
+            part.get("initial_state") is not None
+            or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", self.context))
+            or (part.get("class_name") in OPEN and self.context.release == AMBIGUOUS)
+            for part in json_tree.objects(model)
+        )
+
+    def _maskless(self, tree: Tree) -> Tree:
+        """The same tensors, by an operation behind which there is no mask."""
+        if isinstance(tree, Known):
+            return _operation("Multiply", tree, 1.0) if tree in self.of else tree
+        if isinstance(tree, Mapping):
+            return {k: self._maskless(v) for k, v in tree.items()}
+        if isinstance(tree, Sequence) and not isinstance(tree, str):
+            return [self._maskless(v) for v in tree]
+        return tree
 
     def _check_masked_steps(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> None:
-        """Raises CannotConvert where Keras of its own gave back something else at masked steps than today's.
+        """Raises CannotConvert where something else came out at masked steps than comes out today.
 
-        There it is the last output, or the initial state; Keras 3 gives zeros (source: K.rnn of Keras 2.2.4, and
-        zero_output_for_mask of Keras 3's Bidirectional).
+        There Keras of its own gave back the last output, at first the initial state, as TensorFlow's did from 1.13 on
+        with zeros at first; Keras 3 gives zeros at first, and from a Bidirectional at every masked step.
+        (Source: K.rnn of Keras 2.2.4 and of TensorFlow 1.13 to 2.2; zero_output_for_mask of Keras 3's Bidirectional.)
         """
         if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in json_tree.objects(layer.entry)):
             raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
-        if kind in HEEDING and "initial_state" in kwargs:
-            raise refused(
-                layer.name, kind, "at masked steps it gave back its initial state, and gives zeros in Keras 3"
-            )
+        release = self.context.release
+        began_with_state = release < (2, 2, 4) if self.context.is_tf else release < (2, 4)
+        if began_with_state and kind in HEEDING and "initial_state" in kwargs:
+            why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
+            raise refused(layer.name, kind, why)
 
     def note(self, kind: str, config: JsonObject, call: Arguments, made: Sequence[Tree]) -> None:
         """What comes out of a call of the old layer."""
@@ -102,9 +153,59 @@ class Masks:
             return None
         if kind in MERGES:
             return _merged(kind, config, masks, present)
-        if kind in STOPPING or (kind in HEEDING and not _sequences(config)):
+        if not self._is_known(kind):
+            return Mask(None, present[0].sources, today=all(m.today for m in present))
+        if not self._passes(kind, config) or masks[0] is None:
             return None
-        return present[0]
+        if self.context.release == AMBIGUOUS and kind in OPEN:
+            return replace(masks[0], tree=masks[0].tree if kind == "Softmax" else None, today=False)
+        return masks[0]
+
+    def _is_known(self, kind: str) -> bool:
+        """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
+        bare = _bare(kind)
+        return bare in SIGNATURES or bare in PASSING or bare in STOPPING or bare in HEEDING
+
+    def _passes(self, kind: str, config: JsonObject) -> bool:
+        if kind in HEEDING:
+            return _sequences(config)
+        return _bare(kind) in PASSING and not drops_mask(kind, self.context)
+
+
+#: What becomes of a model in a model.
+MODELS = frozenset({"Functional", "Sequential"})
+#: TensorFlow 2.3 and 2.4 both call themselves so, and the file does not tell them apart.
+AMBIGUOUS = (2, 4, 0)
+#: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.
+OPEN = frozenset({"Softmax", "ReLU"})
+NOT_TOLD = (
+    "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, and differ in this"
+)
+
+
+def _bare(kind: str) -> str:
+    return re.sub(r"V[12]$", "", kind)
+
+
+def drops_mask(kind: str, context: Context) -> bool:
+    """Whether a layer that hands on a mask today did not then.
+
+    (Source: supports_masking of the classes in TensorFlow 1.13 to 2.15, of standalone Keras 2.2.4, and of Keras 3.15.)
+    """
+    if kind == "ReLU":
+        return context.is_tf
+    if kind == "MultiHeadAttention":
+        return () < context.release < (2, 10)
+    return kind in ("Identity", "Normalization")
+
+
+def stopped(layer: NewLayer) -> Expansion:
+    """A layer, and an operation behind which there is no mask."""
+
+    def outputs(call: Arguments) -> Sequence[Tree]:
+        return (_operation("Multiply", LayerCall(layer, call.args), 1.0),)
+
+    return Expansion(outputs)
 
 
 def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present: Sequence[Mask]) -> Mask:
@@ -124,17 +225,22 @@ def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present
 
 def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
     """The same for a Sequential, in which one mask at most is handed on. Raises CannotConvert."""
-    masked = False
-    for entry in entries if context.masks and not context.zeroes_masked else ():
+    masked = told = False
+    for entry in entries if context.masks else ():
         kind, config = str(entry.get("class_name")), entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
-        if masked and any(_gives_sequences(inner) for inner in json_tree.objects(entry)):
-            name = str(settings.get("name"))
+        name = str(settings.get("name"))
+        if masked and not context.zeroes_masked and any(_gives_sequences(inner) for inner in json_tree.objects(entry)):
             raise refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
+        if masked and context.release == AMBIGUOUS and (kind == "Softmax" or (kind in HEEDING and not told)):
+            raise refused(name, kind, NOT_TOLD)
         if kind == "Masking" or settings.get("mask_zero"):
-            masked = True
-        elif kind in STOPPING or (kind in HEEDING and not _sequences(settings)):
-            masked = False
+            masked = told = True
+        elif kind == "ReLU":
+            told = False
+        elif not (_sequences(settings) if kind in HEEDING else _bare(kind) in PASSING) or drops_mask(kind, context):
+            masked = masked and _bare(kind) not in SIGNATURES and _bare(kind) not in STOPPING
+    # (What is somebody's own, or a model, may hand a mask on.)
 
 
 def _gives_sequences(entry: JsonObject) -> bool:

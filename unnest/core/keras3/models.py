@@ -121,7 +121,7 @@ class _Functional:
             assert not isinstance(made, Choice)
         if isinstance(made, NewLayer):
             args, kwargs = arguments_of(made, given, self.context)
-            kwargs = self.masks.given(layer.class_name, made, given, kwargs)
+            args, kwargs = self.masks.given(layer.class_name, made, given, args, kwargs)
             new = [self.builder.place(LayerCall(made, args, kwargs), name)]
             self.masks.note(layer.class_name, layer.settings, given, new)
             return new

@@ -99,6 +99,16 @@ RULES: dict[str, Rule] = {
         "all inputs, and take what is unmasked in any today",
         "Keras 3.4, commit 603db8003c",
     ),
+    "no-mask": Rule(
+        "a layer that heeds, or hands on, the mask of its input today, and did not then, was written so that it sees "
+        "none, or none comes out",
+        "Keras 2.10 (MultiHeadAttention), TensorFlow 2.3 (Softmax, ReLU), Keras 3.15 (Identity, Normalization)",
+    ),
+    "initial-state-mask": Rule(
+        "a recurrent layer with an initial state was given the mask of its input as an argument: Keras 3 forgets it "
+        "where there is more than one input",
+        "Keras 3.15, keras/src/layers/layer.py",
+    ),
     "large-noise": Rule(
         "GaussianNoise of more than 1, which Keras 3 refuses, was written around a smaller tensor",
         "Keras 3.15, keras/src/layers/regularization/gaussian_noise.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import JsonObject
 
 NUMPY = "keras.src.ops.numpy"
 X, Y, Z, MADE = (Known(name, 0, 0) for name in ("x", "y", "z", "made"))
@@ -131,15 +134,15 @@ LAST = NewLayer(
 )
 def test_a_layer_is_given_the_old_mask(mask: Mask, layer: NewLayer, kwargs: dict[str, Tree]) -> None:
     """Where it heeds one, and Keras 3 would compute another."""
-    context = Context(release=(2, 4, 0))
-    given = Masks(context, {X: mask}).given(layer.class_name, layer, call(X), {"training": False})
-    assert given == kwargs
+    context = Context(release=(2, 5, 0))
+    given = Masks(context, {X: mask}).given(layer.class_name, layer, call(X), (X,), {"training": False})
+    assert given == ((X,), kwargs)
     assert [c.rule for c in context.conversions()] == (["mask"] if "mask" in kwargs else [])
 
 
 def test_a_mask_that_the_file_gives_stays() -> None:
     context = Context(release=(2, 4, 0))
-    assert Masks(context, {X: OTHER}).given("LSTM", LSTM, call(X, mask=Y), {"mask": Y}) == {"mask": Y}
+    assert Masks(context, {X: OTHER}).given("LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}) == ((X,), {"mask": Y})
     assert context.conversions() == ()
 
 
@@ -155,38 +158,136 @@ def test_a_mask_that_the_file_gives_stays() -> None:
 )
 def test_refused_where_it_cannot_be_given(masks: dict[Known, Mask], layer: NewLayer) -> None:
     with pytest.raises(CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"):
-        Masks(Context(release=(2, 4, 0)), masks).given(layer.class_name, layer, call(X, Y), {})
+        Masks(Context(release=(2, 5, 0)), masks).given(layer.class_name, layer, call(X, Y), (X, Y), {})
 
 
 @pytest.mark.parametrize(
-    ("layer", "kwargs", "release", "zeroes", "why"),
+    ("layer", "kwargs", "context", "why"),
     [
-        (STEPS, {}, (2, 2, 4), False, "its last output"),
-        (STEPS, {}, (2, 4, 0), True, None),
-        (LAST, {}, (2, 2, 4), False, None),
-        (LSTM, {"initial_state": [Y]}, (2, 2, 4), False, "its initial state"),
-        (LSTM, {"initial_state": [Y]}, (2, 2, 4), True, "its initial state"),
-        (LSTM, {"initial_state": [Y]}, (2, 4, 0), True, None),
-        (LSTM, {}, (2, 2, 4), False, None),
+        (STEPS, {}, Context(release=(2, 2, 4), zeroes_masked=False), "its last output"),
+        (STEPS, {}, Context(release=(2, 4, 0)), None),
+        (LAST, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), zeroes_masked=False), "its initial state"),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 3, 1), zeroes_masked=False), "its initial state"),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 1, 6), is_tf=True, zeroes_masked=False), "its initial state"),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), is_tf=True, zeroes_masked=False), None),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 4, 0)), None),
+        (LSTM, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
     ],
-    ids=["steps", "steps-now", "last-step", "state", "state-of-tf", "state-now", "no-state"],
-)
-def test_masked_steps_of_then(
-    layer: NewLayer, kwargs: dict[str, Tree], release: tuple[int, ...], zeroes: bool, why: str | None
-) -> None:
+    ids=["steps", "steps-now", "last-step", "state", "state-2.3.1", "state-old-tf", "state-tf", "state-now", "no-state"],
+)  # fmt: skip
+def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None) -> None:
     """What came out at masked steps; without a mask there are none, and nothing is refused."""
-    context = Context(release=release, zeroes_masked=zeroes)
-    assert Masks(context).given(layer.class_name, layer, call(X), kwargs) == kwargs
+    assert Masks(context).given(layer.class_name, layer, call(X), (X,), kwargs)[1] == kwargs
     masks = Masks(context, {X: SAME_X})
     if why is None:
-        assert masks.given(layer.class_name, layer, call(X), kwargs) == kwargs
+        given = masks.given(layer.class_name, layer, call(X), (X,), kwargs)[1]
+        assert given == (kwargs | {"mask": "mask of x"} if "initial_state" in kwargs else kwargs)
     else:
         with pytest.raises(CannotConvert, match=rf"'{layer.name}' .*{why}"):
-            masks.given(layer.class_name, layer, call(X), kwargs)
+            masks.given(layer.class_name, layer, call(X), (X,), kwargs)
+
+
+@pytest.mark.parametrize(
+    ("mask", "layer", "kwargs", "rules"),
+    [
+        (SAME_X, LSTM, {"initial_state": [Y], "mask": "mask of x"}, ["initial-state-mask"]),
+        (SAME_X, LAST, {"initial_state": [Y], "mask": "mask of x"}, ["initial-state-mask"]),
+        (OTHER, LSTM, {"initial_state": [Y], "mask": "another"}, ["mask"]),
+        (SAME_X, NewLayer("d", "Dense", {"name": "d"}), {"initial_state": [Y]}, []),
+    ],
+    ids=["same", "both-ways", "other", "heedless"],
+)
+def test_an_initial_state_makes_keras_3_forget_the_mask(
+    mask: Mask, layer: NewLayer, kwargs: dict[str, Tree], rules: list[str]
+) -> None:
+    context = Context(release=(2, 7, 0))
+    given = Masks(context, {X: mask}).given(layer.class_name, layer, call(X), (X,), {"initial_state": [Y]})
+    assert given == ((X,), kwargs)
+    assert [c.rule for c in context.conversions()] == rules
+
+
+@pytest.mark.parametrize(
+    "entry", [{"args": [], "kwargs": {"initial_state": ["s"]}}, {"class_name": "MultiHeadAttention", "config": {}}]
+)
+def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObject) -> None:
+    model = NewLayer("f", "Functional", {"name": "f", "layers": [entry]})
+    with pytest.raises(CannotConvert, match=r"'f' \(Functional\): heeds a mask"):
+        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).given("Functional", model, call(X), (X,), {})
+
+
+def unmasked(tensor: Known) -> OpNode:
+    """A tensor behind an operation."""
+    return OpNode(NUMPY, "Multiply", {}, (tensor, 1.0))  # type: ignore[arg-type]  # trees are operands
+
+
+ATTENTION = NewLayer("a", "MultiHeadAttention", {"name": "a"})
+SOFTMAX = NewLayer("s", "Softmax", {"name": "s"})
+
+
+@pytest.mark.parametrize(
+    ("layer", "release", "sizes", "is_heedless"),
+    [
+        (ATTENTION, (2, 9, 0), (6, 4), True),
+        (ATTENTION, (2, 10, 0), (6, 4), False),
+        (ATTENTION, (), (6, 4), False),
+        (SOFTMAX, (2, 4, 0), (6, 4), True),
+        (SOFTMAX, (2, 5, 0), (6, 4), False),
+    ],
+)
+def test_layers_that_heeded_no_mask(
+    layer: NewLayer, release: tuple[int, ...], sizes: tuple[int, int], is_heedless: bool
+) -> None:
+    """They read the same tensors, without a mask; one that has none stays."""
+    given = Arguments((X,), {"value": Y}, {X: Spec((None, *sizes), "float32")})
+    masks = Masks(Context(release=release), {X: SAME_X})
+    args, kwargs = masks.given(layer.class_name, layer, given, (X,), {"value": Y})
+    assert (args, kwargs) == ((unmasked(X) if is_heedless else X,), {"value": Y})
+
+
+@pytest.mark.parametrize("shape", [None, (None, 4, 4), (None, None, 4), (None, 4)])
+def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] | None) -> None:
+    """With as many steps as features, TensorFlow 2.4 computes something else than 2.3, and nothing fails."""
+    given = Arguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
+    with pytest.raises(CannotConvert, match=r"both call themselves Keras 2\.4\.0"):
+        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).given("Softmax", SOFTMAX, given, (X,), {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "context", "mask"),
+    [
+        ("ReLU", Context(release=(2, 3, 0), is_tf=True), None),
+        ("ReLU", Context(release=(2, 2, 4)), SAME_X),
+        ("ReLU", Context(release=(2, 5, 0)), SAME_X),
+        ("ReLU", Context(release=(2, 4, 0)), LOST),
+        ("Softmax", Context(release=(2, 4, 0)), replace(SAME_X, today=False)),
+        ("MultiHeadAttention", Context(release=(2, 9, 0)), None),
+        ("MultiHeadAttention", Context(release=(2, 10, 0)), SAME_X),
+        ("BatchNormalizationV1", Context(), SAME_X),
+        ("Conv1D", Context(), None),
+        ("Normalization", Context(), None),
+        ("TFOpLambda", Context(), None),
+        ("Mine", Context(), Mask(None, frozenset({X}))),
+        ("Functional", Context(), Mask(None, frozenset({X}))),
+    ],
+)
+def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -> None:
+    """Nobody knows what somebody's own class does with it."""
+    masks = Masks(context, {X: SAME_X})
+    masks.note(kind, {}, call(X), [MADE])
+    assert masks.of.get(MADE) == mask
+
+
+def test_the_mask_of_what_is_asked_counts() -> None:
+    """An attention hands on the mask of its query, not of what it looks up."""
+    masks = Masks(Context(release=(2, 10, 0)), {Y: SAME_Y})
+    masks.note("Attention", {}, call(X, Y), [MADE])
+    assert MADE not in masks.of
 
 
 MASKING = {"class_name": "Masking", "config": {"name": "m"}}
 FLATTEN = {"class_name": "Flatten", "config": {"name": "f"}}
+CONVOLUTION = {"class_name": "Conv1D", "config": {"name": "c"}}
 ONE_WAY = {"class_name": "LSTM", "config": {"name": "l", "return_sequences": True}}
 
 
@@ -201,8 +302,9 @@ ONE_WAY = {"class_name": "LSTM", "config": {"name": "l", "return_sequences": Tru
         ([MASKING, FLATTEN, STEPS.entry], Context(masks=True, zeroes_masked=False), False),
         ([MASKING, LAST.entry], Context(masks=True, zeroes_masked=False), False),
         ([MASKING, STEPS.entry], Context(masks=True, zeroes_masked=True), False),
+        ([MASKING, CONVOLUTION, STEPS.entry], Context(masks=True, zeroes_masked=False), False),
     ],
-    ids=["masked", "handed-on", "within", "before", "stopped", "last-step", "now"],
+    ids=["masked", "handed-on", "within", "before", "stopped", "last-step", "now", "convolution"],
 )  # fmt: skip
 def test_a_sequential(entries: list[Any], context: Context, is_refused: bool) -> None:
     if is_refused:
@@ -211,3 +313,27 @@ def test_a_sequential(entries: list[Any], context: Context, is_refused: bool) ->
     else:
         check_chain(entries, context)
         assert context.conversions() == ()
+
+
+OPEN_SOFTMAX = {"class_name": "Softmax", "config": {"name": "b"}}
+OPEN_RELU = {"class_name": "ReLU", "config": {"name": "r"}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "release", "is_refused"),
+    [
+        ([MASKING, OPEN_SOFTMAX], (2, 4, 0), True),
+        ([MASKING, OPEN_SOFTMAX], (2, 5, 0), False),
+        ([MASKING, FLATTEN, OPEN_SOFTMAX], (2, 4, 0), False),
+        ([MASKING, OPEN_RELU, LAST.entry], (2, 4, 0), True),
+        ([MASKING, OPEN_RELU, FLATTEN], (2, 4, 0), False),
+        ([MASKING, OPEN_RELU, LAST.entry], (2, 5, 0), False),
+    ],
+)
+def test_a_sequential_of_two_tensorflows(entries: list[Any], release: tuple[int, ...], is_refused: bool) -> None:
+    context = Context(masks=True, release=release)
+    if is_refused:
+        with pytest.raises(CannotConvert, match=r"'b' .*both call themselves Keras 2\.4\.0"):
+            check_chain(entries, context)
+    else:
+        check_chain(entries, context)

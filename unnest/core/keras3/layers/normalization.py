@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights
-from unnest.core.keras3.layers.plain_layers import plain_layer
+from unnest.core.keras3.layers.plain_layers import maskless_layer, plain_layer
 from unnest.core.keras3.pieces import Piece
 
 
@@ -25,11 +25,11 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
 
 
 def normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """Normalization. Raises CannotConvert for one that keeps the rows apart.
+    """Normalization, behind which there was no mask. Raises CannotConvert for one that keeps the rows apart.
 
     (Source: Keras 3.15, keras/src/layers/preprocessing/normalization.py: the sizes of all axes kept must be known.)
     """
     axis = config.get("axis")
     if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
         raise refused(name, kind, "normalizes each row of the batch by itself, whose number Keras 3 wants fixed")
-    return plain_layer(kind, config, name, weights, context)
+    return maskless_layer(kind, config, name, weights, context)

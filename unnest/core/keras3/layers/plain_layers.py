@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3 import arguments, expressed
+from unnest.core.keras3 import arguments, expressed, masks
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.expressed import CONVOLUTIONS
 from unnest.core.keras3.layers import Config, Weights
@@ -27,6 +27,15 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
         if biased and kind in CONVOLUTIONS and isinstance(made, NewLayer)
         else made
     )
+
+
+def maskless_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """A layer that hands on a mask today, and did not then; where there are masks, an operation behind it has none."""
+    made = plain_layer(kind, config, name, weights, context)
+    if not context.masks or not isinstance(made, NewLayer):
+        return made
+    context.note("no-mask", name)
+    return masks.stopped(made)
 
 
 #: Layers whose own config promises nothing of all their weights.
