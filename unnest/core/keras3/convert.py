@@ -113,18 +113,30 @@ def _name(entry: JsonObject) -> str:
 def _half_pixels(architecture: Json, context: Context) -> bool | None:
     """Whether the writer's bilinear resizing had the pixel centres of TensorFlow 1.15 and later.
 
-    Keras of its own never had them; `2.2.4-tf` is TensorFlow 1.13 to 2.1, of which 1.15 and later know ragged inputs.
+    Keras of its own never had them; `2.2.4-tf` is TensorFlow 1.13 to 2.1, of which 1.15 and later know ragged inputs,
+    and TensorFlow 1 stores a dtype with each initializer. (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
     """
     release = context.release
     if not context.is_tf and release and release < (2, 4):
         return False
     if release >= (2, 3) or _says(architecture, "ragged"):
         return True
+    if release == (2, 2, 4) and _has_initializers_of_2(architecture):
+        return True
     return False if release < (2, 2, 4) and release else None
 
 
 def _says(value: Json, key: str) -> bool:
     return any(key in part for part in json_tree.objects(value))
+
+
+def _has_initializers_of_2(architecture: Json) -> bool:
+    """Whether there are initializers, none of them with a dtype."""
+    parts = json_tree.objects(architecture)
+    stored = [value for part in parts for key, value in part.items() if key.endswith("_initializer")]
+    configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
+    plain = [config for config in configs if isinstance(config, Mapping)]
+    return bool(plain) and not any("dtype" in config for config in plain)
 
 
 def _makes_masks(value: Json) -> bool:

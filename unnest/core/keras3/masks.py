@@ -63,7 +63,8 @@ class Masks:
         self, kind: str, layer: NewLayer, call: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
     ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
-        told = [self.of[t] for t in call.tensors if t in self.of]
+        heard = call.tensors[:1] if "initial_state" in kwargs else call.tensors  # a state's mask is not asked for
+        told = [self.of[t] for t in heard if t in self.of]
         if told:
             self._check_masked_steps(kind, layer, kwargs)
         if not told or kwargs.get("mask") is not None:
@@ -71,8 +72,7 @@ class Masks:
         if self._was_heedless(kind, layer, call):
             self.context.note("no-mask", layer.name)
             return tuple(self._maskless(a) for a in args), {k: self._maskless(v) for k, v in kwargs.items()}
-        lost = kind in HEEDING and "initial_state" in kwargs and call.tensors[0] in self.of
-        lost = lost or (layer.class_name in MODELS and self._loses(layer.entry))
+        lost = "initial_state" in kwargs if kind in HEEDING else self._loses(layer)
         if all(mask.today for mask in told) and not lost:
             return args, kwargs
         if kind in HEEDING and len(told) == 1 and told[0].tree is not None:
@@ -94,13 +94,13 @@ class Masks:
             raise refused(layer.name, kind, NOT_TOLD)
         return True  # a later one would have failed
 
-    def _loses(self, model: JsonObject) -> bool:
+    def _loses(self, layer: NewLayer) -> bool:
         """Whether there is a layer in a model in a model that would not see the mask of its input as it did."""
-        return any(
+        return layer.class_name in MODELS and any(
             part.get("initial_state") is not None
             or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", self.context))
             or (part.get("class_name") in OPEN and self.context.release == AMBIGUOUS)
-            for part in json_tree.objects(model)
+            for part in json_tree.objects(layer.entry)
         )
 
     def _maskless(self, tree: Tree) -> Tree:

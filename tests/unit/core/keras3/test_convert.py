@@ -111,6 +111,25 @@ def test_pixel_centres_follow_from_the_writer(version: str | None, ragged: bool,
 
 
 @pytest.mark.parametrize(
+    ("dtypes", "version", "outcome"),
+    [
+        ((None, None), "2.2.4-tf", "as it is"), (("float32", "float32"), "2.2.4-tf", "refused"),
+        ((None, "float32"), "2.2.4-tf", "refused"), ((None, None), "2.2.4", "matrices"),
+        ((None, None), "2.1.6-tf", "matrices"),
+    ],
+)  # fmt: skip
+def test_initializers_tell_tensorflow_1_from_2(dtypes: tuple[str | None, ...], version: str, outcome: str) -> None:
+    """Those of TensorFlow 1 are stored with a dtype; one of somebody's own may be without."""
+    stored = [{"class_name": "Zeros", "config": {} if d is None else {"dtype": d}} for d in dtypes]
+    norm = ("BatchNormalization", {"axis": 3, "beta_initializer": stored[0], "gamma_initializer": stored[1]})
+    done = convert(chain(IMAGE, norm, ("UpSampling2D", UP), version=version))
+    kinds = {"as it is": ["UpSampling2D"], "matrices": ["Einsum", "Einsum"], "refused": None}[outcome]
+    written = None if done.model is None else [e["class_name"] for e in layers_of(done)[2:]]
+    assert written == kinds
+    assert (done.refusal is not None) is (outcome == "refused")
+
+
+@pytest.mark.parametrize(
     ("said", "written", "is_told"),
     [
         (("th",), "channels_first", True),

@@ -169,12 +169,14 @@ def test_refused_where_it_cannot_be_given(masks: dict[Known, Mask], layer: NewLa
         (LAST, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), zeroes_masked=False), "its initial state"),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 3, 1), zeroes_masked=False), "its initial state"),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 1, 6), is_tf=True, zeroes_masked=False), "its initial state"),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 1, 6), is_tf=True, zeroes_masked=False), "initial state"),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), is_tf=True, zeroes_masked=False), None),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 4, 0)), None),
         (LSTM, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
     ],
-    ids=["steps", "steps-now", "last-step", "state", "state-2.3.1", "state-old-tf", "state-tf", "state-now", "no-state"],
+    ids=[
+        "steps", "steps-now", "last-step", "state", "state-2.3.1", "state-old-tf", "state-tf", "state-now", "no-state",
+    ],
 )  # fmt: skip
 def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None) -> None:
     """What came out at masked steps; without a mask there are none, and nothing is refused."""

@@ -23,6 +23,7 @@ CONV = {
 LINE = {**CONV, "kernel_size": [3], "strides": [1], "dilation_rate": [1]}
 OLD_CONV = {"nb_filter": 2, "filter_length": 3, "border_mode": "valid", "init": "uniform", "bias": True}
 OLD_DENSE = {"output_dim": 3, "init": "uniform", "activation": "linear", "bias": True}
+MASKING = ("Masking", {"mask_value": 0.0})
 DENSE = {"units": 3, "activation": "linear", "use_bias": True}
 #: `lambda x: x / 5.0`, as Keras 2.2.4 stored it.
 DIVIDED = [
@@ -202,6 +203,13 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     ),
     "mask": (
         two("Add", {}, "2.4.0", masked=True), two("Add", {}, "2.4.0", masked=False),
+    ),
+    "no-mask": (
+        chain(STEPS, MASKING, ("ReLU", {"max_value": None}), ("LSTM", RNN), version="2.3.0-tf"),
+        chain(STEPS, MASKING, ("ReLU", {"max_value": None}), ("LSTM", RNN), version="2.5.0"),
+    ),
+    "initial-state-mask": (
+        two("LSTM", RNN, "2.7.0", masked=True, states=True), two("LSTM", RNN, "2.7.0", masked=False, states=True),
     ),
     "large-noise": (chain(FLAT, ("GaussianNoise", {"stddev": 1.5})), chain(FLAT, ("GaussianNoise", {"stddev": 1.0}))),
     "causal": (
