@@ -170,6 +170,8 @@ def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
 def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     if any(s is None for s in given):
         return None
+    if entry["class_name"] == "Masking":  # in no table there: what is told of files of Keras 3 ends with a mask
+        return given[0]
     return shape_inference.result_of(entry, [s for s in given if s is not None])
 
 

@@ -42,8 +42,8 @@ def convert(stored: Stored) -> Converted:
         return Converted(None, refusal=Refusal("no-architecture", f"--keras 3 needs the graph of layers: {what}"))
     context = Context.of(stored.keras_version, stored.backend)
     context.half_pixels = _half_pixels(architecture, context)
-    # Those that had today's pixel centres are those whose recurrent layers treat masked steps as today's do.
-    context.zeroes_masked = bool(context.half_pixels)
+    # (Source: what Bidirectional of TensorFlow 1.13 to 2.3 gave; that of 2.0 did not yet.)
+    context.zeroes_masked = bool(context.half_pixels) and (context.release >= (2, 3) or _says(architecture, "ragged"))
     context.masks = _makes_masks(architecture)
     said = Counter(_formats(architecture))
     context.data_format = said.most_common(1)[0][0] if said else "channels_last"

@@ -88,7 +88,7 @@ class Masks:
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
         """
         if kind != "Softmax" or self.context.release != AMBIGUOUS:
-            return kind == "MultiHeadAttention" and drops_mask(kind, self.context)
+            return kind == "MultiHeadAttention" and drops_mask(kind, {}, self.context)
         spec = call.spec(call.tensors[0])
         if spec is None or len(spec.shape) != 3 or None in spec.shape[1:] or spec.shape[1] == spec.shape[2]:  # noqa: PLR2004 - steps and features
             raise refused(layer.name, kind, NOT_TOLD)
@@ -98,7 +98,7 @@ class Masks:
         """Whether there is a layer in a model in a model that would not see the mask of its input as it did."""
         return layer.class_name in MODELS and any(
             part.get("initial_state") is not None
-            or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", self.context))
+            or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", {}, self.context))
             or (part.get("class_name") in OPEN and self.context.release == AMBIGUOUS)
             for part in json_tree.objects(layer.entry)
         )
@@ -169,7 +169,7 @@ class Masks:
     def _passes(self, kind: str, config: JsonObject) -> bool:
         if kind in HEEDING:
             return _sequences(config)
-        return _bare(kind) in PASSING and not drops_mask(kind, self.context)
+        return _bare(kind) in PASSING and not drops_mask(kind, config, self.context)
 
 
 #: What becomes of a model in a model.
@@ -187,15 +187,18 @@ def _bare(kind: str) -> str:
     return re.sub(r"V[12]$", "", kind)
 
 
-def drops_mask(kind: str, context: Context) -> bool:
+def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
     """Whether a layer that hands on a mask today did not then.
 
-    (Source: supports_masking of the classes in TensorFlow 1.13 to 2.15, of standalone Keras 2.2.4, and of Keras 3.15.)
+    (Source: supports_masking of the classes in TensorFlow 1.13 to 2.15, of standalone Keras 2.2.4, and of Keras 3.15;
+    TensorFlow 1.13, base_layer.py: where a layer gives back its very input, a copy takes its place, without the mask.)
     """
     if kind == "ReLU":
         return context.is_tf
     if kind == "MultiHeadAttention":
         return () < context.release < (2, 10)
+    if kind == "ActivityRegularization" or (kind == "Activation" and config.get("activation") == "linear"):
+        return context.is_tf and not context.half_pixels
     return kind in ("Identity", "Normalization")
 
 
@@ -238,7 +241,9 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             masked = told = True
         elif kind == "ReLU":
             told = False
-        elif not (_sequences(settings) if kind in HEEDING else _bare(kind) in PASSING) or drops_mask(kind, context):
+        elif not (_sequences(settings) if kind in HEEDING else _bare(kind) in PASSING) or drops_mask(
+            kind, settings, context
+        ):
             masked = masked and _bare(kind) not in SIGNATURES and _bare(kind) not in STOPPING
     # (What is somebody's own, or a model, may hand a mask on.)
 

@@ -7,8 +7,10 @@ computes is known to `lambdas.functions`, which reads the same functions out of 
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import calls, operators
@@ -39,7 +41,8 @@ ALIASES = {
     "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",
     "compat.v1.nn.leaky_relu": "nn.leaky_relu",
     "math.l2_normalize": "math.l2_normalize", "compat.v1.norm": "norm", "linalg.norm": "norm",
-    "compat.v1.image.resize_images": "image.resize", "keras.activations.relu": "nn.relu",
+    "compat.v1.image.resize_images": "image.resize_images",
+    "compat.v1.image.resize": "image.resize_images", "keras.activations.relu": "nn.relu",
 }  # fmt: skip
 """Spellings that TensorFlow stores -> those of its documentation."""
 
@@ -63,20 +66,22 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
                 value = called(function, call.args, call.kwargs, call)
             else:
                 value = _node_called(node, config, call)
+            operands = [_operand(v) for v in value.items] if isinstance(value, Items) else [_operand(value)]
         except NotUnderstood as reason:
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
             raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
         context.note("tf-operation", name)
-        operands = [_operand(v) for v in value.items] if isinstance(value, Items) else [_operand(value)]
         return [filled(operand, call.tensors, {}) for operand in operands]
 
     return Expansion(outputs)
 
 
-def operation(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+def operation(
+    name: str, args: Sequence[Value], kwargs: Mapping[str, Value], tensorflow: Literal["1", "2"] = "2"
+) -> Value:
     """What a TensorFlow function computes. Raises NotUnderstood."""
-    dialect = Dialect("tensorflow", "2")
+    dialect = Dialect("tensorflow", tensorflow)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):
         return _operator(name.removeprefix("__operators__."), args, kwargs)
@@ -138,20 +143,39 @@ def _operand(value: Value) -> Operand:
 
 # ---- nodes of TensorFlow's graph ----
 
+Handler: TypeAlias = Callable[[Mapping[str, Json], Sequence[Value], Sequence[Json]], Value]
+"""A node, its inputs as values, and those of them that are constants as they are stored -> what it computes."""
+
 UNARY = {
     "Neg": "math.negative", "Sqrt": "sqrt", "Rsqrt": "math.rsqrt", "Square": "square", "Exp": "exp", "Log": "math.log",
-    "Log1p": "math.log1p", "Tanh": "tanh", "Sigmoid": "sigmoid", "Relu": "nn.relu", "Relu6": "nn.relu6",
-    "Softmax": "nn.softmax", "Softplus": "nn.softplus", "Abs": "abs", "Sin": "sin", "Cos": "cos", "Floor": "floor",
-    "Selu": "nn.selu", "Elu": "nn.elu", "Sign": "sign", "Reciprocal": "math.reciprocal",
-    "StopGradient": "stop_gradient",
-    "Identity": "identity", "ZerosLike": "zeros_like", "OnesLike": "ones_like",
+    "Log1p": "math.log1p", "Expm1": "math.expm1", "Tanh": "tanh", "Sigmoid": "sigmoid", "Relu": "nn.relu",
+    "Relu6": "nn.relu6", "Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax", "Softplus": "nn.softplus",
+    "Softsign": "nn.softsign", "Selu": "nn.selu", "Elu": "nn.elu", "Abs": "abs", "Sign": "sign", "Erf": "math.erf",
+    "Sin": "sin", "Cos": "cos", "Tan": "math.tan", "Asin": "math.asin", "Acos": "math.acos", "Atan": "math.atan",
+    "Sinh": "math.sinh", "Cosh": "math.cosh", "Asinh": "math.asinh", "Acosh": "math.acosh", "Atanh": "math.atanh",
+    "Floor": "floor", "Ceil": "math.ceil", "Round": "round", "Rint": "round", "Reciprocal": "math.reciprocal",
+    "IsNan": "math.is_nan", "IsInf": "math.is_inf", "IsFinite": "math.is_finite", "LogicalNot": "logical_not",
+    "StopGradient": "stop_gradient", "Identity": "identity", "ZerosLike": "zeros_like", "OnesLike": "ones_like",
 }  # fmt: skip
-BINARY = {"AddV2": "+", "Add": "+", "Sub": "-", "Mul": "*", "RealDiv": "/", "Div": "/", "Pow": "**"}
-COMPARED = {
+BINARY = {
+    "AddV2": "+", "Add": "+", "Sub": "-", "Mul": "*", "RealDiv": "/", "Div": "/", "Pow": "**", "FloorDiv": "//",
+    "FloorMod": "%",
+}  # fmt: skip
+BY_FUNCTION = {
     "Maximum": "maximum", "Minimum": "minimum", "SquaredDifference": "math.squared_difference",
     "Greater": "greater", "GreaterEqual": "greater_equal", "Less": "less", "LessEqual": "less_equal",
+    "Equal": "equal", "NotEqual": "not_equal", "LogicalAnd": "logical_and", "LogicalOr": "logical_or",
+    "Atan2": "math.atan2", "DivNoNan": "math.divide_no_nan", "SelectV2": "where",
+    "ExpandDims": "expand_dims", "Reshape": "reshape", "Transpose": "transpose", "Tile": "tile", "Pad": "pad",
+    "ClipByValue": "clip_by_value", "Roll": "roll", "ReverseV2": "reverse", "Slice": "slice",
+    "MatrixBandPart": "linalg.band_part", "Shape": "shape",
 }  # fmt: skip
-REDUCED = {"Sum": "reduce_sum", "Mean": "reduce_mean", "Max": "reduce_max", "Min": "reduce_min", "Prod": "reduce_prod"}
+"""Operations whose inputs are their function's arguments, in its order, and that have no other."""
+
+REDUCED = {
+    "Sum": "reduce_sum", "Mean": "reduce_mean", "Max": "reduce_max", "Min": "reduce_min", "Prod": "reduce_prod",
+    "All": "reduce_all", "Any": "reduce_any",
+}  # fmt: skip
 
 
 def _node(stored: Json) -> Mapping[str, Json]:
@@ -174,8 +198,34 @@ def _attribute(node: Mapping[str, Json], name: str) -> Json:
         if kind == "list":
             numbers = plain.get("i") if isinstance(plain, Mapping) else None
             return [int(str(n)) for n in numbers] if isinstance(numbers, Sequence) else []
+        if kind == "s":
+            return base64.b64decode(str(plain)).decode("ascii")
         return plain
     return None
+
+
+def _told(node: Mapping[str, Json], **defaults: Json) -> dict[str, Value]:
+    """Attributes of a node as a function's arguments, by the names of both; where one is not stored, its default.
+
+    Raises:
+        NotUnderstood: Where one is no plain value.
+
+    """
+    told: dict[str, Value] = {}
+    for name, default in defaults.items():
+        value = _attribute(node, name)
+        value = default if value is None else value
+        if isinstance(value, list):
+            told[name] = items("list", [_plain(each) for each in value])
+        else:
+            told[name] = _plain(value)
+    return told
+
+
+def _plain(value: Json) -> Value:
+    if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
+        raise NotUnderstood(NO_NODE)
+    return constant(value)
 
 
 def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], call: Call) -> Value:
@@ -194,8 +244,8 @@ def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], call: Cal
         return operation(UNARY[kind], sides, {})
     if kind in BINARY and total == 2:  # noqa: PLR2004 - of two
         return operators.binary(BINARY[kind], *sides)
-    if kind in COMPARED:
-        return operation(COMPARED[kind], sides, {})
+    if kind in BY_FUNCTION:
+        return operation(BY_FUNCTION[kind], sides, {})
     if kind in REDUCED:
         keeps = constant(bool(_attribute(node, "keep_dims")))
         return operation(REDUCED[kind], sides[:1], {"axis": sides[1], "keepdims": keeps})
@@ -265,8 +315,9 @@ def _leaky(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Jso
     return operation("nn.leaky_relu", sides, {"alpha": constant(float(str(slope)) if slope is not None else 0.2)})
 
 
-def _by_function(name: str) -> Callable[[Mapping[str, Json], Sequence[Value], Sequence[Json]], Value]:
-    return lambda _node, sides, _plain: operation(name, sides, {})
+def _by_function(name: str, **attributes: Json) -> Handler:
+    """A function of the inputs in their order, and of these attributes, of the same names."""
+    return lambda node, sides, _plain: operation(name, sides, _told(node, **attributes))
 
 
 def _parted(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
@@ -275,20 +326,116 @@ def _parted(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Js
     return operation("split", [sides[1], constant(int(str(_attribute(node, "num_split") or 1))), sides[0]], {})
 
 
-HANDLED: dict[str, Callable[[Mapping[str, Json], Sequence[Value], Sequence[Json]], Value]] = {
+def _summed(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del node, plain
+    return operation("math.add_n", [items("list", sides)], {})
+
+
+DTYPES = {"DT_FLOAT": "float32", "DT_INT32": "int32", "DT_INT64": "int64", "DT_UINT8": "uint8", "DT_BOOL": "bool"}
+"""TensorFlow's names in a node -> those of its functions, where a cast gives the same on every backend."""
+
+
+def _cast(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    dtype = str(_attribute(node, "DstT"))
+    return operation("cast", sides, {"dtype": constant(DTYPES.get(dtype, dtype))})
+
+
+def _gathered(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """GatherV2; before it, Gather had no axis."""
+    del plain
+    axis = sides[2] if len(sides) > 2 else constant(0)  # noqa: PLR2004 - what, where, and along which axis
+    return operation("gather", sides[:2], {"axis": axis, **_told(node, batch_dims=0)})
+
+
+def _chosen(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """Select: of three tensors of one shape, or by rows."""
+    del node, plain
+    return operation("where", sides, {}, tensorflow="1")
+
+
+def _einsum(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    return operation("einsum", [constant(str(_attribute(node, "equation"))), *sides], {})
+
+
+def _diagonal(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """The main one: later versions are told its number, and what stands beside one that is shorter."""
+    del node
+    if plain[1:] and plain[1] != 0:
+        raise NotUnderstood("another diagonal than the main one")
+    return operation("linalg.diag_part", sides[:1], {})
+
+
+def _one_hot(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    return operation("one_hot", sides, _told(node, axis=-1))
+
+
+def _unpacked(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    return operation("unstack", sides, _told(node, num=None, axis=0))
+
+
+def _padded(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """PadV2: the third input is what is put there."""
+    del node, plain
+    return operation("pad", sides[:2], {"constant_values": sides[2]})
+
+
+def _passed_on(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    """IdentityN."""
+    del node, plain
+    return items("list", sides)
+
+
+def _patches(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:
+    del plain
+    told = _told(node, ksizes=[], strides=[], rates=[], padding="")
+    return operation("image.extract_patches", sides, {"sizes": told.pop("ksizes"), **told})
+
+
+POOLED: dict[str, Json] = {"ksize": [], "strides": [], "padding": "", "data_format": "NHWC"}
+RESIZED: dict[str, Json] = {"align_corners": False, "half_pixel_centers": False}
+
+HANDLED: dict[str, Handler] = {
     "ConcatV2": _concatenated,
     "Pack": _packed,
     "Split": _parted,
+    "SplitV": _by_function("split"),
+    "Unpack": _unpacked,
     "Squeeze": _squeezed,
     "StridedSlice": _sliced,
     "BatchMatMulV2": _multiplied,
     "BatchMatMul": _multiplied,
     "MatMul": _multiplied,
+    "Einsum": _einsum,
     "LeakyRelu": _leaky,
-    "ExpandDims": _by_function("expand_dims"),
-    "Reshape": _by_function("reshape"),
-    "Transpose": _by_function("transpose"),
-    "Tile": _by_function("tile"),
-    "Pad": _by_function("pad"),
-    "ClipByValue": _by_function("clip_by_value"),
+    "AddN": _summed,
+    "Cast": _cast,
+    "GatherV2": _gathered,
+    "Gather": _gathered,
+    "Select": _chosen,
+    "OneHot": _one_hot,
+    "PadV2": _padded,
+    "MirrorPad": _by_function("pad", mode=""),
+    "IdentityN": _passed_on,
+    "ArgMax": _by_function("argmax"),
+    "ArgMin": _by_function("argmin"),
+    "Cumsum": _by_function("cumsum", exclusive=False, reverse=False),
+    "Cumprod": _by_function("math.cumprod", exclusive=False, reverse=False),
+    "TopKV2": _by_function("math.top_k", sorted=True),
+    "BiasAdd": _by_function("nn.bias_add", data_format="NHWC"),
+    "MatrixDiagPart": _diagonal,
+    "MatrixDiagPartV2": _diagonal,
+    "MatrixDiagPartV3": _diagonal,
+    "MaxPool": _by_function("nn.max_pool2d", **POOLED),
+    "AvgPool": _by_function("nn.avg_pool2d", **POOLED),
+    "LRN": _by_function("nn.local_response_normalization", depth_radius=5, bias=1.0, alpha=1.0, beta=0.5),
+    "DepthToSpace": _by_function("nn.depth_to_space", block_size=0, data_format="NHWC"),
+    "SpaceToDepth": _by_function("nn.space_to_depth", block_size=0, data_format="NHWC"),
+    "ResizeBilinear": _by_function("image.resize_bilinear", **RESIZED),
+    "ResizeNearestNeighbor": _by_function("image.resize_nearest_neighbor", **RESIZED),
+    "ExtractImagePatches": _patches,
+    "AdjustContrastv2": _by_function("image.adjust_contrast"),
 }

@@ -221,7 +221,7 @@ RULES: Mapping[str, Rule] = {
             "Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax",
             "BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization", "RMSNormalization",
             "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "ActivityRegularization",
-            "Identity", "Masking", "Rescaling",
+            "Identity", "Rescaling",
         ),
         _same,
     ),

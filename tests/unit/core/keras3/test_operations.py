@@ -16,7 +16,9 @@ from unnest.core.keras3.pieces import Arguments, Expansion, Known, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Stored
 
-NUMPY, NN = "keras.src.ops.numpy", "keras.src.ops.nn"
+NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
+PLACES: Any = {"class_name": "__numpy__", "config": {"value": [0, 2], "dtype": "int32"}}
+BIAS: Any = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}
 #: Tensors of the new graph; any, since operations that were filled hold them where `OpNode` declares operands.
 X: Any = Known("x", 0, 0)
 Y: Any = Known("y", 0, 0)
@@ -52,6 +54,17 @@ def turned(tensor: Any) -> OpNode:
         ("compat.v1.nn.leaky_relu", [X], {"alpha": 0.3}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.3}, (X,))),
         ("math.subtract", [Y, X], {}, OpNode(NUMPY, "Subtract", {}, (Y, X))),
         ("math.multiply", [X, X], {}, OpNode(NUMPY, "Multiply", {}, (X, X))),
+        ("compat.v1.floor_div", [X], {"y": 0.5, "name": None}, OpNode(NUMPY, "FloorDivide", {}, (X, 0.5))),
+        ("compat.v1.transpose", [X], {"perm": [0, 2, 1], "name": "transpose", "conjugate": False},
+         OpNode(NUMPY, "Transpose", {"axes": [0, 2, 1]}, (X,))),
+        ("compat.v1.gather", [X],
+         {"indices": [0, 2], "validate_indices": None, "name": None, "axis": 1, "batch_dims": 0},
+         OpNode(NUMPY, "Take", {"axis": 1}, (X, PLACES))),
+        ("math.atan2", [Y], {"x": X}, OpNode(NUMPY, "Arctan2", {}, (Y, X))),
+        ("math.divide_no_nan", [X, Y], {}, OpNode(NUMPY, "DivideNoNan", {}, (X, Y))),
+        ("tensordot", [X], {"b": Y, "axes": [[2], [2]]}, OpNode(NUMPY, "Tensordot", {"axes": [[2], [2]]}, (X, Y))),
+        ("sort", [X], {"axis": 1, "direction": "DESCENDING"},
+         OpNode(NUMPY, "Flip", {"axis": 1}, (OpNode(NUMPY, "Sort", {"axis": 1}, (X,)),))),
     ],
 )  # fmt: skip
 def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], made: OpNode) -> None:
@@ -68,6 +81,9 @@ def test_functions(function: str, args: list[Tree], kwargs: dict[str, Tree], mad
         ("__operators__.rsomething", [X, Y], "the operator rsomething"),
         ("math.exp", [{"class_name": "Mine", "config": {}}], "an argument of a form that is not known"),
         ("math.exp", [2.0], "not translated"),
+        ("compat.v1.shape", [X], "a result that is no tensor"),
+        ("compat.v1.image.resize", [X, [2, 2]], "unknown height or width"),
+        ("linalg.norm", [X, 3, 1], "`ord=3`"),
     ],
 )
 def test_functions_that_are_refused(function: str, args: list[Tree], why: str) -> None:
@@ -102,6 +118,30 @@ def test_a_tensor_that_is_given_back_is_an_operation_all_the_same() -> None:
         ("MatMul", [X, Y], {}, {"transpose_b": {"b": True}}, OpNode(NUMPY, "Matmul", {}, (X, turned(Y)))),
         ("Squeeze", [X], {}, {"squeeze_dims": {"list": {"i": ["1"]}}}, OpNode(NUMPY, "Squeeze", {"axis": 1}, (X,))),
         ("LeakyRelu", [X], {}, {"alpha": {"f": 0.1}}, OpNode(NN, "LeakyRelu", {"negative_slope": 0.1}, (X,))),
+        ("FloorMod", [X], {"1": 0.7}, {}, OpNode(NUMPY, "Mod", {}, (X, 0.7))),
+        ("Equal", [X, Y], {}, {"incompatible_shape_error": {"b": True}}, OpNode(NUMPY, "Equal", {}, (X, Y))),
+        ("AddN", [X, Y], {}, {"N": {"i": "2"}}, OpNode(NUMPY, "Add", {}, (X, Y))),
+        ("Cast", [X], {}, {"DstT": {"type": "DT_INT32"}}, OpNode(CORE, "Cast", {"dtype": "int32"}, (X,))),
+        ("ArgMax", [X], {"1": -1}, {}, OpNode(NUMPY, "Argmax", {"axis": -1}, (X,))),
+        ("GatherV2", [X], {"1": [0, 2], "2": 1}, {"batch_dims": {"i": "0"}},
+         OpNode(NUMPY, "Take", {"axis": 1}, (X, PLACES))),
+        ("Cumsum", [X], {"1": 1}, {"reverse": {"b": True}},
+         OpNode(NUMPY, "Flip", {"axis": 1}, (OpNode(NUMPY, "Cumsum", {"axis": 1}, (
+             OpNode(NUMPY, "Flip", {"axis": 1}, (X,)),)),))),
+        ("ReverseV2", [X], {"1": [1]}, {}, OpNode(NUMPY, "Flip", {"axis": [1]}, (X,))),
+        ("PadV2", [X], {"1": [[0, 0], [1, 1]], "2": 1.5}, {},
+         OpNode(NUMPY, "Pad", {"pad_width": [[0, 0], [1, 1]], "mode": "constant"}, (X,), {"constant_values": 1.5})),
+        ("MirrorPad", [X], {"1": [[0, 0], [1, 1]]}, {"mode": {"s": "UkVGTEVDVA=="}},
+         OpNode(NUMPY, "Pad", {"pad_width": [[0, 0], [1, 1]], "mode": "reflect"}, (X,))),
+        ("Einsum", [X, Y], {}, {"equation": {"s": "YmlqLGJrai0+Ymlr"}},
+         OpNode(NUMPY, "Einsum", {"subscripts": "bij,bkj->bik"}, (X, Y))),
+        ("Atan2", [Y, X], {}, {}, OpNode(NUMPY, "Arctan2", {}, (Y, X))),
+        ("BiasAdd", [X], {"1": [1.0, 2.0]}, {"data_format": {"s": "TkhXQw=="}}, OpNode(NUMPY, "Add", {}, (X, BIAS))),
+        ("MatrixBandPart", [X], {"1": -1, "2": 0}, {}, OpNode(NUMPY, "Tril", {"k": 0}, (X,))),
+        ("MatrixBandPart", [X], {"1": 1, "2": -1}, {}, OpNode(NUMPY, "Triu", {"k": -1}, (X,))),
+        ("MatrixDiagPartV3", [X], {"1": 0, "2": 0.0}, {},
+         OpNode(NUMPY, "Diagonal", {"offset": 0, "axis1": -2, "axis2": -1}, (X,))),
+        ("Roll", [X], {"1": 1, "2": 1}, {}, OpNode(NUMPY, "Roll", {"shift": 1, "axis": 1}, (X,))),
     ],
 )  # fmt: skip
 def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes: dict[str, Any], made: OpNode) -> None:
@@ -122,6 +162,23 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
         ("StridedSlice", [X], {"1": [0, 0], "2": [1], "3": [1]}, {}, "inputs"),
         ("StridedSlice", [X], {"1": [0]}, {}, "inputs"),
         ("Split", [X], {}, {}, "inputs"),
+        ("Cast", [X], {}, {"DstT": {"type": "DT_HALF"}}, "dtype DT_HALF"),
+        ("GatherV2", [X, Y], {"2": 1}, {}, "integers"),
+        ("GatherV2", [X], {"1": [0], "2": 1}, {"batch_dims": {"i": "1"}}, "`batch_dims=1`"),
+        ("BiasAdd", [X], {"1": [1.0]}, {"data_format": {"s": "TkNIVw=="}}, "another axis than the last"),
+        ("MatrixBandPart", [X], {"1": -1, "2": -1}, {}, "all of a matrix"),
+        ("MatrixDiagPartV3", [X], {"1": 1, "2": 0.0}, {}, "another diagonal"),
+        (
+            "MaxPool",
+            [X],
+            {},
+            {
+                "ksize": {"list": {"i": ["1", "2", "2", "1"]}},
+                "strides": {"list": {"i": ["1"]}},
+                "data_format": {"s": "TkNIVw=="},
+            },
+            "`data_format='NCHW'`",
+        ),
     ],
 )
 def test_nodes_that_are_refused(

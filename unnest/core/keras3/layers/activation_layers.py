@@ -5,8 +5,7 @@ from __future__ import annotations
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights, piece
 from unnest.core.keras3.layers.activations import activation, is_layer
-from unnest.core.keras3.layers.plain_layers import maskless_layer, plain_layer
-from unnest.core.keras3.masks import drops_mask
+from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import NewLayer, Piece
 
 
@@ -14,7 +13,7 @@ def activation_layer(kind: str, config: Config, name: str, weights: Weights, con
     """Activation; of a function that is a layer today, that layer."""
     found = activation(config.get("activation"), name, kind, context)
     if not is_layer(found):
-        return plain_layer(kind, config, name, weights, context)
+        return passing_layer(kind, config, name, weights, context)
     context.note("activation-layer", name)
     made = piece(found, name, (), context)
     return made.renamed(name) if isinstance(made, NewLayer) else made
@@ -29,12 +28,6 @@ def softmax(kind: str, config: Config, name: str, weights: Weights, context: Con
     context.note("mask", name)
     own = {k: v for k, v in config.items() if k != "axis"}
     return plain_layer("Activation", {**own, "activation": "softmax"}, name, weights, context)
-
-
-def relu(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """ReLU; in TensorFlow, up to 2.3, it handed no mask on."""
-    write = maskless_layer if drops_mask(kind, context) else plain_layer
-    return write(kind, config, name, weights, context)
 
 
 def prelu(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -26,7 +26,7 @@ from unnest.core.keras3.layers import (
     wrappers,
 )
 from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_rule
-from unnest.core.keras3.layers.plain_layers import maskless_layer, plain_layer
+from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import NewLayer, Piece
 from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.keras_facts.layer_classes import OWN
@@ -133,8 +133,7 @@ RULES: dict[str, Rule] = {
     "Resizing": preprocessing.resizing,
     "Rescaling": preprocessing.rescaling,
     "Softmax": activation_layers.softmax,
-    "ReLU": activation_layers.relu,
-    "Identity": maskless_layer,
+    **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),
     "UpSampling2D": preprocessing.upsampling_2d,
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,

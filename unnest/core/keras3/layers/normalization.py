@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights
-from unnest.core.keras3.layers.plain_layers import maskless_layer, plain_layer
+from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Piece
 
 
@@ -32,4 +32,4 @@ def normalization(kind: str, config: Config, name: str, weights: Weights, contex
     axis = config.get("axis")
     if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
         raise refused(name, kind, "normalizes each row of the batch by itself, whose number Keras 3 wants fixed")
-    return maskless_layer(kind, config, name, weights, context)
+    return passing_layer(kind, config, name, weights, context)

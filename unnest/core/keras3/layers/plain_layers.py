@@ -29,6 +29,12 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
     )
 
 
+def passing_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """A layer that hands on its mask today, where it did not then."""
+    write = maskless_layer if masks.drops_mask(kind, config, context) else plain_layer
+    return write(kind, config, name, weights, context)
+
+
 def maskless_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """A layer that hands on a mask today, and did not then; where there are masks, an operation behind it has none."""
     made = plain_layer(kind, config, name, weights, context)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
-from unnest.core.keras3.lambdas.operators import FLOAT
-from unnest.core.keras3.lambdas.values import CORE, NN, NotUnderstood, Value
+from unnest.core.keras3.lambdas.operators import FLOAT, calculation
+from unnest.core.keras3.lambdas.values import CORE, NN, Const, NotUnderstood, Tensor, Value, constant
 
 CASTS = Table()
 
@@ -27,12 +27,26 @@ def _backend_one_hot(call: Bound) -> Value:
     return _one_hot_of(call, "num_classes")
 
 
-@CASTS.known("tf.one_hot", "x|indices depth")
+@CASTS.known("tf.one_hot", "x|indices depth on_value=null off_value=null axis=null dtype=null")
 def _one_hot(call: Bound) -> Value:
-    return _one_hot_of(call, "depth")
+    """Ones and zeros, or two other numbers."""
+    if not _is_left_out(call["dtype"]) and call.dtype("dtype") != FLOAT:
+        raise NotUnderstood("one-hot rows of another dtype")
+    if call.axis() not in {None, -1}:
+        raise NotUnderstood("one-hot rows along another axis than the last")
+    on = 1.0 if _is_left_out(call["on_value"]) else call.number("on_value")
+    off = 0.0 if _is_left_out(call["off_value"]) else call.number("off_value")
+    made = _one_hot_of(call, "depth")
+    if (on, off) == (1.0, 0.0):
+        return made
+    return calculation("Add", calculation("Multiply", made, constant(float(on - off))), constant(float(off)))
 
 
-def _one_hot_of(call: Bound, size: str) -> Value:
+def _is_left_out(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _one_hot_of(call: Bound, size: str) -> Tensor:
     x = call.tensor("x")
     if x.dtype not in {"int32", "int64", "uint8"}:
         raise NotUnderstood(f"one-hot rows of {x.dtype}")

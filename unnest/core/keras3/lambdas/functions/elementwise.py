@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
 from unnest.core.keras3.lambdas.operators import calculation
-from unnest.core.keras3.lambdas.values import CORE, MATH, NN, NUMPY, Const, NotUnderstood, Value, constant
+from unnest.core.keras3.lambdas.values import CORE, MATH, NN, NUMPY, Const, NotUnderstood, Value, constant, operation
 from unnest.core.model import Json
 
 ELEMENTWISE = Table()
@@ -36,6 +36,15 @@ _elementwise("K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh", NU
 _elementwise("tf.floor tf.math.floor", NUMPY, "Floor")
 _elementwise("tf.ceil tf.math.ceil", NUMPY, "Ceil")
 _elementwise("K.round tf.round tf.math.round", NUMPY, "Round", decimals=0)
+_elementwise("tf.sinh tf.math.sinh", NUMPY, "Sinh")
+_elementwise("tf.cosh tf.math.cosh", NUMPY, "Cosh")
+_elementwise("tf.asin tf.math.asin", NUMPY, "Arcsin")
+_elementwise("tf.acos tf.math.acos", NUMPY, "Arccos")
+_elementwise("tf.asinh tf.math.asinh", NUMPY, "Arcsinh")
+_elementwise("tf.acosh tf.math.acosh", NUMPY, "Arccosh")
+_elementwise("tf.atanh tf.math.atanh", NUMPY, "Arctanh")
+_elementwise("tf.erf tf.math.erf", MATH, "Erf")
+_elementwise("tf.log_sigmoid tf.math.log_sigmoid tf.nn.log_sigmoid", NN, "LogSigmoid")
 _elementwise("tf.negative tf.math.negative", NUMPY, "Negative")
 _elementwise("tf.reciprocal tf.math.reciprocal", NUMPY, "Reciprocal")
 _elementwise("K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", NN, "Sigmoid")
@@ -46,6 +55,25 @@ _elementwise("tf.nn.relu6", NN, "Relu6")
 _elementwise("tf.nn.selu keras.activations.selu", NN, "Selu")
 _elementwise("tf.nn.elu", NN, "Elu", alpha=1.0)
 _elementwise("tf.nn.swish tf.nn.silu keras.activations.swish", NN, "Silu")
+
+
+def _asked(names: str, class_name: str) -> None:
+    @ELEMENTWISE.known(names, "x")
+    def compute(call: Bound) -> Value:
+        x = call.floats("x")
+        return replace(op(NUMPY, class_name, x), shape=x.shape, rows=x.rows, dtype="bool")
+
+
+_asked("tf.is_nan tf.math.is_nan", "Isnan")
+_asked("tf.is_inf tf.math.is_inf", "Isinf")
+_asked("tf.is_finite tf.math.is_finite", "Isfinite")
+
+
+@ELEMENTWISE.known("tf.nn.crelu", "x|features * axis=-1")
+def _crelu(call: Bound) -> Value:
+    x = call.floats("x")
+    parts = [op(NN, "Relu", x), op(NN, "Relu", calculation("Negative", x))]
+    return operation(NUMPY, "Concatenate", {"axis": call.integer("axis")}, [[part.operand for part in parts]], parts)
 
 
 @ELEMENTWISE.known("abs", "x")

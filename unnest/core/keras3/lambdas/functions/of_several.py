@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
-from unnest.core.keras3.lambdas.values import NUMPY, NotUnderstood, Tensor, Value, constant, operation
+from unnest.core.keras3.lambdas.values import (
+    NUMPY,
+    Const,
+    NotUnderstood,
+    Tensor,
+    Value,
+    array,
+    constant,
+    number,
+    operation,
+)
+from unnest.core.model import Json
 
 MATRIX = 2
 
@@ -27,6 +38,8 @@ _of_two("tf.multiply tf.math.multiply", "Multiply")
 _of_two("tf.divide tf.math.divide tf.div tf.truediv tf.math.truediv", "Divide")
 _of_two("tf.pow tf.math.pow K.pow pow", "Power")
 _of_two("tf.floormod tf.math.floormod tf.math.mod tf.mod", "Mod")
+_of_two("tf.floordiv tf.math.floordiv tf.floor_div", "FloorDivide")
+_of_two("tf.divide_no_nan tf.div_no_nan tf.math.divide_no_nan", "DivideNoNan")
 _of_two("K.equal tf.equal tf.math.equal", "Equal", "bool")
 _of_two("K.not_equal tf.not_equal tf.math.not_equal", "NotEqual", "bool")
 _of_two("K.greater tf.greater tf.math.greater", "Greater", "bool")
@@ -35,6 +48,29 @@ _of_two("K.less tf.less tf.math.less", "Less", "bool")
 _of_two("K.less_equal tf.less_equal tf.math.less_equal", "LessEqual", "bool")
 _of_two("tf.logical_and tf.math.logical_and", "LogicalAnd", "bool")
 _of_two("tf.logical_or tf.math.logical_or", "LogicalOr", "bool")
+
+
+@OF_SEVERAL.known("tf.atan2 tf.math.atan2", "y x")
+def _atan2(call: Bound) -> Value:
+    return calculation("Arctan2", call["y"], call["x"])
+
+
+@OF_SEVERAL.known("tf.nn.bias_add", "x|value bias * data_format=null")
+def _bias_add(call: Bound) -> Value:
+    """Along the last axis."""
+    told = call["data_format"]
+    if not isinstance(told, Const) or told.value not in {None, "NHWC", "NDHWC", "NWC", "N...C"}:
+        raise NotUnderstood("a bias along another axis than the last")
+    return calculation("Add", call.floats("x"), call["bias"])
+
+
+@OF_SEVERAL.known("tf.tensordot tf.linalg.tensordot", "a b axes")
+def _tensordot(call: Bound) -> Value:
+    a, b, axes = call.floats("a"), call.floats("b"), call["axes"]
+    config: Json = call.integer("axes") if isinstance(axes, Const) else array(axes)
+    if not (config >= 1 if isinstance(config, int) else isinstance(config, list) and len(config) == PAIR):
+        raise NotUnderstood("the axes")
+    return operation(NUMPY, "Tensordot", {"axes": config}, [a.operand, b.operand], [a, b])
 
 
 @OF_SEVERAL.known("tf.logical_not tf.math.logical_not", "x")
@@ -93,12 +129,22 @@ def _einsum(call: Bound) -> Value:
 @OF_SEVERAL.known("tf.where", "condition x y")
 def _where(call: Bound) -> Value:
     """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
-    condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
-    shapes = {condition.shape, x.shape, y.shape}
+    condition = call.tensor("condition")
+    x, y = (call[side] if number(call[side]) is not None else call.floats(side) for side in ("x", "y"))
+    tensors = [condition, *(side for side in (x, y) if isinstance(side, Tensor))]
+    shapes = {side.shape if isinstance(side, Tensor) else () for side in (condition, x, y)}
     if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
         raise NotUnderstood("`tf.where` of what may not have one shape")
-    chosen = operation(NUMPY, "Where", {}, [condition.operand, x.operand, y.operand], [x, condition, y])
-    return replace(chosen, shape=x.shape if len(shapes) == 1 else None)
+    operands = [side.operand if isinstance(side, Tensor) else _float(side) for side in (condition, x, y)]
+    chosen = operation(NUMPY, "Where", {}, operands, tensors)
+    return replace(chosen, dtype=FLOAT, shape=condition.shape if len(shapes) == 1 else None)
+
+
+def _float(side: Value) -> Json:
+    value = number(side)
+    if not isinstance(value, float):
+        raise NotUnderstood("`tf.where` of integers")
+    return value
 
 
 @OF_SEVERAL.known("tf.scalar_mul tf.math.scalar_mul", "scalar x")

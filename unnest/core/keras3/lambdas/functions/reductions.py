@@ -6,8 +6,21 @@ import math
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
-from unnest.core.keras3.lambdas.operators import FLOAT
-from unnest.core.keras3.lambdas.values import MATH, NN, NUMPY, NotUnderstood, Value
+from unnest.core.keras3.lambdas.operators import FLOAT, slice_of, subscript
+from unnest.core.keras3.lambdas.values import (
+    CORE,
+    MATH,
+    NN,
+    NUMPY,
+    NotUnderstood,
+    Tensor,
+    Value,
+    constant,
+    items,
+    number,
+    part,
+)
+from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 REDUCTIONS = Table()
@@ -58,10 +71,14 @@ def _l2_normalize(call: Bound) -> Value:
 
 @REDUCTIONS.known("tf.norm tf.linalg.norm", 'x|tensor ord="euclidean" axis=null keepdims|keep_dims=false')
 def _norm(call: Bound) -> Value:
-    call.only(ord="euclidean")
-    axis = call.axis()
+    order, axis = call["ord"], call.axis()
     if isinstance(axis, list):
         raise NotUnderstood("a norm over several axes")
+    if number(order) == 1 and axis is not None:
+        sizes = op(NUMPY, "Absolute", call.floats("x"))
+        return op(NUMPY, "Sum", sizes, axis=axis, keepdims=call.flag("keepdims"))
+    if number(order) != 2 or axis is None:  # noqa: PLR2004 - the Euclidean norm of vectors
+        call.only(ord="euclidean")
     squares = op(NUMPY, "Square", call.floats("x"))
     return op(NUMPY, "Sqrt", op(NUMPY, "Sum", squares, axis=axis, keepdims=call.flag("keepdims")))
 
@@ -78,11 +95,64 @@ _position("tf.argmax tf.math.argmax", "Argmax", "0")
 _position("tf.argmin tf.math.argmin", "Argmin", "0")
 
 
-@REDUCTIONS.known("K.cumsum tf.cumsum tf.math.cumsum", "x axis=0")
-def _cumsum(call: Bound) -> Value:
-    return op(NUMPY, "Cumsum", call.floats("x"), axis=call.integer("axis"))
+def _running(names: str, class_name: str, start: float) -> None:
+    @REDUCTIONS.known(names, "x axis=0 exclusive=false reverse=false")
+    def compute(call: Bound) -> Value:
+        x, axis = call.floats("x"), call.integer("axis")
+        turns = call.flag("reverse")
+        made = op(NUMPY, "Flip", x, axis=axis) if turns else x
+        if call.flag("exclusive"):
+            made = _shifted(made, axis, x.shape, start)
+        made = op(NUMPY, class_name, made, axis=axis)
+        made = op(NUMPY, "Flip", made, axis=axis) if turns else made
+        return replace(made, shape=x.shape, rows=x.rows if axis else None)
 
 
-@REDUCTIONS.known("K.cumprod tf.cumprod tf.math.cumprod", "x axis=0")
-def _cumprod(call: Bound) -> Value:
-    return op(NUMPY, "Cumprod", call.floats("x"), axis=call.integer("axis"))
+def _shifted(x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> Tensor:
+    """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
+    if shape is None or not -len(shape) <= axis < len(shape):
+        raise NotUnderstood("a running sum of a shape that is not known")
+    places = range(len(shape))
+    widths: Json = [[int(k == axis % len(shape)), 0] for k in places]
+    padded = op(NUMPY, "Pad", x, pad_width=widths, mode="constant")
+    node = padded.operand
+    assert isinstance(node, OpNode)
+    padded = replace(padded, operand=replace(node, kwargs={"constant_values": start}))
+    keys = [slice_of([constant(None), constant(-1 if k == axis % len(shape) else None)]) for k in places]
+    shifted = subscript(padded, items("tuple", keys))
+    assert isinstance(shifted, Tensor)
+    return shifted
+
+
+_running("K.cumsum tf.cumsum tf.math.cumsum", "Cumsum", 0.0)
+_running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1.0)
+
+
+@REDUCTIONS.known("tf.sort", 'x|values axis=-1 direction="ASCENDING"')
+def _sort(call: Bound) -> Value:
+    rising = op(NUMPY, "Sort", call.floats("x"), axis=call.integer("axis"))
+    return rising if _rises(call) else op(NUMPY, "Flip", rising, axis=call.integer("axis"))
+
+
+@REDUCTIONS.known("tf.argsort", 'x|values axis=-1 direction="ASCENDING" stable=false')
+def _argsort(call: Bound) -> Value:
+    """Of equal ones, the first comes first."""
+    x = call.floats("x") if _rises(call) else op(NUMPY, "Negative", call.floats("x"))
+    places = op(NUMPY, "Argsort", x, axis=call.integer("axis"))
+    return replace(op(CORE, "Cast", places, dtype="int32"), dtype="int32")
+
+
+def _rises(call: Bound) -> bool:
+    direction = call.text("direction")
+    if direction not in {"ASCENDING", "DESCENDING"}:
+        raise NotUnderstood("the direction")
+    return direction == "ASCENDING"
+
+
+@REDUCTIONS.known("tf.math.top_k tf.nn.top_k", "x|input k=1 sorted=true")
+def _top_k(call: Bound) -> Value:
+    """The largest along the last axis, and where they are."""
+    call.only(sorted=True)
+    best = op(MATH, "TopK", call.floats("x"), k=call.integer("k"), sorted=True)
+    places = op(CORE, "Cast", part(best, 1), dtype="int32")
+    return items("list", [part(best, 0), replace(places, dtype="int32")])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, shape_of
+from unnest.core.keras3.lambdas.operators import slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,
     NUMPY,
@@ -91,9 +92,47 @@ def _flatten(call: Bound) -> Value:
     return op(NUMPY, "Reshape", call.tensor("x"), newshape=[-1])
 
 
-@SHAPES.known("K.permute_dimensions tf.transpose", "x|a pattern|perm")
-def _transpose(call: Bound) -> Value:
+@SHAPES.known("K.permute_dimensions", "x pattern")
+def _permute_dimensions(call: Bound) -> Value:
     return op(NUMPY, "Transpose", call.tensor("x"), axes=call.integers("pattern"))
+
+
+@SHAPES.known("tf.transpose", "x|a pattern|perm * conjugate=false")
+def _transpose(call: Bound) -> Value:
+    call.only(conjugate=False)
+    return op(NUMPY, "Transpose", call.tensor("x"), axes=call.integers("pattern"))
+
+
+@SHAPES.known("tf.roll", "x|input shift axis")
+def _roll(call: Bound) -> Value:
+    return op(NUMPY, "Roll", call.tensor("x"), shift=call.integer("shift"), axis=call.integer("axis"))
+
+
+@SHAPES.known("tf.linalg.band_part tf.matrix_band_part", "x|input num_lower num_upper")
+def _band_part(call: Bound) -> Value:
+    """Diagonals of the last two axes; all of them on a side where the number is below zero."""
+    made = call.floats("x")
+    lower, upper = call.integer("num_lower"), call.integer("num_upper")
+    if lower < 0 and upper < 0:
+        raise NotUnderstood("all of a matrix as its part")
+    made = made if upper < 0 else op(NUMPY, "Tril", made, k=upper)
+    return made if lower < 0 else op(NUMPY, "Triu", made, k=-lower)
+
+
+@SHAPES.known("tf.linalg.diag_part tf.matrix_diag_part", "x|input")
+def _diag_part(call: Bound) -> Value:
+    return op(NUMPY, "Diagonal", call.tensor("x"), offset=0, axis1=-2, axis2=-1)
+
+
+@SHAPES.known("tf.slice", "x|input_ begin size")
+def _slice(call: Bound) -> Value:
+    """`size` elements from `begin` on along each axis; all that follow where it is -1."""
+    begin, size = call.integers("begin"), call.integers("size")
+    if len(begin) != len(size) or min(begin) < 0 or min(size) < -1:
+        raise NotUnderstood("the slice")
+    ends = [None if length == -1 else start + length for start, length in zip(begin, size, strict=True)]
+    keys = [slice_of([constant(start), constant(end)]) for start, end in zip(begin, ends, strict=True)]
+    return subscript(call.tensor("x"), items("tuple", keys))
 
 
 def _joined(class_name: str, call: Bound) -> Tensor:
@@ -231,13 +270,16 @@ def _backend_gather(call: Bound) -> Value:
     return _taken(call, 0)
 
 
-@SHAPES.known("tf.gather", "x|params indices * axis=0")
+@SHAPES.known("tf.gather", "x|params indices * axis=null validate_indices=null batch_dims=0")
 def _gather(call: Bound) -> Value:
-    return _taken(call, call.integer("axis"))
+    call.only(batch_dims=0, validate_indices=None)
+    return _taken(call, 0 if call.axis() is None else call.integer("axis"))
 
 
 def _taken(call: Bound, axis: int) -> Value:
     x, indices = call.tensor("x"), call["indices"]
+    if isinstance(indices, Tensor) and indices.dtype in {"int32", "int64"}:
+        return operation(NUMPY, "Take", {"axis": axis}, [x.operand, indices.operand], [x, indices])
     if isinstance(indices, Const):
         index: Json = call.integer("indices")
     else:
@@ -258,8 +300,15 @@ def _int_shape(call: Bound) -> Value:
     return replace(shape_of(call.tensor("x")), kind="tuple")
 
 
-@SHAPES.known("K.shape tf.shape", "x|input")
+@SHAPES.known("K.shape", "x")
+def _backend_shape(call: Bound) -> Value:
+    return replace(shape_of(call.tensor("x")), kind="tensor")
+
+
+@SHAPES.known("tf.shape", 'x|input out_type="int32"')
 def _shape(call: Bound) -> Value:
+    if call.dtype("out_type") not in {"int32", "int64"}:
+        raise NotUnderstood("a shape of another dtype")
     return replace(shape_of(call.tensor("x")), kind="tensor")
 
 
