@@ -71,7 +71,7 @@ def numbers(*values: float) -> Items:
     ],
 )  # fmt: skip
 def test_images_of_known_size(name: str, arguments: list[Value], keywords: dict[str, Value], operations: str) -> None:
-    assert computed(called(name, IMAGE, *arguments, **keywords)) == operations
+    assert computed(called(name, IMAGE, *arguments, dialect=None, **keywords)) == operations
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_images_that_are_not_understood(
     name: str, arguments: list[Value], keywords: dict[str, Value], why: str
 ) -> None:
     with pytest.raises(NotUnderstood, match=why):
-        called(name, IMAGE, *arguments, **keywords)
+        called(name, IMAGE, *arguments, dialect=None, **keywords)
 
 
 @pytest.mark.parametrize(
