@@ -23,8 +23,7 @@ OWN_CODE = {
 OWN_THEN = {"custom_gelu": "gelu", "custom_mish": "mish"}
 #: Lambdas that stay: no arithmetic, or not known to be.
 KEPT = {
-    "crnn_ctc", "deeplab_bilinear", "deeplab_bilinear1", "lambda_dimension", "openface_lrn", "preprocess_app",
-    "self_driving_resize",
+    "crnn_ctc", "lambda_dimension", "preprocess_app", "self_driving_resize",
 }  # fmt: skip
 #: The same of Keras 2.2.4: which pixel centres it had, nobody knows.
 KEPT_THEN = {"self_driving_resize2"}

@@ -10,6 +10,7 @@ from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, 
 from unnest.core.keras3.lambdas.operators import calculation, slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     IMAGE,
+    LAYERS,
     NN,
     NUMPY,
     Array,
@@ -219,13 +220,13 @@ def _pooling(names: str, class_name: str) -> None:
     def compute(call: Bound) -> Value:
         call.only(data_format="NHWC")
         return op(
-            NN, class_name, call.floats("x"), pool_size=_sides(call, "ksize"), strides=_sides(call, "strides"),
+            LAYERS, class_name, call.floats("x"), pool_size=_sides(call, "ksize"), strides=_sides(call, "strides"),
             padding=_padding(call), data_format="channels_last",
         )  # fmt: skip
 
 
-_pooling("tf.nn.max_pool2d tf.nn.max_pool", "MaxPool")
-_pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePool")
+_pooling("tf.nn.max_pool2d tf.nn.max_pool", "MaxPooling2D")
+_pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePooling2D")
 
 
 def _sides(call: Bound, name: str) -> list[int]:

@@ -62,9 +62,9 @@ def numbers(*values: float) -> Items:
         ("tf.image.adjust_brightness", [constant(0.5)], {}, "Add(x0, 0.5)"),
         ("tf.image.grayscale_to_rgb", [], {}, "Repeat(x0, repeats=3, axis=-1)"),
         ("tf.nn.max_pool2d", [constant(2), numbers(1, 2, 1, 1), constant("SAME")], {},
-         "MaxPool(x0, pool_size=[2, 2], strides=[2, 1], padding=same, data_format=channels_last)"),
+         "MaxPooling2D(x0, pool_size=[2, 2], strides=[2, 1], padding=same, data_format=channels_last)"),
         ("tf.nn.avg_pool", [numbers(1, 2, 3, 1), numbers(1, 2), constant("VALID")], {},
-         "AveragePool(x0, pool_size=[2, 3], strides=[1, 2], padding=valid, data_format=channels_last)"),
+         "AveragePooling2D(x0, pool_size=[2, 3], strides=[1, 2], padding=valid, data_format=channels_last)"),
         ("tf.image.extract_patches", [numbers(1, 2, 2, 1), numbers(1, 1, 1, 1), numbers(1, 1, 1, 1), constant("SAME")],
          {}, ("ExtractPatches(x0, size=[2, 2], strides=[1, 1], dilation_rate=1, padding=same, "
          "data_format=channels_last)")),
