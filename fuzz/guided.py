@@ -59,7 +59,7 @@ def seeds(target: str, number: int) -> list[bytes]:
 def target_of(name: str, folder: Path, number: int) -> Target:
     """What is run on each input; the files beside it are those of the genuine file `number`."""
     if name == "stored_code":
-        from unnest.core import code_objects
+        from unnest.core.byte_code import code_objects
 
         return lambda data: [*code_objects.read(base64.b64encode(data).decode())].clear()
     genuine = fixtures(name)[number % len(fixtures(name))]
@@ -107,7 +107,7 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
     import atheris
 
     with atheris.instrument_imports(include=["unnest"]):
-        import unnest.core.code_objects
+        import unnest.core.byte_code.code_objects
         import unnest.core.plan  # noqa: F401 - loaded here, so that its lines count
         from unnest.formats.detect import READERS as CONTAINERS
         from unnest.formats.detect import container

@@ -6,23 +6,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from unnest.cli import parameters
 from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
-from unnest.cli.parameters import (
-    DIALECTS,
-    TARGETS,
-    Architecture,
-    AsJson,
-    AsLines,
-    Jobs,
-    Paths,
-    Quiet,
-    Scheduler,
-    SliceLayers,
-    Trust,
-    Verbose,
-    engine,
-)
 from unnest.cli.progress import Progress
 from unnest.cli.reports import View, form_of, show
 from unnest.errors import UsageError
@@ -33,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fix(
-    paths: Paths,
+    paths: parameters.Paths,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="PATH", help="What to write; for several inputs, a folder.")
     ] = None,
@@ -48,37 +34,37 @@ def fix(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(TARGETS),
+            metavar="|".join(parameters.TARGETS),
             help="The container to write; default: the input's, or what -o names.",
-            autocompletion=lambda: [*TARGETS],
+            autocompletion=lambda: [*parameters.TARGETS],
         ),
     ] = None,
     keras: Annotated[
         str,
         typer.Option(
-            metavar="|".join(DIALECTS),
+            metavar="|".join(parameters.DIALECTS),
             help="The dialect to write; 3: what today's Keras loads, as .keras.",
-            autocompletion=lambda: [*DIALECTS],
+            autocompletion=lambda: [*parameters.DIALECTS],
         ),
     ] = "original",
-    architecture: Architecture = None,
+    architecture: parameters.Architecture = None,
     keep_nested: Annotated[
         bool,
         typer.Option(
             "--keep-nested", help="Where weights cannot be placed without doubt, keep the template as a nested model."
         ),
     ] = False,
-    slice_layer: SliceLayers = None,
-    trust: Trust = False,
+    slice_layer: parameters.SliceLayers = None,
+    trust: parameters.Trust = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
     ] = False,
-    as_json: AsJson = False,
-    json_lines: AsLines = False,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    as_json: parameters.AsJson = False,
+    json_lines: parameters.AsLines = False,
+    jobs: parameters.Jobs = 1,
+    scheduler: parameters.Scheduler = None,
+    quiet: parameters.Quiet = False,
+    verbose: parameters.Verbose = False,
 ) -> int:
     """Write the clean single-device file beside each damaged one.
 
@@ -91,10 +77,10 @@ def fix(
     from unnest.batch import fix_all
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 
-    if to is not None and to not in TARGETS:
-        raise UsageError("usage", f"--to {to}: choose one of {', '.join(TARGETS)}")
-    if keras not in DIALECTS:
-        raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(DIALECTS)}")
+    if to is not None and to not in parameters.TARGETS:
+        raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")
+    if keras not in parameters.DIALECTS:
+        raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(parameters.DIALECTS)}")
     options = FixOptions(
         output,
         in_place,
@@ -112,7 +98,7 @@ def fix(
     )
     form = form_of(as_json=as_json, json_lines=json_lines)
     progress = Progress(quiet=quiet)
-    results = fix_all(paths, options, engine=engine(jobs, scheduler), watch=progress)
+    results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     tally = show(results, View(form, quiet, verbose), progress)
     if tally.troubled:
         return TROUBLE

@@ -7,21 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unnest.cli import parameters
 from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
-from unnest.cli.parameters import (
-    Architecture,
-    AsJson,
-    AsLines,
-    Jobs,
-    Paths,
-    Quiet,
-    Scheduler,
-    SliceLayers,
-    Trust,
-    Verbose,
-    engine,
-)
 from unnest.cli.progress import Progress
 from unnest.cli.reports import View, form_of, show
 from unnest.cli.streams import complain
@@ -32,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    paths: Paths,
-    as_json: AsJson = False,
-    json_lines: AsLines = False,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    architecture: Architecture = None,
-    slice_layer: SliceLayers = None,
-    trust: Trust = False,
+    paths: parameters.Paths,
+    as_json: parameters.AsJson = False,
+    json_lines: parameters.AsLines = False,
+    jobs: parameters.Jobs = 1,
+    scheduler: parameters.Scheduler = None,
+    architecture: parameters.Architecture = None,
+    slice_layer: parameters.SliceLayers = None,
+    trust: parameters.Trust = False,
     diagram: Annotated[
         str | None,
         typer.Option(metavar="FILE.svg|.html|.mmd", help="Draw the layer graph of one model, the wrapper marked."),
@@ -49,8 +37,8 @@ def inspect(
         typer.Option(metavar="FILE.html", help="Write a page of the scan: sorted and filtered in a browser."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing diagram or page.")] = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    quiet: parameters.Quiet = False,
+    verbose: parameters.Verbose = False,
 ) -> int:
     """Tell what is in these files, and whether any of it is a parallel model.
 
@@ -76,7 +64,13 @@ def inspect(
     known = given_architecture(architecture)
     progress = Progress(quiet=quiet)
     reports = inspect_all(
-        paths, known, slice_layer or (), trust=trust, draw=draw, engine=engine(jobs, scheduler), watch=progress
+        paths,
+        known,
+        slice_layer or (),
+        trust=trust,
+        draw=draw,
+        engine=parameters.engine(jobs, scheduler),
+        watch=progress,
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
     tally = show(reports, View(form, quiet, verbose, rows=not one and not verbose), progress, kept)

@@ -7,11 +7,12 @@ but text; all other values are leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, TypeVar
 
 from unnest.core.model import Json, JsonObject
 
 Path: TypeAlias = "tuple[str | int, ...]"
+Result = TypeVar("Result")
 
 # Most values are leaves, and most objects dicts: to ask an abstract class takes ten times as long as what it is asked.
 LEAVES = frozenset({str, int, float, bool, type(None)})
@@ -104,6 +105,39 @@ def transform(
             new = [done.pop() for _ in part]
             part = part if all(a is b for a, b in zip(part, new, strict=True)) else new
         done.append(part)
+    return done[0]
+
+
+def fold(
+    value: Json,
+    leaf: Callable[[Json], Result],
+    holder: Callable[[Sequence[Json] | JsonObject, list[Result]], Result],
+    *,
+    into: Callable[[JsonObject], bool] = _everything,
+) -> Result:
+    """What a value comes to, worked out from its leaves up.
+
+    `leaf` is given each leaf, and each object that `into` is false of; `holder` each list and object, with what its
+    parts came to, in their order.
+    """
+    #: A part is entered, then left: `done` holds what the parts came to that are waiting for their holder.
+    pending: list[tuple[Json, bool]] = [(value, False)]
+    done: list[Result] = []
+    while pending:
+        part, is_left = pending.pop()
+        if isinstance(part, Mapping) and (is_left or into(part)):
+            inner: Sequence[Json] = list(part.values())
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            inner = part
+        else:
+            done.append(leaf(part))
+            continue
+        if is_left:
+            start = len(done) - len(inner)
+            done[start:] = [holder(part, done[start:])]
+        else:
+            pending.append((part, True))
+            pending += [(each, False) for each in reversed(inner)]
     return done[0]
 
 

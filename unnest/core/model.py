@@ -7,14 +7,25 @@ turn a handle into bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.findings import Finding
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
+
+RELEASE = re.compile(r"\d{1,9}")
+
+
+@lru_cache(maxsize=64)
+def release_of(version: str | None) -> tuple[int, ...]:
+    """The numbers of a Keras's version, three at most: (2, 4, 0) of "2.4.0-tf"; empty where it is not told."""
+    return tuple(int(n) for n in RELEASE.findall(version or "")[:3])
+
 
 Contents: TypeAlias = Literal["model", "weights", "architecture"]
 Scope: TypeAlias = Literal["whole", "head", "embedded"]
@@ -95,6 +106,11 @@ class Stored(NamedTuple):
     keras_version: str | None = None
     backend: str | None = None
     is_ours: bool = False
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of the writer's version, as of `release_of`."""
+        return release_of(self.keras_version)
 
     @property
     def is_keras_3(self) -> bool:

@@ -15,7 +15,8 @@ from unnest.core.architecture import (
     read,
     renumber_shared_objects,
 )
-from unnest.core.assign.flat_list import Ambiguous, Share, placed_by_order, split
+from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,

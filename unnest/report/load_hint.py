@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs, release, why_not_keras_3, why_not_tf_keras
+from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs, why_not_keras_3, why_not_tf_keras
 from unnest.core.model import Json, Stored
 from unnest.core.stored_code import lambdas
 
@@ -69,7 +69,7 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     return (
         not path.endswith(".keras")
         or container == "h5"
-        or release(model) >= ARCHIVES
+        or model.release >= ARCHIVES
         or is_by_old_paths(model, container)
     )
 
@@ -118,7 +118,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     where = f"in Keras {model.keras_version}, which wrote it" if model.keras_version else "in the Keras that wrote it"
     if code:
         where += ", on its Python"
-    standalone = STANDALONE.fullmatch(model.keras_version or "") or release(model) >= (2, 6)
+    standalone = STANDALONE.fullmatch(model.keras_version or "") or model.release >= (2, 6)
     return ("import keras" if standalone else "from tensorflow import keras"), [where]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from unnest.core import json_tree
@@ -47,6 +49,18 @@ def test_every_object_is_changed_inner_ones_first() -> None:
         "name": "A", "holds": 3, "last": {"name": "D", "holds": 1},
         "of": [{"name": "B", "holds": 2, "of": {"name": "C", "holds": 1}}, 1, "text"],
     }  # fmt: skip
+
+
+def test_a_value_is_worked_out_from_its_leaves() -> None:
+    def written(part: Any, parts: list[str]) -> str:
+        return f"<{' '.join(map('='.join, zip(part, parts, strict=True)))}>" if isinstance(part, dict) else str(parts)
+
+    assert json_tree.fold([{"a": 1, "b": [2, 3]}, "c"], str, written) == str(["<a=1 b=['2', '3']>", "c"])
+    assert json_tree.fold([{"a": 1}, {"b": 1}], str, written, into=lambda part: "b" in part) == str(
+        ["{'a': 1}", "<b=1>"]
+    )
+    assert json_tree.fold(deep(), lambda _: 1, lambda _, parts: 1 + sum(parts)) == 2 * DEPTH + 2
+    assert json_tree.fold([], str, written) == "[]"
 
 
 def test_what_does_not_change_is_the_same_object() -> None:

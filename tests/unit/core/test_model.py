@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import tensors
-from unnest.core.model import Group, Stored, Tensor
+from unnest.core.model import Group, Stored, Tensor, release_of
 
 
 @pytest.mark.parametrize(("shape", "size"), [((), 1), ((3, 4), 12), ((0, 7), 0)])
@@ -30,3 +30,23 @@ def test_parameters_are_those_of_layers_not_of_the_optimizer() -> None:
 )
 def test_who_is_keras_3(stored: Stored, answer: bool) -> None:
     assert stored.is_keras_3 is answer
+
+
+@pytest.mark.parametrize(
+    ("version", "numbers"),
+    [
+        ("2.2.4-tf", (2, 2, 4)),
+        ("2.16.0.dev20240101", (2, 16, 0)),
+        ("3.0.0rc1", (3, 0, 0)),
+        ("1.2", (1, 2)),
+        ("of yesterday", ()),
+        (None, ()),
+    ],
+)
+def test_a_release_is_numbers(version: str | None, numbers: tuple[int, ...]) -> None:
+    assert release_of(version) == numbers
+    assert Stored("model", keras_version=version).release == numbers
+
+
+def test_a_release_of_thousands_of_digits_is_no_error() -> None:
+    assert len(release_of("9" * 5_000)) == 3

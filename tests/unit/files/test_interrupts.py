@@ -88,6 +88,40 @@ def test_early_and_late(name: str, program: str, state: str, tmp_path: Path) -> 
     assert sorted(os.listdir(tmp_path)) == ["m.h5", "m.unnested.h5"][: 2 if state else 1]
 
 
+#: A signal while the first output gets its name, in a library that lets no exception out.
+SWALLOWED = """
+import os, runpy, signal, sys
+from unnest import destination
+publish = destination.publish
+def published(*args):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+    except KeyboardInterrupt:
+        pass
+    return publish(*args)
+destination.publish = published
+sys.argv = ["unnest", "fix", "m.h5", "n.h5"]
+{start}
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+@pytest.mark.parametrize(
+    "start",
+    ["from unnest.__main__ import main; main()", 'runpy.run_module("unnest", run_name="__main__", alter_sys=True)'],
+    ids=["unnest", "python -m unnest"],
+)
+def test_a_swallowed_interrupt_ends_the_run_all_the_same(start: str, tmp_path: Path) -> None:
+    """After the file at hand: the next one is not begun."""
+    for name in ("m.h5", "n.h5"):
+        makeh5.parallel_file(tmp_path / name)
+    command = [sys.executable, "-c", SWALLOWED.format(start=start)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 128 + signal.SIGINT
+    assert sorted(os.listdir(tmp_path)) == ["m.h5", "m.unnested.h5", "n.h5"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_within_text_that_is_run(name: str, tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.keras3.rules import RULES
+from unnest.core.model import release_of
 from unnest.findings import Finding
 
 
@@ -57,9 +57,7 @@ class Context:
     @classmethod
     def of(cls, version: str | None, backend: str | None) -> Context:
         """From the attributes of a file."""
-        return cls(
-            tuple(int(n) for n in re.findall(r"\d+", version or "")[:3]), "-tf" in (version or ""), backend, version
-        )
+        return cls(release_of(version), "-tf" in (version or ""), backend, version)
 
     def note(self, rule: str, layer: str, detail: str = "") -> None:
         """`rule` touched `layer`; `detail` is put behind the rule's sentence."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
-from unnest.core.assign.flat_list import Ambiguous, split
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras3.builder import Builder, dtype_of, owned
 from unnest.core.keras3.context import CannotConvert, Context, refused
 from unnest.core.keras3.layers import piece

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from unnest.core import json_tree
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
@@ -121,7 +122,7 @@ def _outputs(model: NewLayer) -> list[str]:
 
 def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context) -> JsonObject:
     """Keras 3's compile_config. Raises Unknown for a loss that it has not."""
-    loss = _by_output(_loss(settings.get("loss"), context), context)
+    loss = _by_output(_losses(settings.get("loss"), context), context)
     weights = _by_output(settings.get("loss_weights"), context)
     compiled: dict[str, Json] = {"optimizer": known.entry, "loss": _for_every_output(loss, weights, outputs)}
     if weights is not None:
@@ -158,11 +159,21 @@ def _by_output(value: Json, context: Context) -> Json:
     return value
 
 
+def _is_structure(value: JsonObject) -> bool:
+    """Whether it holds losses or metrics by name, and is none itself."""
+    return "class_name" not in value
+
+
+def _losses(value: Json, context: Context) -> Json:
+    """The losses that Keras 3 has, in the structure that they are given in."""
+
+    def holder(part: Sequence[Json] | JsonObject, parts: list[Json]) -> Json:
+        return dict(zip(part, parts, strict=True)) if isinstance(part, Mapping) else parts
+
+    return json_tree.fold(value, lambda leaf: _loss(leaf, context), holder, into=_is_structure)
+
+
 def _loss(value: Json, context: Context) -> Json:
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {k: _loss(v, context) for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_loss(v, context) for v in value]
     if value is None:
         return None
     kind, config = named(value)
@@ -196,15 +207,20 @@ def _check_same(loss: str, context: Context) -> None:
         raise Unknown(f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored")
 
 
-def _metrics(value: Json, context: Context) -> Json:  # noqa: PLR0911 - one return a form of metric
+def _metrics(value: Json, context: Context) -> Json:
     """The metrics that Keras 3 has, in the structure that they are given in."""
+
+    def holder(part: Sequence[Json] | JsonObject, parts: list[Json]) -> Json:
+        if isinstance(part, Mapping):
+            return {name: kept or [] for name, kept in zip(part, parts, strict=True)}
+        return [kept for kept in parts if kept is not None]
+
+    return json_tree.fold(value, lambda leaf: _metric(leaf, context), holder, into=_is_structure)
+
+
+def _metric(value: Json, context: Context) -> Json:
     if value is None:
         return None
-    if isinstance(value, Mapping) and "class_name" not in value:
-        return {k: _metrics(v, context) or [] for k, v in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        kept = [_metrics(v, context) for v in value]
-        return [v for v in kept if v is not None]
     from unnest.core.keras_facts.config_forms import metric_by_name
 
     found = metric_by_name(value)

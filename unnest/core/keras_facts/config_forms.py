@@ -9,7 +9,6 @@ tf_keras takes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
 def as_zipped(stored: Stored) -> Stored:
     """The model as `.keras` stores it; compile settings that it has no form for are left out. Raises Refused."""
-    release = _release(stored.keras_version)
+    release = stored.release
     if release[:1] not in ((2,), (3,)) or stored.architecture is None:
         who = f"Keras {stored.keras_version}" if stored.keras_version else "an unknown Keras"
         raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
@@ -49,12 +48,7 @@ def as_h5(stored: Stored) -> Stored:
     bare = _bare(stored.architecture)
     assert isinstance(bare, Mapping)
     architecture = {k: bare[k] for k in ("class_name", "config")}
-    release = _release(stored.keras_version)
-    return stored._replace(architecture=architecture, training=_training_config(stored.training, release))
-
-
-def _release(version: str | None) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
+    return stored._replace(architecture=architecture, training=_training_config(stored.training, stored.release))
 
 
 class _Zipped(NamedTuple):

@@ -7,9 +7,7 @@ is no promise: its loader takes some files of Keras 2, and not all of these comp
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.budget import remembered
@@ -115,8 +113,8 @@ def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], fun
         for name, is_function in given_objects({k: v for k, v in config.items() if k not in HELD}):
             (functions if is_function else classes)[name] = None
     else:
-        functions |= dict.fromkeys(activations(config, release(model)))
-        if release(model)[:1] != (1,):  # whose rules have other names and forms
+        functions |= dict.fromkeys(activations(config, model.release))
+        if model.release[:1] != (1,):  # whose rules have other names and forms
             functions |= dict.fromkeys(rules(config))
 
 
@@ -125,8 +123,7 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
     if model.is_keras_3:
         return False
     in_tensorflow = "-tf" in (model.keras_version or "")
-    numbers = release(model, 3)
-    return is_namesake(str(entry["class_name"]), entry.get("config"), numbers, in_tensorflow=in_tensorflow)
+    return is_namesake(str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow)
 
 
 def is_own(entry: JsonObject) -> bool:
@@ -159,16 +156,6 @@ def _function(entry: JsonObject) -> str | None:
     return None
 
 
-def release(model: Stored, count: int = 2) -> tuple[int, ...]:
-    """The first numbers of the writer's version; empty where it is not told."""
-    return _numbers(model.keras_version or "")[:count]
-
-
-@lru_cache(maxsize=64)
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", version))
-
-
 def is_by_old_paths(model: Stored, container: str) -> bool:
     """Whether the weights lie as Keras 2.12 and 2.13 alone look for them."""
     first = next((t.ref for g in model.groups for t in g.tensors), "")
@@ -179,7 +166,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Why tf_keras does not load it; None where it does."""
     if model.is_keras_3:
         return "it is of Keras 3"
-    written = release(model)
+    written = model.release
     if written[:1] == (1,):
         return f"the arguments of Keras {model.keras_version}"
     if is_by_old_paths(model, container):
@@ -199,7 +186,7 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
         _refused_form(model, container),
         next((reason for reason in entries if reason is not None), None),
         "Lambda layers whose stored code is of another Python"
-        if needs(model).stored_code and release(model) < PYTHON_OF_TODAY
+        if needs(model).stored_code and model.release < PYTHON_OF_TODAY
         else None,
     )
     return next((reason for reason in reasons if reason is not None), None)
@@ -220,7 +207,7 @@ def _refused_form(model: Stored, container: str) -> str | None:
         return f"the form of a .keras of Keras {version or 2}"
     if is_by_old_paths(model, container):
         return f"weights where only Keras {version} looks for them"
-    return f"the arguments of Keras {version}" if release(model)[:1] == (1,) else None
+    return f"the arguments of Keras {version}" if model.release[:1] == (1,) else None
 
 
 def _refused_entry(entry: JsonObject) -> str | None:

@@ -7,8 +7,9 @@ Keras 3.15.)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import KERAS_MODULES
 from unnest.core.model import Json, JsonObject
 
@@ -67,19 +68,13 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
 
 def given_objects(config: Json) -> Iterator[tuple[str, bool]]:
     """What a config of Keras 3 holds that is not of Keras: the name to give it by, and whether it is a function."""
-    if isinstance(config, Mapping):
-        module = config.get("module", "keras")
-        if "registered_name" in config and not _is_kerass(module):
-            name = _function(config)
+    for part in json_tree.objects(config):
+        if "registered_name" in part and not _is_kerass(part.get("module", "keras")):
+            name = _function(part)
             if name is not None:
                 yield name, True
-            elif isinstance(config["registered_name"], str):
-                yield str(config["registered_name"]), False
-        for value in config.values():
-            yield from given_objects(value)
-    elif isinstance(config, Sequence) and not isinstance(config, str):
-        for value in config:
-            yield from given_objects(value)
+            elif isinstance(part["registered_name"], str):
+                yield part["registered_name"], False
 
 
 def _function(value: JsonObject) -> str | None:

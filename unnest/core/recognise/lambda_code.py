@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from unnest.core import code_objects
-from unnest.core.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
 from unnest.core.model import Json
 
 
@@ -31,7 +31,7 @@ class Code:
 
 def code(function: Json) -> Code | None:
     """The facts of a Lambda's stored function; None where it is stored by name, or not readable."""
-    text, _, closure = parts_of(function)
+    text, _, closure = code_objects.parts_of(function)
     if text is None:
         return None
     return _read(text, captures=bool(closure))
@@ -41,20 +41,6 @@ def code(function: Json) -> Code | None:
 def _read(text: str, *, captures: bool) -> Code | None:
     """The facts of code as it is stored; every question about a layer asks for them."""
     return next((_facts(reading, captures) for reading in code_objects.read(text)), None)
-
-
-def parts_of(function: Json) -> tuple[str | None, Json, Json]:
-    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
-    if isinstance(function, Mapping):
-        config = function.get("config")
-        if not isinstance(config, Mapping):
-            return None, None, None
-        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
-    elif isinstance(function, Sequence) and not isinstance(function, str):
-        text, defaults, closure = (*function, None, None, None)[:3]
-    else:
-        return None, None, None
-    return (text if isinstance(text, str) else None), defaults, closure
 
 
 def _facts(code: CodeObject, captures: bool) -> Code:

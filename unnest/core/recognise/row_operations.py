@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.model import Json
+from unnest.core import json_tree
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.model import Json, JsonObject
 
 SIZES = (1009, 1013, 1019, 1021)
 """Stand-ins for the sizes of the axes after the batch: what equals none of them is no size that was asked for."""
-
-
-class NotFollowed(Exception):
-    """What the code does there is not known."""
 
 
 class Rows(NamedTuple):
@@ -74,9 +73,37 @@ ORDER: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 MAX_VALUES = 10_000
+MAX_BITS = 2_000
+"""Of an integer: more than any float."""
 
 PLAIN_LISTS = (list, tuple)
 """As types: the named tuples of this module are none."""
+
+
+VALUES_A_STEP = 50
+"""Numbers that are handled in the time of one of the machine's steps."""
+
+
+def size(value: Value) -> int:
+    """The work that a value is to handle: one for each entry of lists, and a share of the numbers in it.
+
+    Raises:
+        NotFollowed: For long numbers and long lists, what stands in a list twice counted twice.
+
+    """
+    numbers, entries, within = 0, 1, [value]
+    while within:
+        part = within.pop()
+        if isinstance(part, Rows):
+            numbers += len(part.numbers)
+        elif isinstance(part, Vector):
+            numbers += len(part.values)
+        elif isinstance(part, (list, tuple)) and type(part) in PLAIN_LISTS:
+            entries += len(part)
+            within += part
+        if entries > MAX_VALUES or (isinstance(part, int) and part.bit_length() > MAX_BITS):
+            raise NotFollowed("more than anyone's code computes with")
+    return entries + numbers // VALUES_A_STEP
 
 
 def is_number(value: Value) -> bool:
@@ -108,7 +135,7 @@ def _elementwise(table: Mapping[str, Callable[[float, float], float]], name: str
     if isinstance(left, Vector) or isinstance(right, Vector):
         first, second = _numbers(left), _numbers(right)
         longest = max(len(first), len(second))
-        if {len(first), len(second)} - {1, longest}:
+        if {len(first), len(second)} - {1, longest} or not longest:
             raise NotFollowed
         pairs = zip(first * (longest // len(first)), second * (longest // len(second)), strict=True)
         return Vector(tuple(_computed(table[name], a, b) for a, b in pairs))
@@ -344,12 +371,12 @@ def _split(value: Value, count: Value, axis: Value = 0) -> list[Rows]:
         raise NotFollowed
     if isinstance(count, int):
         size, rest = divmod(len(value.numbers), count)
-        if rest:
+        if rest or count > MAX_VALUES:
             raise NotFollowed
         sizes: Sequence[int] = [size] * count
     else:
         sizes = [_whole(n) for n in _numbers(count)]
-    starts = [sum(sizes[:k]) for k in range(len(sizes))]
+    starts = accumulate(sizes[:-1], initial=0)
     return [_part(value, slice(a, a + n)) for a, n in zip(starts, sizes, strict=True)]
 
 
@@ -453,13 +480,21 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 }
 """By their last name: the modules of TensorFlow and Keras call the same by the same."""
 
+
+def _slice_of(*ends: Value) -> slice:
+    bounds = [None if end is None else _whole(_number(end)) for end in ends]
+    if bounds[2:] == [0]:
+        raise NotFollowed
+    return slice(*bounds)
+
+
 BUILTINS: Mapping[str, Callable[..., Value]] = {
     "int": lambda value: int(_number(value)),
     "float": lambda value: float(_number(value)),
     "len": lambda value: len(_entries(value)),
     "min": lambda left, right: min(_number(left), _number(right)),
     "max": lambda left, right: max(_number(left), _number(right)),
-    "slice": lambda *ends: slice(*(None if end is None else _whole(_number(end)) for end in ends)),
+    "slice": _slice_of,
     "list": lambda value: list(_entries(value)),
     "tuple": lambda value: tuple(_entries(value)),
 }
@@ -467,10 +502,12 @@ BUILTINS: Mapping[str, Callable[..., Value]] = {
 
 def stored(value: Json) -> Value:
     """A value that is stored beside the code: an argument, a default, a cell."""
-    if isinstance(value, Mapping):
-        if value.get("class_name") == "__tuple__":
-            return stored(value.get("items"))
+
+    def held(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+        if not isinstance(holder, Mapping):
+            return parts
+        if holder.get("class_name") == "__tuple__":
+            return dict(zip(holder, parts, strict=True)).get("items")
         raise NotFollowed
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [stored(part) for part in value]
-    return value
+
+    return json_tree.fold(value, lambda leaf: leaf, held)

@@ -23,8 +23,9 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
+from unnest.core.byte_code import code_objects
 from unnest.core.model import Json
-from unnest.core.recognise import lambda_code, layer_facts
+from unnest.core.recognise import layer_facts
 from unnest.core.recognise.layer_facts import Number, Place
 
 Numbers: TypeAlias = Mapping[Place, Number]
@@ -193,7 +194,7 @@ def _numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
 def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
     """Those of a stored function; a default counts unless an argument of the layer replaces it."""
     function = layer.settings.get("function")
-    _, defaults, closure = lambda_code.parts_of(function)
+    _, defaults, closure = code_objects.parts_of(function)
     is_object = isinstance(function, Mapping)
     given, code = layer.settings.get("arguments"), layer_facts.stored_code(layer)
     names = set(given) if isinstance(given, Mapping) else set()

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from unnest.core.assign.flat_list import Ambiguous, owners
+from unnest.core.assign.name_owners import owners
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.model import Group, Tensor
 
 

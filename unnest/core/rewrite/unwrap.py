@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.assign.flat_list import Ambiguous, Share, flat, split
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.shares import Ambiguous, Share, flat
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
 from unnest.core.recognise.found import Found

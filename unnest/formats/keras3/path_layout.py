@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.assign.flat_list import Ambiguous, split
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Stored, Tensor

@@ -13,7 +13,6 @@ written to other containers.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +35,7 @@ from unnest.core.model import (
     Template,
     Tensor,
     Wrapper,
+    release_of,
 )
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
@@ -129,7 +129,7 @@ class SavedModelSource(Source):
             return None
         versions = _versions(meta)
         given = {k: plain(meta[k]) for k in ("class_name", "config")}
-        if _release(versions["keras_version"]) >= MODULES_SINCE:
+        if release_of(versions["keras_version"]) >= MODULES_SINCE:
             given = _with_modules(given)
         training = meta.get("training_config")
         return {
@@ -265,10 +265,6 @@ def plain(value: Json) -> Any:  # noqa: ANN401
 def _unnumbered(value: Json) -> Any:  # noqa: ANN401
     """Without the numbers by which SavedModel metadata tells shared objects."""
     return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
-
-
-def _release(version: str | None) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", version or "")[:2])
 
 
 def _with_modules(value: Json) -> Any:  # noqa: ANN401

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.assign.flat_list import Ambiguous, Share, flat, owners, placed_by_order, split
+from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.model import Tensor
 
 
@@ -177,21 +178,3 @@ def test_what_the_container_tells_is_taken() -> None:
 
 def test_an_architecture_alone_has_no_weights() -> None:
     assert split((), CONV_NORM) == dict.fromkeys(["x", "a", "n", "y"], Share())
-
-
-def test_flat_is_what_is_trained_first() -> None:
-    weights = tensors(*STORED)
-    assert flat(split(weights, CONV_NORM).values()) == weights
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["a/kernel:0", "a/bias:0", "b/kernel:0"], {"a": 2, "b": 1}),
-        (["scope/a/kernel:0", "scope/b/kernel:0"], {"a": 1, "b": 1}),  # a scope that all share
-        (["dense_1_W", "dense_1_b", "dense_2_W"], {"dense_1": 2, "dense_2": 1}),  # Keras 1
-        (["bn_1_gamma", "bn_1_running_mean"], {"bn_1": 2}),
-    ],
-)
-def test_owners_by_name(names: list[str], expected: dict[str, int]) -> None:
-    assert {owner: len(own) for owner, own in owners(tensors(*names)).items()} == expected

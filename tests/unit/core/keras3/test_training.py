@@ -199,3 +199,15 @@ def test_a_mode_of_sample_weights_is_told(mode: str | None, codes: list[str]) ->
     context = Context.of("2.2.4", "tensorflow")
     assert set(compiled(context, sample_weight_mode=mode)) == {"optimizer", "loss"}
     assert [f.code for f in context.findings] == codes
+
+
+@pytest.mark.parametrize("setting", ["loss", "metrics"])
+def test_settings_nest_as_deep_as_anybody_likes(setting: str) -> None:
+    deep: Any = "mse"
+    for _ in range(5_000):
+        deep = [deep]
+    context = Context.of("2.2.4", "tensorflow")
+    result = compiled(context, **{setting: deep})[setting]
+    while isinstance(result, list) and result:
+        result = result[0]
+    assert result in {"mse", "mean_squared_error"}

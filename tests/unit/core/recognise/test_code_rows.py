@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import marshal
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -105,12 +108,59 @@ def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None
 
 def test_a_loop_that_never_ends_gives_no_answer() -> None:
     """`while True: pass`, of Python 3.8: a jump to itself."""
-    import base64
-
     text, *rest = compiled()["3.8"]["STRIDED"]
     data = bytearray(base64.b64decode(text))
     at = data.index(bytes([124, 0]))
     data[at : at + 2] = bytes([113, 0])
+    function = [base64.b64encode(bytes(data)).decode("ascii"), *rest]
+    given = {"i": 0, "parts": 2}
+    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank)) is None
+
+
+def of_source(*lines: str) -> object:
+    """What a function of these lines, compiled here, gives of a batch of twelve."""
+    source = "\n ".join(["def f(x):", *lines])
+    code = next(each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType))
+    function = [base64.b64encode(marshal.dumps(code)).decode(), None, None]
+    return code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank))
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "last"),
+    [
+        ("y = [0]", "y = y + y", "return x"),
+        ("y = 3", "y = y * y", "return x"),
+        ("y = x", "y = K.concatenate([y, y], axis=0)", "return x"),
+        ("y = tf.range(9)", "y = tf.concat([y, y], 0)", "return x"),
+        ("y = x", "y = [y, y]", "return y"),
+        ("y = 1", "y = (y, y, y, y)", "return y"),
+    ],
+)
+def test_what_doubles_sixty_times_ends(first: str, again: str, last: str) -> None:
+    assert of_source(first, *[again] * 60, last) is None
+    assert of_source(first, again, "return x") == Rows(tuple(range(ROWS)), 2)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "return tf.split(x[0:0], 1000000000)",
+        "return x[slice(0, 4, 0)]",
+        "return x[: tf.range(0) + tf.range(0)]",
+        "return x[:: 10 ** 400]",
+        "return tf.range(10 ** 30)",
+    ],
+)
+def test_numbers_that_nobody_means(lines: str) -> None:
+    assert of_source(lines) is None
+
+
+def test_a_slice_of_nothing_is_no_code() -> None:
+    """`BUILD_SLICE 0`, of Python 3.8."""
+    text, *rest = compiled()["3.8"]["STRIDED"]
+    data = bytearray(base64.b64decode(text))
+    at = data.index(bytes([133, 3]))
+    data[at + 1] = 0
     function = [base64.b64encode(bytes(data)).decode("ascii"), *rest]
     given = {"i": 0, "parts": 2}
     assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank)) is None

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from tests.unit.core.recognise.one_layer import function
-from unnest.core.code_objects import MAX_DEPTH
+from unnest.core.byte_code.code_objects import MAX_DEPTH
 from unnest.core.model import Json
 from unnest.core.recognise.lambda_code import Code, code
 

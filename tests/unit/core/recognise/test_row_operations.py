@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.model import Json
 from unnest.core.recognise.row_operations import (
     SIZES,
     Named,
-    NotFollowed,
     Rows,
     Value,
     Vector,
@@ -136,6 +137,14 @@ def test_the_static_shape_does_not_know_the_batch() -> None:
 def test_no_branch_on_a_tensor() -> None:
     with pytest.raises(NotFollowed):
         truth(X)
+
+
+def test_stored_values_nest_as_deep_as_anybody_likes() -> None:
+    deep: Json = 0.5
+    for _ in range(5_000):
+        deep = [deep]
+    value = stored_value({"class_name": "__tuple__", "items": deep})
+    assert isinstance(value, list)
 
 
 def test_stored_values() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.build import tensors
-from unnest.core.assign.flat_list import Ambiguous
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.model import Group
 from unnest.core.recognise import weight_names
 

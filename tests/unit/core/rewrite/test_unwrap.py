@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
 from unnest.core.architecture import read
-from unnest.core.assign.flat_list import Share
+from unnest.core.assign.shares import Share
 from unnest.core.rewrite import unwrap
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")

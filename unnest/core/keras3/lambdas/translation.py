@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from unnest.core import code_objects
-from unnest.core.code_objects import CodeObject, Constant, Opaque
+from unnest.core import json_tree
+from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.machine import Machine, arguments_of, readings
+from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.machine import Machine
+from unnest.core.keras3.lambdas.expressions import Expressions
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import (
     LAYERS,
@@ -19,7 +23,6 @@ from unnest.core.keras3.lambdas.values import (
     Dialect,
     Items,
     Name,
-    NotUnderstood,
     Tensor,
     Value,
     array,
@@ -28,12 +31,7 @@ from unnest.core.keras3.lambdas.values import (
     items,
 )
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode
-from unnest.core.model import Json, JsonObject
-from unnest.core.opcodes import PYTHONS, Impossible, Python
-
-VARIADIC = 0x04 | 0x08
-GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
-"""Flags of code objects: `*args`, `**kwargs`; generators and coroutines (3.5's iterable coroutine among them)."""
+from unnest.core.model import Json, JsonObject, release_of
 
 FED_BY_KERAS = frozenset({"mask", "training"})
 """Arguments that a Lambda is handed when its function has them."""
@@ -86,16 +84,16 @@ def translate(config: JsonObject, called: Called) -> Translation | Untranslatabl
     """A Lambda layer's computation as operands, from its stored config; never raises."""
     try:
         stored = _stored(config)
-    except NotUnderstood as reason:
+    except NotFollowed as reason:
         return Untranslatable(str(reason))
     if isinstance(stored, Name):
         return _translate_name(stored, config, called)
     if called.backend == "cntk":
         return Untranslatable("its backend is CNTK")
-    readings = code_objects.read(stored.code)
-    if not readings:
+    candidates = readings(stored.code)
+    if not candidates:
         return Untranslatable("its code is not in a known form")
-    return _agreed([(code, python) for code in readings for python in PYTHONS[code.layout]], stored, called)
+    return _agreed(candidates, stored, called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +108,23 @@ class _StoredFunction:
 
 def _stored(config: JsonObject) -> _StoredFunction | Name:
     if config.get("mask") is not None:
-        raise NotUnderstood("it computes a mask of its own")
+        raise NotFollowed("it computes a mask of its own")
     if _dtype(config.get("dtype")) not in {None, FLOAT}:
-        raise NotUnderstood("it computes in another dtype than float32")
+        raise NotFollowed("it computes in another dtype than float32")
     arguments = config.get("arguments")
     if not isinstance(arguments, Mapping | None):
-        raise NotUnderstood("its arguments are no names and values")
+        raise NotFollowed("its arguments are no names and values")
     known = {name: _json(value) for name, value in (arguments or {}).items()}
     function = config.get("function")
     if isinstance(function, str):
         module = config.get("module")
         return Name(_path(module if isinstance(module, str) else "", function), function)
-    if isinstance(function, Mapping):
-        function = _three(function)
-    if not isinstance(function, Sequence) or not function or not isinstance(function[0], str):
-        raise NotUnderstood("its function is not stored")
-    code, defaults, closure = (*function, None, None)[:3]
-    assert isinstance(code, str)
+    if isinstance(function, Mapping) and function.get("class_name") != "__lambda__":
+        raise NotFollowed("its function is stored by name")
+    code, defaults, closure = code_objects.parts_of(function)
+    if code is None:
+        raise NotFollowed("its function is not stored")
     return _StoredFunction(code, _values(defaults), _values(closure), known)
-
-
-def _three(function: JsonObject) -> Sequence[Json]:
-    inner = function.get("config")
-    if function.get("class_name") != "__lambda__" or not isinstance(inner, Mapping):
-        raise NotUnderstood("its function is stored by name")
-    return [inner.get("code"), inner.get("defaults"), inner.get("closure")]
 
 
 def _dtype(stored: Json) -> Json:
@@ -166,21 +156,29 @@ def _values(stored: Json) -> tuple[Value, ...]:
     if isinstance(stored, Mapping) and stored.get("class_name") == "__tuple__":
         stored = stored.get("items")
     if not isinstance(stored, Sequence) or isinstance(stored, str):
-        raise NotUnderstood("its stored values are in no known form")
+        raise NotFollowed("its stored values are in no known form")
     return tuple(_json(value) for value in stored)
 
 
 def _json(stored: Json) -> Value:
     """A stored value: what was a tuple, a list or an array is no longer told apart."""
-    if isinstance(stored, Mapping):
-        if stored.get("type") == "ndarray" and array(_json(stored.get("value"))) is not None:
-            return Array(array(_json(stored["value"])), "array(...)")
-        if stored.get("class_name") == "__tuple__":
-            return _json(stored.get("items"))
-        raise NotUnderstood("a stored value of another kind")
-    if isinstance(stored, Sequence) and not isinstance(stored, str):
-        return items("stored", [_json(value) for value in stored])
+    return json_tree.fold(stored, _leaf, _holder)
+
+
+def _leaf(stored: Json) -> Value:
+    assert not isinstance(stored, (Mapping, Sequence)) or isinstance(stored, str)
     return constant(stored)
+
+
+def _holder(stored: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+    if not isinstance(stored, Mapping):
+        return items("stored", parts)
+    values = dict(zip(stored, parts, strict=True))
+    if stored.get("type") == "ndarray" and "value" in values and array(values["value"]) is not None:
+        return Array(array(values["value"]), "array(...)")
+    if stored.get("class_name") == "__tuple__":
+        return values.get("items", constant(None))
+    raise NotFollowed("a stored value of another kind")
 
 
 def _inputs(called: Called, text: str) -> Value:
@@ -204,7 +202,7 @@ def _shape(called: Called, index: int) -> tuple[int | None, ...] | None:
 
 def _dialect(called: Called) -> Dialect:
     version = called.keras_version or ""
-    numbers = tuple(int(part) for part in version.partition("-")[0].split(".") if part.isdecimal())
+    numbers = release_of(called.keras_version)
     tensorflow: Literal["1", "2"] | None = None
     if version.endswith("-tf") or numbers >= (2, 4):
         tensorflow = "2" if numbers >= (2, 3) else "1" if numbers < (2, 2, 4) else None
@@ -236,31 +234,19 @@ def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Call
     machine = None
     try:
         dialect = _dialect(called)
-        machine = Machine(python, code, dialect, _locals(code, stored, called), stored.closure)
+        machine = Machine(python, code, Expressions(dialect), _locals(code, stored, called), stored.closure)
         return _translation(machine.run(), dialect, called, python)
-    except NotUnderstood as reason:
-        return _untranslatable(code, str(reason), machine.text if machine else "")
+    except NotFollowed as reason:
+        texts = [value.text for value in machine.values if value.text] if machine else []
+        return _untranslatable(code, str(reason), texts[-1] if texts else "")
 
 
 def _locals(code: CodeObject, stored: _StoredFunction, called: Called) -> dict[str, Value]:
-    """The function's arguments: the tensors first, the layer's by name, what has a default."""
-    if code.flags & VARIADIC or code.flags & GENERATOR:
-        raise NotUnderstood("a generator, or arguments without number")
-    positional = code.locals[: code.arguments]
     names = code.locals[: code.arguments + code.keyword_only]
-    if not positional or len(stored.defaults) > len(positional):
-        raise NotUnderstood("a function without arguments")
     if FED_BY_KERAS & set(names):
-        raise NotUnderstood("an argument that depends on the mask or on training")
-    first = positional[0]
-    defaults = dict(zip(positional[len(positional) - len(stored.defaults) :], stored.defaults, strict=True))
-    values = defaults | {name: value for name, value in stored.arguments.items() if name in names}
-    if not set(stored.arguments) <= set(names[1:]):
-        raise NotUnderstood("an argument of the layer that the function does not take")
-    values[first] = _inputs(called, "x" if first.startswith(".") else first)
-    if set(names) != set(values):
-        raise NotUnderstood("an argument whose value is not stored")
-    return values
+        raise NotFollowed("an argument that depends on the mask or on training")
+    first = names[0] if names and not names[0].startswith(".") else "x"  # Python 2's tuples of arguments have no name
+    return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
 
 
 def _translate_name(function: Name, config: JsonObject, called: Called) -> Translation | Untranslatable:
@@ -274,7 +260,7 @@ def _translate_name(function: Name, config: JsonObject, called: Called) -> Trans
         keywords = {name: _json(value) for name, value in stored.items()}
         value = calls.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
         return _translation(value, dialect, called, None)
-    except NotUnderstood as reason:
+    except NotFollowed as reason:
         return Untranslatable(str(reason), (function.text,))
 
 
@@ -282,7 +268,7 @@ def _translation(value: Value, dialect: Dialect, called: Called, python: Python 
     values = value.items if isinstance(value, Items) else (value,)
     tensors = [each for each in values if isinstance(each, Tensor)]
     if not tensors or len(tensors) != len(values):
-        raise NotUnderstood("a result that is no tensor")
+        raise NotFollowed("a result that is no tensor")
     outputs = tuple(_output(tensor, called) for tensor in tensors)
     pythons = (python.version,) if python else ()
     return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)

@@ -8,17 +8,23 @@ from dataclasses import dataclass, field, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
+from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.keras3.op_nodes import Operand, OpNode, Part
 from unnest.core.model import Json
 
 NUMPY, MATH, CORE, NN, IMAGE = (f"keras.src.ops.{room}" for room in ("numpy", "math", "core", "nn", "image"))
 LAYERS = "keras.layers"
 
-MAX_NODES = 500
-"""Operations in one expression, shared ones counted each time; real lambdas stay below fifty."""
+MAX_NODES = 150
+"""Operations in one expression, shared ones counted each time; real lambdas stay below fifty.
+
+No expression is deeper, so what walks one may recurse: Python ends at a thousand frames."""
 
 MAX_ELEMENTS = 10_000
 """Numbers in one array constant."""
+
+MAX_DEPTH = 32
+"""Lists in lists; NumPy's arrays have so many axes."""
 
 MAX_TEXT = 4_000
 """Characters of an expression; it is for people to read."""
@@ -34,7 +40,7 @@ RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7,
 """How tightly an operator binds, for the parentheses of the text."""
 
 
-class NotUnderstood(Exception):
+class NotUnderstood(NotFollowed):
     """The reason, for the report; the translation ends here."""
 
 
@@ -67,12 +73,14 @@ class Const:
 class Items:
     """A Python list or tuple, or a list read from JSON, which may have been an array.
 
-    `size` counts all that is in it; `spelt` is what a function that gives a list was called with.
+    `size` counts all that is in it, `depth` how deep lists stand in lists; `spelt` is what a function that gives a
+    list was called with.
     """
 
     kind: Literal["list", "tuple", "stored"]
     items: tuple[Value, ...]
     size: int
+    depth: int = 1
     rank: int = ATOM
     spelt: str = ""
 
@@ -150,15 +158,7 @@ class Size:
     rank: int = ATOM
 
 
-@dataclass(frozen=True, slots=True)
-class Null:
-    """What CPython pushes where a method's object would stand."""
-
-    text: str = ""
-    rank: int = ATOM
-
-
-Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size | Null
+Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size
 
 
 @dataclass(slots=True)
@@ -203,9 +203,10 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[Value]) -> 
 
     """
     size = 1 + sum(value.size if isinstance(value, Items) else 1 for value in values)
-    if size > MAX_ELEMENTS:
-        raise NotUnderstood("a long list")
-    return Items(kind, tuple(values), size)
+    depth = 1 + max((value.depth for value in values if isinstance(value, Items)), default=0)
+    if size > MAX_ELEMENTS or depth > MAX_DEPTH:
+        raise NotUnderstood("a long list" if size > MAX_ELEMENTS else "lists in lists")
+    return Items(kind, tuple(values), size, depth)
 
 
 def bounded(text: str) -> str:

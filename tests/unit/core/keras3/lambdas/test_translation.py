@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import marshal
 import random
 import re
 from collections.abc import Mapping
@@ -371,3 +372,28 @@ def test_the_document_names_every_function() -> None:
         for name in re.findall(r"`(\w+)`", cell)
     }
     assert named == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("nested", [5_000, 40])
+def test_stored_values_nest_as_deep_as_anybody_likes(nested: int) -> None:
+    deep: Json = 0.5
+    for _ in range(nested):
+        deep = [deep]
+    result = translate(
+        {"function": code_of("lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b"), "arguments": {"a": deep}}, Called()
+    )
+    assert result == Untranslatable("lists in lists")
+
+
+def test_an_expression_is_no_deeper_than_python_recurses() -> None:
+    """`x + 1 + 1 ...`: translated up to a length, then told; never an error of Python's."""
+
+    def sum_of(terms: int) -> Translation | Untranslatable:
+        code = compile("f = lambda x: x" + " + 1" * terms, "f", "exec").co_consts[0]
+        return translate({"function": [base64.b64encode(marshal.dumps(code)).decode(), None, None]}, Called())
+
+    assert isinstance(sum_of(100), Translation)
+    for terms in (200, 400):
+        result = sum_of(terms)
+        assert isinstance(result, Untranslatable)
+        assert result.reason in {"the expression is too large", "the expression is too long"}

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
-from unnest.core import code_objects
-from unnest.core.code_objects import CodeObject, Opaque, read
+from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.code_objects import CodeObject, Opaque, read
 
 LAYOUTS = {"2.7": "2", "3.6": "3", "3.7": "3", "3.8": "3.8", "3.9": "3.8", "3.10": "3.8"}
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from unnest.budget import remembered
+from unnest.core.model import Json
 
 Layout: TypeAlias = Literal["2", "3", "3.8", "3.11"]
 """The first Python that lays code objects out so."""
@@ -93,6 +94,20 @@ def read(text: str) -> list[CodeObject]:
     More than one only where the bytes make sense in several layouts; none where they are no code object.
     """
     return remembered(text, _read)
+
+
+def parts_of(function: Json) -> tuple[str | None, Json, Json]:
+    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
+    if isinstance(function, Mapping):
+        config = function.get("config")
+        if not isinstance(config, Mapping):
+            return None, None, None
+        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
+    elif isinstance(function, Sequence) and not isinstance(function, str):
+        text, defaults, closure = (*function, None, None, None)[:3]
+    else:
+        return None, None, None
+    return (text if isinstance(text, str) else None), defaults, closure
 
 
 def _read(text: str) -> list[CodeObject]:

@@ -7,11 +7,11 @@ Python's at all (`Impossible`). Source: Include/opcode.h and Lib/opcode.py of ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from unnest.core.code_objects import Layout
+from unnest.core.byte_code.code_objects import Layout
 
 
 class Impossible(Exception):
@@ -74,8 +74,8 @@ CONTROL_313 = {
     97: "POP_JUMP_IF_FALSE",
     100: "POP_JUMP_IF_TRUE",
 }
-BEYOND_EXPRESSIONS = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()})
-"""Branches and imports: `instructions`, which reads straight on, stops there."""
+BRANCHES_AND_IMPORTS = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()})
+"""The only instructions that do more than compute an expression."""
 
 CLASSIC = {
     1: "POP_TOP",
@@ -232,22 +232,6 @@ def comparison(python: Python, argument: int) -> str | None:
     """The operator of a COMPARE_OP; None for a membership or identity test."""
     number = argument >> {"3.12": 4, "3.13": 5}.get(python.version, 0)
     return COMPARISONS[number] if number < len(COMPARISONS) else None
-
-
-def instructions(python: Python, code: bytes) -> Iterator[Instruction | None]:
-    """One after the other, arguments put together; None for a branch, an import, or what the table lacks ends them.
-
-    Raises:
-        Impossible: This Python's compiler did not write this.
-
-    """
-    at = 0
-    while at < len(code):
-        instruction, at = at_offset(python, code, at)
-        if instruction is None or instruction.name in BEYOND_EXPRESSIONS:
-            yield None
-            return
-        yield instruction
 
 
 def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None, int]:

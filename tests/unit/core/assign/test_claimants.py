@@ -1,0 +1,88 @@
+"""What a layer's config promises, and whose names weights bear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
+
+
+def graph_of(*layers: dict[str, Any]) -> Graph:
+    return read(functional(source(), *layers, outputs=[(layers[-1]["name"], 0, 0)]))
+
+
+def dense(name: str = "a", **config: Any) -> dict[str, Any]:
+    return layer(name, ["x"], **{**DENSE, **config})
+
+
+def claimant(entry: dict[str, Any]) -> Claimant:
+    return Claimant.of(graph_of(entry).layers[entry["name"]], "")
+
+
+INNER = functional(source(), dense("i"), layer("n", ["i"], kind="BatchNormalization", **NORM), name="inner")
+
+
+@pytest.mark.parametrize(
+    ("entry", "counts"),
+    [
+        (dense(), (2, 0)),
+        (dense(use_bias=False), (1, 0)),
+        (dense(trainable=False), (0, 2)),
+        (layer("n", ["x"], kind="BatchNormalization", **NORM), (2, 2)),
+        (layer("m", ["x"], kind="Mine"), (0, 0)),
+        (nested(INNER, ["x"]), (4, 2)),
+    ],
+    ids=["Dense", "without bias", "frozen", "statistics", "somebody's own", "a model"],
+)
+def test_what_a_config_promises(entry: dict[str, Any], counts: tuple[int, int]) -> None:
+    assert claimant(entry).counts() == counts
+
+
+@pytest.mark.parametrize(
+    ("entry", "trained", "rest", "may"),
+    [
+        (dense(), 2, 0, True),
+        (dense(), 0, 2, False),
+        (dense(), 3, 0, False),
+        (layer("m", ["x"], kind="Mine"), 0, 5, True),
+        (nested(INNER, ["x"]), 4, 2, True),
+        (nested(INNER, ["x"]), 0, 6, True),
+        (nested(INNER, ["x"]), 3, 3, False),
+    ],
+    ids=["as promised", "not frozen", "one too many", "nobody knows", "a model", "a frozen model", "half a layer"],
+)
+def test_what_keras_can_have_stored(entry: dict[str, Any], trained: int, rest: int, may: bool) -> None:
+    assert claimant(entry).may_own(trained, rest) is may
+
+
+def test_a_layers_sizes_show_in_the_shapes() -> None:
+    three = claimant(dense(units=3))
+    assert three.fits(tensors("k", shape=(7, 6)))
+    assert not three.fits(tensors("k", shape=(7, 5)))
+
+
+def test_whose_names_weights_bear() -> None:
+    graph = graph_of(dense("a"), dense("a_1"))
+    layers = [Claimant.of(graph.layers[name], "") for name in ("a", "a_1")]
+    names = ["a/kernel:0", "scope/a_1/kernel:0", "a_2/kernel:0", "a_1_W", "other/kernel:0"]
+    claims = name_claims(tensors(*names), layers)
+    assert claims == [frozenset({0}), frozenset({1}), frozenset({0}), frozenset({1}), None]
+
+
+def test_layers_without_names_bear_those_of_their_class() -> None:
+    def bare(kind: str) -> dict[str, Any]:
+        return {"class_name": kind, "config": {k: v for k, v in DENSE.items() if k != "name"}}
+
+    model = read({"class_name": "Sequential", "config": [bare("Dense"), bare("Dense")]})
+    first, second = model.layers
+    assert names_of_nameless(tensors("dense_4/kernel:0", "dense_7/kernel:0"), model) == {
+        first: "dense_4",
+        second: "dense_7",
+    }
+    for names in (["dense_7/kernel:0", "dense_4/kernel:0"], ["dense_4/kernel:0"]):  # out of order; one for two
+        assert names_of_nameless(tensors(*names), model) == {}

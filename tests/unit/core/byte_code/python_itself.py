@@ -1,0 +1,92 @@
+"""The machine with Python's own values: what it computes can be held against what each Python computed."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
+
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le,
+    ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+UNARY: Mapping[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
+
+
+def _python(compute: Callable[..., Any], *values: Any, **named: Any) -> Any:
+    try:
+        return compute(*values, **named)
+    except (TypeError, ValueError, IndexError, ArithmeticError, AttributeError) as error:
+        raise NotFollowed from error
+
+
+class Straight(Interpretation[Any]):
+    """Objects, for code without branches; `names` are the globals."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+
+    def constant(self, value: Plain) -> Any:
+        return value
+
+    def plain(self, value: Any) -> object:
+        return value
+
+    def size(self, value: Any) -> int:
+        return 1 + (len(value) if isinstance(value, (list, tuple, str)) else 0)
+
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Any]) -> Any:
+        return tuple(parts) if kind == "tuple" else list(parts)
+
+    def extended(self, parts: Any, more: Any) -> Any:
+        return _python(lambda: [*parts, *more])
+
+    def unpacked(self, value: Any, count: int) -> Sequence[Any]:
+        parts = _python(list, value)
+        if len(parts) != count:
+            raise NotFollowed
+        return list(parts)
+
+    def slice_of(self, ends: Sequence[Any]) -> Any:
+        return slice(*ends)
+
+    def subscript(self, of: Any, key: Any) -> Any:
+        return _python(operator.getitem, of, key)
+
+    def unary(self, symbol: Literal["+", "-", "~"], value: Any) -> Any:
+        return _python(UNARY[symbol], value)
+
+    def binary(self, symbol: str, left: Any, right: Any) -> Any:
+        if symbol == "classic /":
+            symbol = "//" if isinstance(left, int) and isinstance(right, int) else "/"
+        return _python(OPERATORS[symbol], left, right)
+
+    def compare(self, symbol: str, left: Any, right: Any) -> Any:
+        return _python(OPERATORS[symbol], left, right)
+
+    def named(self, name: str) -> Any:
+        if name not in self._names:
+            raise NotFollowed
+        return self._names[name]
+
+    def attribute(self, of: Any, name: str) -> Any:
+        return _python(getattr, of, name)
+
+    def call(self, function: Any, positional: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        return _python(function, *positional, **keywords)
+
+
+class Branching(Straight):
+    """The same, branches and imports followed."""
+
+    branches: ClassVar[bool] = True
+
+    def truth(self, value: Any) -> bool:
+        return bool(_python(bool, value))
+
+    def module(self, path: str) -> Any:
+        return self.named(path)

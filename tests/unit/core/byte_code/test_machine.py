@@ -1,0 +1,283 @@
+"""The abstract machine: it computes what CPython computes, and stops where it cannot know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.core.byte_code.python_itself import Branching, Straight
+from tests.unit.core.keras3.lambdas import compiled
+from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.machine import MAX_INSTRUCTIONS, MAX_WORK, Machine, arguments_of, readings
+from unnest.core.byte_code.opcodes import PYTHONS, Impossible
+
+BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
+IN_PYTHON = compiled.module("in_python")
+CODE = CodeObject(
+    layout="3.8", arguments=1, keyword_only=0, stack=4, flags=0, code=b"", constants=(None, 2), names=("abs", "real"),
+    locals=("x", "y"), free=(), cells=(), slots=(),
+)  # fmt: skip
+NEW = replace(CODE, layout="3.11", slots=("x", "y"))
+
+FAST, CONST, RETURN, STORE, DEREF, GLOBAL, CALL = 124, 100, 83, 125, 136, 116, 131
+ADD, NOP, POP, DUP, ROT_TWO, ROT_THREE, ROT_FOUR, NEGATIVE = 23, 9, 1, 4, 2, 3, 6, 11
+TUPLE, LIST, UNPACK, SUBSCRIPT, EXTEND, SLICE = 102, 103, 92, 25, 162, 133
+COMPARE, CALL_KW, ATTR, METHOD, CALL_METHOD = 107, 141, 106, 160, 161
+JUMP, JUMP_TO, IF_FALSE, IF_TRUE, IMPORT, IMPORT_FROM = 110, 113, 114, 115, 108, 109
+
+
+def run(
+    *code: int,
+    version: str = "3.8",
+    free: tuple[Any, ...] = (),
+    made: CodeObject = CODE,
+    x: Any = 10,
+    straight: bool = False,
+) -> Any:
+    meaning = (Straight if straight else Branching)({"abs": abs, "dict": dict, "tensorflow": "tf", "keras": "K"})
+    return Machine(BY_VERSION[version], replace(made, code=bytes(code)), meaning, {"x": x}, free).run()
+
+
+def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -> Any:
+    """What the machine makes of a stored function on stand-ins, as that Python; None where it stops."""
+    results = []
+    for reading, version in readings(code):
+        if version.version == python:
+            local = arguments_of(reading, IN_PYTHON.inputs(inputs), defaults or (), {})
+            meaning = Branching(IN_PYTHON.names())
+            results.append(IN_PYTHON.written(Machine(version, reading, meaning, local, closure or ()).run()))
+    return results[0]
+
+
+@pytest.mark.parametrize("python", compiled.PYTHONS)
+def test_it_computes_what_each_python_computed(python: str) -> None:
+    """Every function of the fixtures that could be run there, on stand-ins that remember what was done to them."""
+    followed = 0
+    for source, (code, defaults, closure, trace) in compiled.functions()[python].items():
+        try:
+            result = computed(python, code, defaults, closure, compiled.inputs_of(source))
+        except NotFollowed:
+            continue
+        assert result == trace, source
+        followed += 1
+    assert followed > 200
+
+
+@pytest.mark.parametrize("python", compiled.PYTHONS)
+def test_a_changed_byte_computes_what_it_computed_there_or_stops(python: str) -> None:
+    followed = 0
+    for source, code, trace in compiled.mutants()[python]:
+        _, defaults, closure, _ = compiled.functions()[python][source]
+        try:
+            result = computed(python, code, defaults, closure, compiled.inputs_of(source))
+        except (NotFollowed, Impossible, IndexError):
+            continue
+        assert result == trace, source
+        followed += 1
+    assert followed > len(compiled.mutants()[python]) / 2
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ((FAST, 0, RETURN, 0), 10),
+        ((FAST, 0, CONST, 1, ADD, 0, RETURN, 0), 12),
+        ((FAST, 0, NEGATIVE, 0, RETURN, 0), -10),
+        ((FAST, 0, CONST, 1, ROT_TWO, 0, TUPLE, 2, RETURN, 0), (2, 10)),
+        ((FAST, 0, CONST, 1, CONST, 0, ROT_THREE, 0, TUPLE, 3, RETURN, 0), (None, 10, 2)),
+        ((FAST, 0, CONST, 1, CONST, 1, CONST, 0, ROT_FOUR, 0, TUPLE, 4, RETURN, 0), (None, 10, 2, 2)),
+        ((FAST, 0, DUP, 0, ADD, 0, RETURN, 0), 20),
+        ((FAST, 0, STORE, 1, FAST, 1, RETURN, 0), 10),
+        ((FAST, 0, CONST, 1, POP, 0, RETURN, 0), 10),
+        ((FAST, 0, CONST, 1, TUPLE, 2, UNPACK, 2, STORE, 1, POP, 0, FAST, 1, RETURN, 0), 10),
+        ((FAST, 0, CONST, 1, LIST, 2, CONST, 0, CONST, 1, SLICE, 2, SUBSCRIPT, 0, RETURN, 0), [10, 2]),
+        ((FAST, 0, CONST, 1, COMPARE, 4, RETURN, 0), True),
+        ((GLOBAL, 0, FAST, 0, CALL, 1, RETURN, 0), 10),
+        ((FAST, 0, ATTR, 1, RETURN, 0), 10),
+    ],
+)
+def test_instructions(code: tuple[int, ...], result: Any) -> None:
+    assert run(*code, straight=True) == result
+
+
+def test_keyword_arguments_have_their_names() -> None:
+    made = replace(CODE, names=("dict",), constants=(("a", "b"), ("a", "a"), "a"))
+    assert run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, 0, CALL_KW, 2, RETURN, 0, made=made) == {"a": 10, "b": 10}
+    for names in (1, 2):  # one name twice; a text
+        with pytest.raises(Impossible):
+            run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, names, CALL_KW, 2, RETURN, 0, made=made)
+
+
+def test_a_method_is_called_with_a_null_beside_it() -> None:
+    made = replace(CODE, names=("conjugate",))
+    assert run(FAST, 0, METHOD, 0, CALL_METHOD, 0, RETURN, 0, made=made) == 10
+    with pytest.raises(NotFollowed, match=r"^a call in an unusual form$"):
+        run(FAST, 0, FAST, 0, CALL_METHOD, 0, RETURN, 0, made=made)
+    with pytest.raises(Impossible):  # the null itself is no value
+        run(FAST, 0, METHOD, 0, POP, 0, RETURN, 0, made=made)
+
+
+def test_what_is_captured_is_read_by_its_place() -> None:
+    made = replace(CODE, free=("a", "b"), slots=("a", "b"))
+    assert run(DEREF, 1, RETURN, 0, free=(1, 5), made=made) == 5
+    with pytest.raises(NotFollowed, match=r"^`b`, whose value is not stored$"):
+        run(DEREF, 1, RETURN, 0, free=(1,), made=made)
+
+
+class TestLists:
+    """A list that grows is a new value here: nothing else may hold the old one."""
+
+    MADE = replace(CODE, constants=((1, 2), 3))
+
+    def test_a_list_grows_where_it_is_made(self) -> None:
+        code = (LIST, 0, CONST, 0, EXTEND, 1, CONST, 0, EXTEND, 1, RETURN, 0)
+        assert run(*code, version="3.9", made=self.MADE) == [1, 2, 1, 2]
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            (LIST, 0, STORE, 1, FAST, 1, CONST, 0, EXTEND, 1, RETURN, 0),
+            (LIST, 0, DUP, 0, STORE, 1, CONST, 0, EXTEND, 1, RETURN, 0),
+            (LIST, 0, CONST, 0, ROT_TWO, 0, CONST, 0, EXTEND, 1, RETURN, 0),
+            (LIST, 0, CONST, 0, CONST, 0, EXTEND, 2, RETURN, 0),
+            (CONST, 0, CONST, 0, EXTEND, 1, RETURN, 0),
+        ],
+        ids=["a local holds it", "a copy of it is kept", "it was moved", "a list further down", "a tuple"],
+    )
+    def test_anywhere_else_it_ends(self, code: tuple[int, ...]) -> None:
+        with pytest.raises(NotFollowed, match=r"^a list that grows$"):
+            run(*code, version="3.9", made=self.MADE)
+
+
+def test_python_2_has_no_constants_for_truth_values() -> None:
+    made = replace(CODE, layout="2", names=("True",), constants=(b"abc", b"\xe9"))
+    assert run(GLOBAL, 0, 0, RETURN, version="2.7", made=made) is True
+    assert run(CONST, 0, 0, RETURN, version="2.7", made=made) == "abc"
+    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
+        run(CONST, 1, 0, RETURN, version="2.7", made=made)
+    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
+        run(CONST, 0, RETURN, 0, made=replace(made, layout="3.8"))
+
+
+def test_since_3_11_a_function_opens_with_resume_once() -> None:
+    assert run(151, 0, FAST, 0, RETURN, 0, version="3.11", made=NEW) == 10
+    for code in ((FAST, 0, RETURN, 0), (151, 0, 151, 0, FAST, 0, RETURN, 0), (151, 1, FAST, 0, RETURN, 0)):
+        with pytest.raises(Impossible):
+            run(*code, version="3.11", made=NEW)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        (RETURN, 0),
+        (FAST, 0),
+        (FAST, 0, FAST, 0, RETURN, 0),
+        (FAST, 1, RETURN, 0),
+        (FAST, 7, RETURN, 0),
+        (CONST, 7, RETURN, 0),
+        (FAST, 0, TUPLE, 2, RETURN, 0),
+        (*(FAST, 0) * 5, TUPLE, 5, RETURN, 0),
+        (FAST, 0, FAST, 0, FAST, 0, FAST, 0, SLICE, 4, RETURN, 0),
+        (SLICE, 0, RETURN, 0),
+        (ROT_TWO, 0, RETURN, 0),
+        (DUP, 0, RETURN, 0),
+    ],
+    ids=["nothing to return", "no return", "more than the result", "an unset local", "no such local",
+         "no such constant", "too few", "deeper than it says", "a slice of four", "a slice of none", "nothing to turn",
+         "nothing to copy"],
+)  # fmt: skip
+def test_what_no_compiler_writes(code: tuple[int, ...]) -> None:
+    with pytest.raises(Impossible):
+        run(*code)
+
+
+class TestBranches:
+    """Forward, where the condition is known; for interpretations that ask for it."""
+
+    IF = (FAST, 0, IF_FALSE, 8, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
+
+    def test_the_side_that_is_taken(self) -> None:
+        assert (run(*self.IF, x=1), run(*self.IF, x=0)) == (2, None)
+
+    def test_jumps_count_words_since_3_10(self) -> None:
+        words = (FAST, 0, IF_FALSE, 4, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
+        assert run(*words, x=0, version="3.10") is None
+
+    def test_since_3_11_they_count_from_where_they_are(self) -> None:
+        forward = (151, 0, FAST, 0, IF_FALSE, 2, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
+        assert (run(*forward, x=1, version="3.11", made=NEW), run(*forward, x=0, version="3.11", made=NEW)) == (2, None)
+
+    @pytest.mark.parametrize("target", [0, 2, 12, 200], ids=["a loop", "itself", "its end", "beyond"])
+    def test_elsewhere_no_code_goes(self, target: int) -> None:
+        with pytest.raises(Impossible):
+            run(FAST, 0, JUMP_TO, target, CONST, 1, RETURN, 0, CONST, 0, RETURN, 0)
+
+    def test_a_local_of_the_other_side_is_not_known(self) -> None:
+        with pytest.raises(NotFollowed):
+            run(FAST, 0, IF_FALSE, 8, CONST, 1, STORE, 1, FAST, 1, RETURN, 0, x=0)
+
+    def test_imports_of_known_packages(self) -> None:
+        made = replace(CODE, names=("tensorflow", "keras.backend", "os"), constants=(0, None))
+        assert run(CONST, 0, CONST, 1, IMPORT, 0, RETURN, 0, made=made) == "tf"
+        assert run(CONST, 0, CONST, 1, IMPORT, 1, RETURN, 0, made=made) == "K"
+        with pytest.raises(NotFollowed, match="an import"):
+            run(CONST, 0, CONST, 1, IMPORT, 2, RETURN, 0, made=made)
+
+    @pytest.mark.parametrize("code", [IF, (JUMP, 0, FAST, 0, RETURN, 0), (CONST, 0, CONST, 0, IMPORT, 0, RETURN, 0)])
+    def test_straight_readings_stop_there(self, code: tuple[int, ...]) -> None:
+        with pytest.raises(NotFollowed, match=r"^a jump, a loop, or another instruction beyond plain expressions$"):
+            run(*code, straight=True)
+
+
+def test_a_handler_ends_it() -> None:
+    with pytest.raises(NotFollowed, match=r"^a handler of exceptions$"):
+        run(FAST, 0, RETURN, 0, made=replace(CODE, handlers=True))
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"), [(CODE, "an inner function"), (Opaque("y"), "a constant of another kind")]
+)
+def test_constants_that_are_no_plain_values(stored: Constant, reason: str) -> None:
+    with pytest.raises(NotFollowed, match=f"^{reason}$"):
+        run(CONST, 0, RETURN, 0, made=replace(CODE, constants=(stored,)))
+
+
+def test_work_is_bounded() -> None:
+    """Instructions are counted, and what they take from the stack."""
+    assert run(*(NOP, 0) * (MAX_INSTRUCTIONS - 2), FAST, 0, RETURN, 0) == 10
+    with pytest.raises(NotFollowed):
+        run(*(NOP, 0) * MAX_INSTRUCTIONS, FAST, 0, RETURN, 0)
+    long = replace(CODE, constants=((0,) * (MAX_WORK // 11),))
+    with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
+        run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
+
+
+class TestArguments:
+    """What a function's locals are when a Lambda calls it."""
+
+    CODE = replace(CODE, arguments=2, keyword_only=1, locals=("x", "i", "parts", "n"))
+
+    def test_each_is_given_stored_or_has_a_default(self) -> None:
+        assert arguments_of(self.CODE, 0, [7], {"parts": 2}) == {"x": 0, "i": 7, "parts": 2}
+        assert arguments_of(self.CODE, 0, [7], {"parts": 2, "i": 1}) == {"x": 0, "i": 1, "parts": 2}
+
+    @pytest.mark.parametrize(
+        ("made", "defaults", "stored", "reason"),
+        [
+            (CODE, [], {"parts": 2}, "an argument whose value is not stored"),
+            (CODE, [1], {"parts": 2, "other": 3}, "an argument of the layer that the function does not take"),
+            (CODE, [1], {"parts": 2, "x": 3}, "an argument of the layer that the function does not take"),
+            (CODE, [1, 2, 3], {"parts": 2}, "a function without arguments"),
+            (replace(CODE, arguments=0, keyword_only=0), [], {}, "a function without arguments"),
+            (replace(CODE, flags=0x08), [1], {"parts": 2}, "a generator, or arguments without number"),
+            (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator, or arguments without number"),
+        ],
+    )
+    def test_what_is_not_known(
+        self, made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str
+    ) -> None:
+        with pytest.raises(NotFollowed, match=f"^{reason}$"):
+            arguments_of(made, 0, defaults, stored)

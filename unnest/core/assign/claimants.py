@@ -1,0 +1,163 @@
+"""The layers that may own weights of a flat list: what their configs promise, and the names that speak for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core import json_tree
+from unnest.core.architecture import children, is_model, read, snake_case
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
+from unnest.core.keras_facts.weight_order import RULED, promised
+from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
+from unnest.core.model import JsonObject, Tensor
+
+
+class Claimant(NamedTuple):
+    """A layer that may own weights: the names that speak for it, and how many its config promises.
+
+    `likely`: a model, or a layer whose config speaks of initial weights. `is_plain`: of Keras's own that
+    hold no others. `trained_counts`: how many of its weights may stand with what is trained; None where it may be any.
+    """
+
+    name: str
+    inner_names: frozenset[str]
+    promised: Expected | None
+    units: frozenset[int]
+    likely: bool
+    is_plain: bool
+    trained_counts: frozenset[int] | None
+
+    @classmethod
+    def of(cls, layer: Layer, borne: str) -> Claimant:
+        """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
+        inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
+        promised = _promised(layer.stored)
+        likely = is_model(layer.stored) or has_initializers(layer.config)
+        name = layer.name if layer.is_named else borne
+        return cls(
+            name, inner, promised, frozenset(units(layer.settings)), likely,
+            is_plain=today(layer.class_name) in PLAIN | RULED, trained_counts=_trained_counts(layer.stored),
+        )  # fmt: skip
+
+    def may_own(self, trained: int, rest: int) -> bool:
+        """Whether Keras can have stored so many weights as the layer's: what its config promises, trained and not.
+
+        That a model was frozen stands in no config: of what a layer holds, some that its config calls trained may stand
+        with the rest. A layer of somebody's own may have more weights than its config speaks of.
+        """
+        if self.promised is None:
+            return True
+        if trained + rest != self.promised.total:
+            return trained + rest > self.promised.total and not self.is_plain
+        return self.trained_counts is None or trained in self.trained_counts
+
+    def fits(self, tensors: Iterable[Tensor]) -> bool:
+        """Whether the layer's sizes show in the shapes of its weights."""
+        shapes = [t.shape for t in tensors]
+        return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in self.units)
+
+    def counts(self) -> tuple[int, int]:
+        """How many trained weights and how many others the config promises."""
+        if self.promised is None:
+            return (0, 0)
+        return (self.promised.trained, self.promised.statistics)
+
+
+def _names_within(entry: JsonObject) -> Iterator[str]:
+    """The names of all layers inside a layer: a nested model's, a wrapped layer's."""
+    for part in json_tree.objects(entry.get("config")):
+        if "class_name" in part:
+            config = part.get("config")
+            names = (part.get("name"), config.get("name") if isinstance(config, Mapping) else None)
+            yield from (name for name in names if isinstance(name, str))
+
+
+def _promised(entry: JsonObject) -> Expected | None:
+    """A nested model promises what its layers promise; a frozen layer's weights are all rest."""
+    if not is_model(entry):
+        config = entry.get("config")
+        told = promised(str(entry.get("class_name")), config)
+        if told and isinstance(config, Mapping) and config.get("trainable") is False:
+            return Expected(0, told.total)
+        return told
+    parts = [_promised(layer.stored) for layer in read(entry).layers.values()]
+    known = [p for p in parts if p is not None]
+    if not known:
+        return None
+    return Expected(sum(p.trained for p in known), sum(p.statistics for p in known))
+
+
+def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
+    """How many weights of a layer may be trained: what its config promises, or none of those of a model in it."""
+    if not is_model(entry):
+        told = _promised(entry)
+        if told is None or next(children(entry), None) is not None:
+            return None
+        # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
+        alone = today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry))
+        return frozenset({told.trained} if alone else {told.trained, 0})
+    sums = frozenset({0})
+    for layer in read(entry).layers.values():
+        if _promised(layer.stored) is None:
+            continue
+        counts = _trained_counts(layer.stored)
+        if counts is None:
+            return None
+        sums = frozenset(a + b for a in sums for b in counts)
+    return sums | {0}
+
+
+def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]:
+    """What the file called the layers of a Sequential whose configs tell no name: by the name that stands for it here.
+
+    Their weights bear the class's name with a number that counts all of the writer's program. Only where there are as
+    many such names as layers, met in the order of their numbers, is it told which is whose.
+    """
+    by_stem: dict[str, list[str]] = {}
+    for layer in graph.layers.values():
+        if not layer.is_named:
+            by_stem.setdefault(snake_case(layer.class_name.rpartition(">")[2]), []).append(layer.name)
+    named = {layer.name for layer in graph.layers.values() if layer.is_named}
+    borne: dict[str, str] = {}
+    for stem, nameless in by_stem.items():
+        form = re.compile(rf"{re.escape(stem)}(?:_(\d+))?")
+        parts = dict.fromkeys(part for t in tensors for part in t.name.split("/")[:-1] if form.fullmatch(part))
+        met = [part for part in parts if part not in named]
+        numbers = [int(m[1] or 0) for part in met if (m := form.fullmatch(part))]
+        if len(met) == len(nameless) and numbers == sorted(numbers):
+            borne.update(zip(nameless, met, strict=True))
+    return borne
+
+
+def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
+    """For every tensor the layers whose name it bears; None where it bears none."""
+    own: dict[str, set[int]] = {}
+    for likely in (True, False):  # a merge layer may bear the name of a layer in the template
+        named: dict[str, set[int]] = {}
+        for index, layer in enumerate(layers):
+            if layer.likely is likely:
+                for name in {layer.name, *layer.inner_names} - {""}:
+                    named.setdefault(name, set()).add(index)
+        own = {**named, **own}
+    return [_bearers(tensor.name, own) for tensor in tensors]
+
+
+def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
+    parts = weight_name.split("/")
+    for length in range(len(parts), 0, -1):  # a layer's name may be a path itself: the longest that is borne counts
+        paths = ("/".join(parts[start : start + length]) for start in range(len(parts) - length + 1))
+        exact = [own[path] for path in paths if path in own]
+        if exact:
+            return frozenset[int]().union(*exact)
+    for part in parts:  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
+        stem = part
+        while "_" in stem:
+            stem = stem.rpartition("_")[0]
+            if stem in own:
+                return frozenset(own[stem])
+            if (wrapped := stem.partition("_")[2]) in own:  # `forward_gru_1_W`
+                return frozenset(own[wrapped])
+    return None

@@ -1,0 +1,36 @@
+"""Whose each weight is where names are all there is: no architecture, a flat list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from unnest.core.model import Tensor
+
+
+def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
+    """A flat list by the owner that each weight name bears, in order of first appearance.
+
+    The owner is what stands before the first `/` (`dense_1` of `dense_1/kernel:0`) after a scope that
+    all share; in Keras 1's spelling what stands before the last `_`.
+    """
+    tensors = list(tensors)
+    parts = [t.name.split("/") for t in tensors]
+    while all(p[0] == parts[0][0] and p[2:] for p in parts) and len({p[1] for p in parts}) > 1:
+        parts = [p[1:] for p in parts]
+    found: dict[str, list[Tensor]] = {}
+    for tensor, (owner, *rest) in zip(tensors, parts, strict=True):
+        found.setdefault(owner if rest else owner.rpartition("_")[0] or owner, []).append(tensor)
+    for longer in [o for o in found if _belongs_to_shorter(o, found)]:
+        found[_belongs_to_shorter(longer, found) or longer] += found.pop(longer)
+    return {owner: tuple(own) for owner, own in found.items()}
+
+
+def _belongs_to_shorter(owner: str, found: Mapping[str, Sequence[Tensor]]) -> str | None:
+    """Keras 1 writes `bn_1_gamma` and `bn_1_running_mean`: one owner, if all are of one shape."""
+    for other, own in found.items():
+        rest = owner.removeprefix(other + "_")
+        if rest != owner and not rest.isdigit() and "/" not in own[0].name:
+            shapes = {t.shape for t in (*own, *found[owner])}
+            if len(shapes) == 1:
+                return other
+    return None

@@ -1,0 +1,154 @@
+"""The ways to share out a flat list that order, names and promises leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from unnest.core.assign.claimants import Claimant
+from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.model import Tensor
+
+MAX_STEPS = 300_000
+"""Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""
+
+Counts: TypeAlias = tuple[int, int]
+"""How many trained and how many other tensors a layer owns."""
+
+
+class Rules(NamedTuple):
+    """What a reading has to respect besides order; from strict to lax.
+
+    `kept_promises`: a layer owns what its config promises, also where names say otherwise.
+    `spare_unknown`: a layer that promises nothing owns only what bears its name.
+    `pure`: a layer whose name is borne by some weights owns no others.
+    `torn_scopes`: weights that share a scope in their names may be several layers'.
+    """
+
+    kept_promises: bool = False
+    spare_unknown: bool = False
+    pure: bool = False
+    torn_scopes: bool = False
+
+
+_Way: TypeAlias = "tuple[_Way, Counts] | None"
+"""The counts of the layers so far, the last one first."""
+
+
+def _unwound(way: _Way) -> list[Counts]:
+    counts = []
+    while way is not None:
+        way, last = way
+        counts.append(last)
+    return counts[::-1]
+
+
+@dataclass
+class Search:
+    """All readings that order, names and promises leave under some rules."""
+
+    tensors: Sequence[Tensor]
+    layers: Sequence[Claimant]
+    claims: Sequence[frozenset[int] | None]
+    rules: Rules
+    steps: int = 0
+
+    @cached_property
+    def _named(self) -> frozenset[int]:
+        """The layers whose name, and no other's, some weight bears."""
+        return frozenset(next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1)
+
+    def only_reading(self) -> list[Share] | None:
+        """The one reading; None where there is none. Raises Ambiguous where there are several."""
+        found: list[list[Share]] = []
+        for border in self._borders():
+            for counts in self._readings(border):
+                shares = self._shares(counts, border)
+                if all([s.tensors for s in shares] != [s.tensors for s in other] for other in found):
+                    found.append(shares)
+                if len(found) > 1:
+                    raise Ambiguous("the names and order of its weights allow more than one reading")
+        return found[0] if found else None
+
+    def _borders(self) -> Iterable[int]:
+        """Where the trained weights may end."""
+        if self.rules.spare_unknown and all(c is None for c in self.claims):
+            promised = sum(layer.counts()[0] for layer in self.layers)
+            return [promised] if promised <= len(self.tensors) else []
+        told = [(k, next(iter(claim))) for k, claim in enumerate(self.claims) if claim and len(claim) == 1]
+        falls = [(a, b) for (a, x), (b, y) in pairwise(told) if y < x]
+        if len(falls) > 1:
+            return []
+        return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
+
+    def _shares(self, counts: Iterable[Counts], border: int) -> list[Share]:
+        shares = []
+        i, j = 0, border
+        for a, b in counts:
+            shares.append(Share(tuple(self.tensors[i : i + a]), tuple(self.tensors[j : j + b])))
+            i, j = i + a, j + b
+        return shares
+
+    def _readings(self, border: int) -> list[list[Counts]]:
+        """Up to two ways to share the tensors out."""
+        end = (border, len(self.tensors))
+        states: dict[Counts, list[_Way]] = {(0, border): [None]}
+        for index in range(len(self.layers)):
+            following: dict[Counts, list[_Way]] = {}
+            for (i, j), ways in states.items():
+                for a, b in self._options(index, (i, j), end):
+                    kept = following.setdefault((i + a, j + b), [])
+                    kept += [(way, (a, b)) for way in ways[: 2 - len(kept)]]
+            states = following
+        return [_unwound(way) for way in states.get(end, [])]
+
+    def _options(self, index: int, at: Counts, end: Counts) -> Iterator[Counts]:
+        """How many of the next trained and other tensors a layer may own."""
+        layer = self.layers[index]
+        most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
+        named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
+        options: Iterable[Counts]
+        if layer.promised is not None and (self.rules.kept_promises or not named):
+            options = [layer.counts()]
+        elif self.rules.spare_unknown and not named:
+            options = [(0, 0)]
+        else:
+            options = [(a, b) for a in range(most[0] + 1) for b in range(most[1] + 1)]
+        for a, b in options:
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise Ambiguous("too many readings of its weights are possible")
+            whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
+            if a <= most[0] and b <= most[1] and whole and layer.may_own(a, b):
+                own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
+                if layer.fits(own):
+                    yield a, b
+
+    def _reach(self, index: int, start: int, stop: int) -> int:
+        """How many tensors from `start` on no other layer's name forbids."""
+        borne = self.rules.pure and index in self._named
+        k = start
+        while k < stop and (index in claim if (claim := self.claims[k]) is not None else not borne):
+            k += 1
+        return k - start
+
+
+def _whole_owners(
+    tensors: Sequence[Tensor],
+    claims: Sequence[frozenset[int] | None],
+    at: tuple[int, int],
+    counts: tuple[int, int],
+    end: tuple[int, int],
+) -> bool:
+    """Weights that share a scope in their names are not torn apart."""
+    for start, count, stop in zip(at, counts, end, strict=True):
+        border = start + count
+        if 0 < border < stop and count:
+            last, following = tensors[border - 1].name, tensors[border].name
+            scope = last.rpartition("/")[0]
+            if scope and scope == following.rpartition("/")[0] and claims[border] is None:
+                return False
+    return True

@@ -1,0 +1,34 @@
+"""What each layer of a model owns of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from unnest.core.model import Tensor
+
+
+class Ambiguous(Exception):
+    """The weights cannot be placed without doubt; the message says why."""
+
+
+class Share(NamedTuple):
+    """One layer's weights: what is trained, then the rest, each in stored order.
+
+    Not `sorted_out`: all of them stand under `trained`, because nobody has asked yet.
+    """
+
+    trained: tuple[Tensor, ...] = ()
+    rest: tuple[Tensor, ...] = ()
+    sorted_out: bool = True
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The layer's list as it is stored."""
+        return self.trained + self.rest
+
+
+def flat(shares: Iterable[Share]) -> tuple[Tensor, ...]:
+    """The flat list that a nested model with these layers stores."""
+    shares = list(shares)
+    return tuple(t for s in shares for t in s.trained) + tuple(t for s in shares for t in s.rest)

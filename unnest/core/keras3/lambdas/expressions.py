@@ -1,0 +1,77 @@
+"""What a function computes, as an expression: tensors become operations of Keras 3, all else is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
+from unnest.core.keras3.lambdas import calls, operators
+from unnest.core.keras3.lambdas.values import Arguments, Const, Dialect, Items, Value, constant, items
+
+
+class Expressions(Interpretation[Value]):
+    """The values of `values`, for code that calls the functions of one dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    def constant(self, value: Plain) -> Value:
+        """With its text."""
+        return constant(value)
+
+    def plain(self, value: Value) -> object:
+        """Of constants and tuples of them; other values are themselves."""
+        if isinstance(value, Items) and value.kind == "tuple":
+            return tuple(self.plain(item) for item in value.items)
+        return value.value if isinstance(value, Const) else value
+
+    def size(self, value: Value) -> int:
+        """All that a list holds; a share of the text of anything else."""
+        return value.size if isinstance(value, Items) else 1 + len(value.text) // 50
+
+    def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
+        """Of any values."""
+        return items(kind, parts)
+
+    def extended(self, parts: Value, more: Value) -> Value:
+        """By a tuple, as the compiler does it."""
+        if not isinstance(parts, Items) or not isinstance(more, Items) or more.kind != "tuple":
+            raise NotFollowed("a list that grows")
+        return items("list", [*parts.items, *more.items])
+
+    def unpacked(self, value: Value, count: int) -> Sequence[Value]:
+        """Of lists, and of shapes."""
+        return operators.unpack(value, count)
+
+    def slice_of(self, ends: Sequence[Value]) -> Value:
+        """With constant ends."""
+        return operators.slice_of(ends)
+
+    def subscript(self, of: Value, key: Value) -> Value:
+        """Of tensors, lists and shapes."""
+        return operators.subscript(of, key)
+
+    def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
+        """On tensors and numbers."""
+        return operators.unary(symbol, value)
+
+    def binary(self, symbol: str, left: Value, right: Value) -> Value:
+        """On tensors, numbers and lists."""
+        return operators.binary(symbol, left, right)
+
+    def compare(self, symbol: str, left: Value, right: Value) -> Value:
+        """On tensors."""
+        return operators.compare(symbol, left, right)
+
+    def named(self, name: str) -> Value:
+        """Of the customary imports, and a few builtins."""
+        return calls.named(name, self._dialect)
+
+    def attribute(self, of: Value, name: str) -> Value:
+        """Of modules, tensors and shapes."""
+        return calls.attribute(of, name)
+
+    def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """Of the functions in `functions`."""
+        return calls.call(function, Arguments(tuple(positional), keywords), self._dialect)
