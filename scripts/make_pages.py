@@ -18,7 +18,7 @@ import typer
 import unnest
 from unnest.cli.app import app
 from unnest.cli.exit_codes import EXITS
-from unnest.report.diagram import RENDERERS
+from unnest.report.diagram.renderers import RENDERERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
