@@ -13,8 +13,9 @@ from unnest.core.model import Group, Stored, Tensor
 
 Layer = dict[str, Any]
 
-#: Bytes of one kernel; a large model has many.
-KERNEL = 16 << 20
+#: Rows and columns of one kernel of a large model, which has many, and its bytes.
+SIDE = 2048
+KERNEL = SIDE * SIDE * 4
 
 
 def _layer(class_name: str, name: str, inbound: list[list[Any]] | None = None, **config: Any) -> Layer:  # noqa: ANN401
@@ -27,26 +28,26 @@ def _model(name: str, layers: list[Layer], last: str) -> Layer:
     return {"class_name": "Model", "config": config}
 
 
-def _input() -> Layer:
-    return _layer("InputLayer", "x", batch_input_shape=[None, 8], dtype="float32", sparse=False)
+def _input(width: int = 8) -> Layer:
+    return _layer("InputLayer", "x", batch_input_shape=[None, width], dtype="float32", sparse=False)
 
 
-def chain(name: str, count: int) -> Layer:
-    """Dense layers one after the other."""
-    layers = [_input()]
+def chain(name: str, count: int, width: int = 8) -> Layer:
+    """Dense layers one after the other, without biases."""
+    layers = [_input(width)]
     for i in range(count):
         before = "x" if i == 0 else f"d{i - 1}"
-        layers.append(_layer("Dense", f"d{i}", [[before, 0, 0]], units=8))
+        layers.append(_layer("Dense", f"d{i}", [[before, 0, 0]], units=width, use_bias=False))
     return _model(name, layers, f"d{count - 1}")
 
 
-def wrapped(inner: Layer, name: str, towers: int = 2) -> Layer:
+def wrapped(inner: Layer, name: str, towers: int = 2, width: int = 8) -> Layer:
     """What multi_gpu_model makes of it."""
     template, merge = inner["config"]["name"], inner["config"]["output_layers"][0][0]
     cuts = [_layer("Lambda", f"l{i}", [["x", 0, 0]], arguments={"i": i, "parts": towers}) for i in range(towers)]
     nested = {**inner, "name": template, "inbound_nodes": [[[f"l{i}", 0, 0, {}]] for i in range(towers)]}
     join = _layer("Concatenate", merge, [[template, i + 1, 0] for i in range(towers)], axis=0)
-    return _model(name, [_input(), *cuts, nested, join], merge)
+    return _model(name, [_input(width), *cuts, nested, join], merge)
 
 
 def _stored(model: Layer, tensors: tuple[Tensor, ...], holder: str) -> Stored:
@@ -78,7 +79,7 @@ def stored_with_towers(count: int) -> Stored:
 def parallel_file(path: Path, size: int) -> None:
     """A full save of about so many bytes of random weights."""
     count = max(1, size // KERNEL)
-    model = wrapped(chain("template", count), "parallel")
+    model = wrapped(chain("template", count, SIDE), "parallel", width=SIDE)
     values = np.random.default_rng(0)
     with h5py.File(path, "w", libver="earliest") as file:
         file.attrs["keras_version"], file.attrs["backend"] = b"2.2.4", b"tensorflow"
@@ -90,4 +91,4 @@ def parallel_file(path: Path, size: int) -> None:
             names = [f"d{i}/kernel:0" for i in range(count)] if layer["name"] == "template" else []
             group.attrs["weight_names"] = np.array([n.encode() for n in names]) if names else np.empty(0)
             for name in names:
-                group[name] = values.random((8, KERNEL // 32), "f4")
+                group[name] = values.random((SIDE, SIDE), "f4")

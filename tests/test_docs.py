@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,25 @@ def test_api_page(tmp_path: Path) -> None:
     for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE):
         module, _, member = name.rpartition(".")
         assert hasattr(import_module(module), member), name
+
+
+@pytest.mark.parametrize("engine", ["ray", "pyspark"])
+def test_other_engines(engine: str, tmp_path: Path) -> None:
+    """Their examples run where they are installed."""
+    if find_spec(engine) is None:
+        pytest.skip(f"{engine} is not installed")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = (block for block in blocks if engine in block)
+    for name in ("base", "parallel"):
+        shutil.copy(ROOT / "fixtures" / "k224" / "official-cnn-adam" / f"{name}.h5", tmp_path)
+    program = tmp_path / "program.py"
+    paths = [str(tmp_path / f"{name}.h5") for name in ("base", "parallel")]  # workers have folders of their own
+    program.write_text(f"paths = {paths}\n{code}")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    assert done.stdout.splitlines()[-2:] == [f"{paths[0]} clean None", f"{paths[1]} parallel None"]
 
 
 def test_readme_sets_up_in_two_commands() -> None:
