@@ -133,7 +133,7 @@ def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
             try:
                 copies = walk_back(graph, joined.operands, _Sources(graph, far=far).of)
             except Unlike as reason:
-                if reason.after and miss is None:
+                if miss is None and (reason.after or graph.says_batch_axis(root)):
                     miss = NearMiss(root.layer, str(reason))
                 continue
             if not copies.entries:

@@ -52,6 +52,12 @@ class LayerTensors(TensorGraph):
         """Whether a layer may put rows together."""
         return layer_facts.may_join(self.graph.layers[ref.layer])
 
+    def says_batch_axis(self, ref: Ref) -> bool:
+        """Whether a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
+        layer, reads = self.graph.layers[ref.layer], self.reads(ref.call)
+        is_of_layers = not any(self.of(read.call).name for read in reads)
+        return is_of_layers and layer_facts.joins_on_batch_axis(layer, self.graph.call(ref.call)) is True
+
     def backwards(self) -> Iterator[Ref]:
         """The first tensor of every call."""
         met: set[CallId] = set()

@@ -90,6 +90,11 @@ class TensorGraph(ABC):
     def may_join(self, ref: Ref) -> bool:
         """Whether a tensor may put rows of others together, told at a glance."""
 
+    def says_batch_axis(self, ref: Ref) -> bool:
+        """Whether a tensor is joined of rows for sure: it is worth a word why these are no towers'."""
+        del ref
+        return False
+
     def of(self, at: CallId) -> OpCall:
         """The operation behind a call, `NOTHING` where there is none that is known."""
         if at not in self._said:
