@@ -37,7 +37,7 @@ def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count:
     rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if rows == list(range(len(rows))) and count - len(rows) < len(lane):
-        return claim
+        return _confirmed(claim, parts, lane, names)
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
         return claim if claim.told is Told.DEALT else Claim(Told.DEALT, f"the code of {names} deals the rows out")
     if sorted(rows) == list(range(count)):
@@ -45,6 +45,16 @@ def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count:
     if rows and _parts(lane, 2 * count) == parts:
         return claim
     return Claim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+
+
+def _confirmed(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], names: str) -> Claim:
+    """The claim of slices that take all rows in order; where they are told nothing, their code has told it."""
+    count = sum(len(part.numbers) for part in parts)
+    longer = _parts(lane, 2 * count) if claim.told is Told.PARTLY and all(part.numbers for part in parts) else None
+    if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
+        return claim
+    edges = tuple(part.numbers[0] / count for part in parts)
+    return Claim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
 
 def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:

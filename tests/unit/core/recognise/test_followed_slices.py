@@ -45,6 +45,10 @@ def somebodys_own(x: Any, i: int, parts: int) -> Any:
     return helper(x, i, parts)
 
 
+def by_the_size_tried(x: Any, i: int, parts: int) -> Any:
+    return x[700 * i : 700 * i + 700 + 0 * parts]
+
+
 CLAIM = Claim(Told.ROWS, "slice arguments: i counts from 0, parts is 2")
 
 
@@ -56,6 +60,17 @@ def told(function: Any, claim: Claim = CLAIM, parts: int = 2) -> Claim:
 @pytest.mark.parametrize("function", [halves, four_rows, somebodys_own])
 def test_code_that_does_not_contradict(function: Any) -> None:
     assert told(function) == CLAIM
+
+
+def test_code_tells_what_arguments_leave_open() -> None:
+    names = "lambda_0, lambda_1"
+    followed = Claim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
+    assert told(halves, Claim(Told.PARTLY)) == followed
+
+
+@pytest.mark.parametrize("function", [four_rows, by_the_size_tried, somebodys_own])
+def test_code_that_takes_all_rows_of_one_batch_alone_tells_nothing(function: Any) -> None:
+    assert told(function, Claim(Told.PARTLY)) == Claim(Told.PARTLY)
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7, 13, 64])
