@@ -16,7 +16,7 @@ from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, system, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
-from unnest.formats.convert import Aim, aim
+from unnest.formats.convert import TargetFormat, target_format
 from unnest.formats.detect import container, open_container
 from unnest.options import Dialect, FixOptions
 from unnest.report.result import Action, Kept, Result
@@ -48,7 +48,7 @@ def carried_out(
     wanted = options.to or outputs.asked_for(
         source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
     )
-    goal = _aim(options.keras)(source, made, wanted)
+    goal = _target_format(options.keras)(source, made, wanted)
     converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, made.stored.contents)
     converts = converts or goal.model.is_keras_3 is not made.stored.is_keras_3
     if made.result is not None:
@@ -81,13 +81,13 @@ def carried_out(
     return replace(result, action=done, checks=tuple(job.checks), findings=found)
 
 
-def _aim(dialect: Dialect) -> Callable[[Source, Plan, Target | None], Aim]:
-    """What makes an aim; the rules of Keras 3 are a third of all modules, and loaded for those who ask for it."""
+def _target_format(dialect: Dialect) -> Callable[[Source, Plan, Target | None], TargetFormat]:
+    """How the container and what goes into it are chosen; the rules of Keras 3 are a third of all modules, and loaded for those who ask for it."""
     if dialect == "original":
-        return aim
-    from unnest.formats.keras3.dialect import aim_keras_3
+        return target_format
+    from unnest.formats.keras3.dialect import keras_3_target_format
 
-    return aim_keras_3
+    return keras_3_target_format
 
 
 STORED_CODE = "stored-code"
@@ -110,7 +110,7 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _told(result: Result, goal: Aim, made: Plan, place: str) -> Result:
+def _told(result: Result, goal: TargetFormat, made: Plan, place: str) -> Result:
     """What is going to be where."""
     model = goal.model
     weights = sum(len(g.tensors) for g in model.groups)
@@ -141,7 +141,7 @@ class _Job:
     checks: list[str] = field(default_factory=list)
 
 
-def _writing(source: Source, goal: Aim, options: FixOptions, meter: Meter) -> _Job:
+def _writing(source: Source, goal: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
     into, moved = container(goal.container), 0
     checks: list[str] = []
     total = 2 * sum(
@@ -172,7 +172,7 @@ def _check_readable(source: Source) -> None:
     """Raises Unreadable where a write failed because the input cannot be read: the output is not to blame."""
     tensor = None
     try:
-        for tensor in source.everything:
+        for tensor in source.tensors:
             for _ in source.blocks(tensor):
                 pass
     except (OSError, RuntimeError, ValueError, KeyError) as e:
@@ -214,7 +214,7 @@ def _copying(source: Source) -> _Job:
     return _Job(fill, check, checks)
 
 
-def _foretold(result: Result, goal: Aim, job: _Job, options: FixOptions, would: Action) -> Action:
+def _foretold(result: Result, goal: TargetFormat, job: _Job, options: FixOptions, would: Action) -> Action:
     """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
     place = result.output or ""
     if options.in_place:

@@ -9,12 +9,12 @@ import stat
 from unnest.errors import Refused
 from unnest.files import atomic, replaceable
 from unnest.formats.base import Source
-from unnest.formats.convert import Aim
+from unnest.formats.convert import TargetFormat
 from unnest.formats.detect import container
 from unnest.options import FixOptions
 
 
-def check_place(source: Source, goal: Aim, place: str, options: FixOptions) -> None:
+def check_place(source: Source, goal: TargetFormat, place: str, options: FixOptions) -> None:
     """Raises Refused where the output would touch an input, or --force something that is no output like it."""
     folder = is_folder(goal)
     if not folder and place.endswith(("/", os.sep)):
@@ -32,20 +32,20 @@ def check_place(source: Source, goal: Aim, place: str, options: FixOptions) -> N
             replaceable.check_kind(target, folder=folder, made=source.path)
 
 
-def places(source: Source, goal: Aim, place: str) -> tuple[str, ...]:
+def places(source: Source, goal: TargetFormat, place: str) -> tuple[str, ...]:
     """Every path that is written: a checkpoint is several, the deciding one last."""
     if goal.container != "checkpoint":
         return (place,)
     return tuple(place + path[len(source.path) :] for path in source.parts())
 
 
-def is_folder(goal: Aim) -> bool:
+def is_folder(goal: TargetFormat) -> bool:
     """Whether the output is a folder."""
     return container(goal.container).folder
 
 
 def publish(
-    source: Source, goal: Aim, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
+    source: Source, goal: TargetFormat, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
 ) -> atomic.Outcome:
     """The output in its place, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(goal))

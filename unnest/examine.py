@@ -86,14 +86,14 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
     """
     if "Keras 3" not in report.does_not_load_in:
         return None
-    from unnest.formats.keras3.dialect import aim_keras_3  # a third of all modules
+    from unnest.formats.keras3.dialect import keras_3_target_format  # a third of all modules
 
     try:
         if made.refusal is not None:
             return AsKeras3(made.refusal.message)
         if _is_large(source.stored.architecture):
             return None
-        aim_keras_3(source, made, None)
+        keras_3_target_format(source, made, None)
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
             return AsKeras3(e.message.removeprefix(f"{source.path}: "))

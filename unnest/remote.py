@@ -400,11 +400,11 @@ def _tensors(copy: _Copy, local: str, name: str) -> list[tuple[int, int]]:
 def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
     from h5py import h5d
 
-    from unnest.formats.hdf5.guarded_file import Door
+    from unnest.formats.hdf5.guarded_file import GuardedFile
 
     ranges: list[tuple[int, int]] = []
     try:
-        door = Door(name, window, size)  # type: ignore[arg-type] # a raw file is what HDF5 reads from
+        door = GuardedFile(name, window, size)
     except Unreadable:
         return ranges  # the whole file is copied, and whoever reads that says what is wrong with it
     with contextlib.closing(door):

@@ -49,7 +49,7 @@ def tensor_bytes(path: Path) -> Counter[bytes]:
             entries = (entry for entry in source.bundle.entries.values() if entry.dtype != "string")
             return Counter(b"".join(source.bundle.blocks(entry)) for entry in entries)
         state = {tensor.ref for tensor in source.stored.optimizer or ()}
-        return Counter(b"".join(source.blocks(tensor)) for tensor in source.everything if tensor.ref not in state)
+        return Counter(b"".join(source.blocks(tensor)) for tensor in source.tensors if tensor.ref not in state)
 
 
 def layers_unlike(output: Path, base: Path) -> list[str]:

@@ -397,7 +397,7 @@ RULES = [
     Broken(
         rule="an HDF5 object has one name",
         file="formats/hdf5/guarded_file.py",
-        old="                if address in seen:\n",
+        old="                if address in addresses:\n",
         new="                if False:\n",
         tests="tests/attacks/test_hostile_h5.py::test_refused",
     ),
@@ -418,7 +418,7 @@ RULES = [
     Broken(
         rule="a dataset stored in another file is refused",
         file="formats/hdf5/guarded_file.py",
-        old="        if created.get_external_count():\n",
+        old="        if properties.get_external_count():\n",
         new="        if False:\n",
         tests="tests/attacks/test_hostile_h5.py::test_refused",
     ),
@@ -565,7 +565,7 @@ RULES = [
     Broken(
         rule="a heap is walked with an end",
         file="formats/hdf5/heap_check.py",
-        old="            if not OBJECT_HEAD <= step <= total - at or index in sizes:\n",
+        old="            if not OBJECT_HEAD <= step <= total - offset or index in sizes:\n",
         new="            if index in sizes and index:\n",
         tests="tests/unit/formats/hdf5/test_heap_check.py",
     ),
@@ -593,7 +593,7 @@ RULES = [
     Broken(
         rule="a header's parts lead to each other once",
         file="formats/hdf5/heap_check.py",
-        old="                if where in met:\n",
+        old="                if next_offset in visited:\n",
         new="                if False:\n",
         tests="tests/unit/formats/hdf5/test_heap_check.py",
     ),

@@ -120,6 +120,11 @@ class Stored(NamedTuple):
         return "module" in (self.architecture or {})
 
     @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Every tensor: the weights layer by layer, then the optimizer's state."""
+        return (*(t for g in self.groups for t in g.tensors), *(self.optimizer or ()))
+
+    @property
     def parameters(self) -> int:
         """Number of elements in all layer weights."""
         return sum(t.size for g in self.groups for t in g.tensors)
@@ -177,15 +182,16 @@ class Choices(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A sub-tree of a file that keys weights by path, and where it goes; `whole` takes the layers below along.
+    """A sub-tree of a path-keyed file: the path of its group in the input, and in the output.
 
-    A layer without weights may have no group here, as a Sequential's input layer: then `called` makes one.
+    `recursive` takes all below the group along, else its own `vars` alone. A layer without weights may have no group
+    in the input, as a Sequential's input layer: `new_layer` is the name of one whose group is made.
     """
 
     source: str
     target: str
-    whole: bool = True
-    called: str | None = None
+    recursive: bool = True
+    new_layer: str | None = None
 
 
 class Rewritten(NamedTuple):
@@ -197,14 +203,14 @@ class Rewritten(NamedTuple):
 class Rearranged(NamedTuple):
     """An output that is the input's own tree of weights, its sub-trees moved; `model` is what it then holds.
 
-    `state_at` is the group of the input in which the optimizer's state lies, `notes_names` whether groups that are made
-    note their layers' names, as those of the input do.
+    `optimizer_group` is the path of the input's group that holds the optimizer's state; `stores_layer_names` whether
+    groups that are made hold their layers' names, as those of the input do.
     """
 
     model: Stored
     moves: tuple[Move, ...]
-    state_at: str
-    notes_names: bool
+    optimizer_group: str
+    stores_layer_names: bool
 
 
 class GraphCut(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from unnest.core.model import Choices, JsonObject, Output, Plan, Stored, Tensor
 from unnest.core.plan import plan
@@ -26,7 +26,7 @@ from unnest.formats.spelling import H5Spelling, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from unnest.formats.hdf5.guarded_file import Door
+    from unnest.formats.hdf5.guarded_file import GuardedFile
 
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
@@ -38,15 +38,16 @@ Progress: TypeAlias = Callable[[int], None]
 BLOCK = 1 << 20
 
 
-#: The root attribute that weights alone bear where unnest wrote them; Keras ignores it.
+#: Name and text of the root attribute that weights alone bear where unnest wrote them; Keras ignores it.
 MARK, MARKED = "unnest", "weights of a single-device model"
 
 
-S = TypeVar("S", bound="Source")
-
-
 class Source(ABC):
-    """One model on disk, open for reading until it is closed."""
+    """One model on disk, open for reading until it is closed: a context manager, which closes it.
+
+    `path` is as the caller gave it, `stored` all that the core sees of the file. `findings` are what the container
+    itself noticed: things in the file that no model accounts for.
+    """
 
     container: ClassVar[ContainerName]
 
@@ -57,18 +58,17 @@ class Source(ABC):
     reformed: bool = False
 
     #: The HDF5 in which each tensor's `ref` is a path: it is copied as it lies there. None where there is no such.
-    door: Door | None = None
+    hdf5: GuardedFile | None = None
 
     def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
         self.path = path
         self.stored = stored
-        #: What the container itself noticed: things in the file that no model accounts for.
         self.findings = findings
 
     @property
-    def everything(self) -> tuple[Tensor, ...]:
+    def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the source."""
-        return (*(t for g in self.stored.groups for t in g.tensors), *(self.stored.optimizer or ()))
+        return self.stored.tensors
 
     @property
     def assets(self) -> tuple[str, ...]:
@@ -163,18 +163,18 @@ def nbytes(tensor: Tensor) -> int:
     return tensor.size * (int(tensor.dtype[2:]) if tensor.dtype[:1] in "<>|=" else 2)
 
 
-def same_model(model: Stored, found: Stored, path: str) -> None:
-    """Everything but the bytes is as it was meant to be, or Failed names what is not."""
+def same_model(model: Stored, written: Stored, path: str) -> None:
+    """Raises Failed unless what was read back from `path` is the model that was to be written, but for the bytes."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):
-        meant, read = getattr(model, what), getattr(found, what)
+        meant, read = getattr(model, what), getattr(written, what)
         # As text where they are not equal: NaN, which JSON may hold, does not equal itself.
         if meant != read and dump(meant) != dump(read):
             raise Failed("read-back", f"{path}: the {what} reads back differently; the disk may be failing")
-    if [_outline(g.tensors) for g in model.groups] != [_outline(g.tensors) for g in found.groups] or [
+    if [_outline(g.tensors) for g in model.groups] != [_outline(g.tensors) for g in written.groups] or [
         g.name for g in model.groups
-    ] != [g.name for g in found.groups]:
+    ] != [g.name for g in written.groups]:
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
-    if _outline(model.optimizer) != _outline(found.optimizer):
+    if _outline(model.optimizer) != _outline(written.optimizer):
         raise Failed("read-back", f"{path}: the optimizer state reads back differently; the disk may be failing")
 
 

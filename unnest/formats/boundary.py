@@ -36,9 +36,9 @@ def oneline(error: BaseException) -> str:
     """What a library said, without line breaks: at most 200 characters; of the system's errors their names alone."""
     if isinstance(error, UnicodeError):
         return "a name or a text is no Unicode"
-    told = " ".join(str(error).split())
-    number = SYSTEM_SAID.search(told)
-    return os.strerror(int(number[1])) if number else told.strip("'\"")[:200]
+    text = " ".join(str(error).split())
+    number = SYSTEM_SAID.search(text)
+    return os.strerror(int(number[1])) if number else text.strip("'\"")[:200]
 
 
 def out_of_memory(error: BaseException | None) -> bool:
@@ -87,10 +87,10 @@ def not_a_graph(path: str, error: NotAGraph) -> Unreadable:
 
 
 def _damaged(path: str, error: Exception) -> Unreadable:
-    told = f"{type(error).__name__}: {oneline(error)}".removesuffix(": ")
+    reason = f"{type(error).__name__}: {oneline(error)}".removesuffix(": ")
     return Unreadable(
         "damaged",
-        f"{path}: is not stored as its writer would have stored it ({told}); "
+        f"{path}: is not stored as its writer would have stored it ({reason}); "
         "copy it again, or report it if the software that wrote it still loads it",
     )
 

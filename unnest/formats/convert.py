@@ -17,7 +17,7 @@ from unnest.findings import Code, Finding
 from unnest.formats.base import ContainerName, Source, Target
 
 
-class Aim(NamedTuple):
+class TargetFormat(NamedTuple):
     """A container, and what goes into it."""
 
     container: ContainerName
@@ -37,7 +37,7 @@ class Aim(NamedTuple):
 
 
 #: What --to calls each container's own form.
-OWN: dict[ContainerName, Target] = {
+OWN_FORM: dict[ContainerName, Target] = {
     "h5": "h5", "keras": "keras", "weights_h5": "weights", "saved_model": "saved_model", "json": "json",
 }  # fmt: skip
 
@@ -57,16 +57,16 @@ def planned_model(plan: Plan) -> Stored:
     return plan.output.model
 
 
-def aim(source: Source, plan: Plan, to: Target | None) -> Aim:
+def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
-    goal = _aim(source, plan, to)
+    goal = _target_format(source, plan, to)
     if goal.output is not plan.output or plan.verdict == "parallel":
-        for whole in (goal.model, plan.complete):
-            _fed(source, whole)
+        for model in (goal.model, plan.complete):
+            _check_weights(source, model)
     return goal
 
 
-def _fed(source: Source, model: Stored | None) -> None:
+def _check_weights(source: Source, model: Stored | None) -> None:
     """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
     if model is None or model.architecture is None or not is_model(model.architecture) or not model.groups:
         return
@@ -79,21 +79,21 @@ def _fed(source: Source, model: Stored | None) -> None:
                 f"{source.path}: {group.name!r} would come without its weights, which are not in the file or not "
                 "found; please report it if they are",
             )
-        _check_whole(source, layer, group.tensors)
+        _check_complete(source, layer, group.tensors)
 
 
-def _check_whole(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
+def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
     """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
     if is_model(layer.stored):
         for name, inner in read(layer.stored).layers.items():
-            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-            _check_whole(source, inner, own)
+            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
+            _check_complete(source, inner, inner_tensors)
         return
-    told = expected(layer.config) if today(layer.class_name) in PLAIN else None
-    if told is not None and 0 < len(tensors) < told.total:
+    expected_weights = expected(layer.config) if today(layer.class_name) in PLAIN else None
+    if expected_weights is not None and 0 < len(tensors) < expected_weights.total:
         raise Refused(
             "weights-missing",
-            f"{source.path}: {layer.name!r} has {len(tensors)} of {told.total} weights; a weight is missing from the "
+            f"{source.path}: {layer.name!r} has {len(tensors)} of {expected_weights.total} weights; a weight is missing from the "
             "file: look for another copy",
         )
 
@@ -104,23 +104,23 @@ def _must_have(entry: JsonObject) -> bool:
     return any(_must_have(layer.stored) for layer in read(entry).layers.values())
 
 
-def _aim(source: Source, plan: Plan, to: Target | None) -> Aim:
+def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     name = source.container
     if name == "checkpoint":
         return _out_of_checkpoint(source, plan, to)
     assert plan.output is not None
     if source.reformed and to in (None, "json"):
-        return Aim("json", plan.output, ".json", reformed=to is not None)
-    if to is None or to == OWN[name]:
+        return TargetFormat("json", plan.output, ".json", reformed=to is not None)
+    if to is None or to == OWN_FORM[name]:
         is_cut = name == "saved_model" and plan.verdict == "parallel"
-        return Aim(name, GraphCut(plan.output.model) if is_cut else plan.output)
-    way = _as_json if to == "json" else WAYS.get((name, to))
-    if way is None:
+        return TargetFormat(name, GraphCut(plan.output.model) if is_cut else plan.output)
+    convert = _as_json if to == "json" else CONVERSIONS.get((name, to))
+    if convert is None:
         raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
-    goal = way(source, plan)
+    goal = convert(source, plan)
     if source.assets and goal.container != name:
-        left = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        goal = goal._replace(lost=(*goal.lost, left))
+        not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
+        goal = goal._replace(lost=(*goal.lost, not_held))
     return goal
 
 
@@ -130,7 +130,7 @@ def _with_model(output: Output | None, model: Stored) -> Output:
 
 
 @contextmanager
-def _of(source: Source) -> Iterator[None]:
+def _naming_file(source: Source) -> Iterator[None]:
     """What is refused of a model is refused of its file."""
     try:
         yield
@@ -151,23 +151,23 @@ def _check_no_doubt(plan: Plan) -> None:
         raise Refused(plan.doubt.code, plan.doubt.message)
 
 
-def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
+def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     if to is None and plan.verdict == "clean":
         assert plan.output is not None
-        return Aim("checkpoint", plan.output)
+        return TargetFormat("checkpoint", plan.output)
     _check_no_doubt(plan)
     if to == "h5":
-        full = _complete(source, plan)
-        _only_numpys(source, full)
-        return Aim("h5", Rewritten(full), ".h5", lost=_left_of_checkpoint(source, full))
+        complete = _complete(source, plan)
+        _check_dtypes(source, complete)
+        return TargetFormat("h5", Rewritten(complete), ".h5", lost=_left_of_checkpoint(source, complete))
     if to == "keras":
-        whole = _complete(source, plan)._replace(optimizer=None)
-        goal = _model_as_keras(source, plan, whole)
+        complete = _complete(source, plan)._replace(optimizer=None)
+        goal = _model_as_keras(source, plan, complete)
         return goal._replace(lost=_left_of_checkpoint(source, goal.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
-    _only_numpys(source, model)
+    _check_dtypes(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
             "needs-architecture",
@@ -175,52 +175,52 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> Aim:
         )
     lost = _left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
-        return Aim("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
-    return Aim("h5", Rewritten(model), ".weights.h5", lost=lost)
+        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
+    return TargetFormat("h5", Rewritten(model), ".weights.h5", lost=lost)
 
 
-def _laid_out(source: Source, whole: Stored) -> Stored:
+def _laid_out(source: Source, complete: Stored) -> Stored:
     """Weights as Keras 3 has them, which knows no others by their suffix; the architecture says where they go."""
     from unnest.formats.keras3.path_layout import lay_out
 
-    version = whole.keras_version or "3.x"
-    model = whole._replace(contents="weights", training=None, optimizer=None, keras_version=version)
-    with _of(source):
+    version = complete.keras_version or "3.x"
+    model = complete._replace(contents="weights", training=None, optimizer=None, keras_version=version)
+    with _naming_file(source):
         lay_out(model)  # whatever has no place is refused before anything is written
     return model
 
 
 def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
     """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
-    kept = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in model.optimizer or ()}
-    left = len(source.everything) - len(kept)
-    found = []
+    kept_refs = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in model.optimizer or ()}
+    left_over = len(source.tensors) - len(kept_refs)
+    findings = []
     if model.optimizer:
-        found.append(Code.NO_COMPILE())
-    elif left > 0:
+        findings.append(Code.NO_COMPILE())
+    elif left_over > 0:
         where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
-        found.append(Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left} tensors"))
-    return tuple(found)
+        findings.append(Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left_over} tensors"))
+    return tuple(findings)
 
 
-def _only_numpys(source: Source, model: Stored) -> None:
+def _check_dtypes(source: Source, model: Stored) -> None:
     """HDF5 as Keras writes it knows NumPy's types alone."""
     for tensor in [t for g in model.groups for t in g.tensors] + list(model.optimizer or ()):
         if tensor.dtype[:1] not in "<>|=":
             raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
 
 
-def _saved_model_as_h5(source: Source, plan: Plan) -> Aim:
+def _saved_model_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
-    return Aim("h5", Rewritten(model), ".h5")
+    return TargetFormat("h5", Rewritten(model), ".h5")
 
 
-def _saved_model_as_weights(source: Source, plan: Plan) -> Aim:
+def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
-    bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", Rewritten(bare), ".weights.h5", lost=left_out(model, bare))
+    weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
+    return TargetFormat("h5", Rewritten(weights), ".weights.h5", lost=left_out(model, weights))
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
@@ -228,7 +228,7 @@ def check_readable(source: Source, plan: Plan, model: Stored) -> None:
     if source.container == "saved_model":
         _check_saved_model(source, plan, model)
     _check_no_doubt(plan)
-    _only_numpys(source, model)
+    _check_dtypes(source, model)
 
 
 def _check_saved_model(source: Source, plan: Plan, model: Stored) -> None:
@@ -239,53 +239,53 @@ def _check_saved_model(source: Source, plan: Plan, model: Stored) -> None:
     _check_no_doubt(plan)
     if not any(g.tensors for g in model.groups) and plan.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
-    _only_numpys(source, model)
+    _check_dtypes(source, model)
 
 
-def _as_keras(source: Source, plan: Plan) -> Aim:
+def _as_keras(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     if source.container == "saved_model":
         _check_saved_model(source, plan, model)
     return _model_as_keras(source, plan, _complete(source, plan) if model.contents == "weights" else model)
 
 
-def _model_as_keras(source: Source, plan: Plan, model: Stored) -> Aim:
+def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: a .keras needs the graph of layers, which is not stored")
     from unnest.core.keras_facts.config_forms import as_zipped
     from unnest.formats.keras3.path_layout import lay_out
 
-    _only_numpys(source, model)
-    with _of(source):
+    _check_dtypes(source, model)
+    with _naming_file(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
-        apart = plan.complete is not None and "module" in model.architecture
-        full = model._replace(backend=None, optimizer=None) if apart else as_zipped(model)
-        output = _with_model(plan.output, full)
+        is_json_given = plan.complete is not None and "module" in model.architecture
+        zipped = model._replace(backend=None, optimizer=None) if is_json_given else as_zipped(model)
+        output = _with_model(plan.output, zipped)
         if isinstance(output, Rewritten):
-            lay_out(full)  # whatever has no place is refused before anything is written
-    return Aim("keras", output, ".keras", lost=left_out(model, full))
+            lay_out(zipped)  # whatever has no place is refused before anything is written
+    return TargetFormat("keras", output, ".keras", lost=left_out(model, zipped))
 
 
-def _path_keyed_as_h5(source: Source, plan: Plan) -> Aim:
+def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = _complete(source, plan) if source.container == "weights_h5" else planned_model(plan)
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
     from unnest.core.keras_facts.config_forms import as_h5
     from unnest.formats.keras3.path_layout import in_order
-    from unnest.formats.keras3.path_tree import called_by_place
+    from unnest.formats.keras3.path_tree import named_by_path
 
-    with _of(source):
-        full = as_h5(in_order(model))
-    full = full._replace(groups=called_by_place(full.groups))
-    if full.training is None:
-        full = full._replace(optimizer=None)
-    return Aim("h5", Rewritten(full), ".h5", lost=left_out(model, full))
+    with _naming_file(source):
+        as_stored = as_h5(in_order(model))
+    as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
+    if as_stored.training is None:
+        as_stored = as_stored._replace(optimizer=None)
+    return TargetFormat("h5", Rewritten(as_stored), ".h5", lost=left_out(model, as_stored))
 
 
-def _as_json(source: Source, plan: Plan) -> Aim:
+def _as_json(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     if source.container == "json":
-        return Aim("json", Rewritten(model))
+        return TargetFormat("json", Rewritten(model))
     if model.architecture is None:
         raise Refused(
             "no-architecture", f"{source.path}: holds weights and no architecture, so there is no JSON to write"
@@ -294,26 +294,28 @@ def _as_json(source: Source, plan: Plan) -> Aim:
     if "module" not in architecture:  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
-    bare = model._replace(contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None)
-    return Aim("json", Rewritten(bare), ".json", lost=left_out(model, bare))
+    as_json = model._replace(
+        contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
+    )
+    return TargetFormat("json", Rewritten(as_json), ".json", lost=left_out(model, as_json))
 
 
-def _no_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
+def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
     raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
 
 
-def _as_path_keyed(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
+def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
     model = planned_model(plan)
-    bare = model._replace(contents="weights", architecture=None, training=None)
-    return Aim("weights_h5", _with_model(plan.output, bare), ".weights.h5", lost=left_out(model, bare))
+    weights = model._replace(contents="weights", architecture=None, training=None)
+    return TargetFormat("weights_h5", _with_model(plan.output, weights), ".weights.h5", lost=left_out(model, weights))
 
 
-def _as_weights(source: Source, plan: Plan) -> Aim:  # noqa: ARG001 - all ways have one form
+def _as_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
     model = planned_model(plan)
     if model.contents == "weights":
-        return Aim("h5", Rewritten(model))
-    bare = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return Aim("h5", Rewritten(bare), None, lost=left_out(model, bare))
+        return TargetFormat("h5", Rewritten(model))
+    weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
+    return TargetFormat("h5", Rewritten(weights), None, lost=left_out(model, weights))
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
@@ -324,12 +326,12 @@ def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
         "the training settings": before.training is not None and after.training is None,
         "the optimizer state": before.optimizer is not None and after.optimizer is None,
     }
-    lost = [name for name, gone in parts.items() if gone]
-    return (Code.NOT_HELD(what=", ".join(lost)),) if lost else ()
+    missing = [name for name, is_gone in parts.items() if is_gone]
+    return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
 
 
-#: (the source's container, --to) -> the way there; all not listed are refused.
-WAYS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], Aim]] = {
+#: (the source's container, --to) -> the conversion; all that are not listed are refused.
+CONVERSIONS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], TargetFormat]] = {
     ("h5", "weights"): _as_weights,
     ("h5", "keras"): _as_keras,
     ("saved_model", "h5"): _saved_model_as_h5,

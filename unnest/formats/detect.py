@@ -118,7 +118,9 @@ def stored_size(path: str) -> int:
         return os.path.getsize(path)
     files: Iterable[str]
     if os.path.isdir(path):
-        files = itertools.islice((os.path.join(at, n) for at, _, names in os.walk(path) for n in names), MOST_FILES)
+        files = itertools.islice(
+            (os.path.join(parent, n) for parent, _, names in os.walk(path) for n in names), MOST_FILES
+        )
     else:
         folder, name = os.path.split(path)
         files = (os.path.join(folder, n) for n in _names_in(folder or ".") if n.startswith(name + "."))
@@ -147,9 +149,9 @@ def _is_path_keyed(path: str) -> bool:
     except (OSError, RuntimeError, ValueError):
         return False  # the container says what is wrong with it
     try:
-        named = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
+        has_name_lists = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
         layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 and 2.13
-        return not named and layers and b"model_weights" not in file  # noqa: TRY300
+        return not has_name_lists and layers and b"model_weights" not in file  # noqa: TRY300
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
     finally:
@@ -175,8 +177,8 @@ def open_container(path: str) -> Container:
 
 def container(name: ContainerName) -> Container:
     """The container of that name; it must be one of READERS."""
-    module, kind = READERS[name]
-    made: Container = getattr(import_module(module), kind)()
+    module, class_name = READERS[name]
+    made: Container = getattr(import_module(module), class_name)()
     return made
 
 

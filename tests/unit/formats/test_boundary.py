@@ -107,10 +107,10 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    for module, name in ((examine, "open_container"), (examine, "planned"), (carry_out, "aim")):
+    for module, name in ((examine, "open_container"), (examine, "planned"), (carry_out, "target_format")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, fails)
-            results = [unnest.fix(bad)] if name == "aim" else [unnest.inspect(bad), unnest.fix(bad)]
+            results = [unnest.fix(bad)] if name == "target_format" else [unnest.inspect(bad), unnest.fix(bad)]
         for result in results:
             assert result.error
             assert result.error.code in ("damaged", "too-deep", "memory", "write")

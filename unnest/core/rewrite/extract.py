@@ -21,6 +21,7 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
+from unnest.core.reach import reached
 from unnest.core.recognise.found import Found
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
@@ -107,20 +108,13 @@ def _removed(graph: Graph, wrapper: Found) -> set[CallId]:
         replaced = {**tower_output_of_merge, **sources_of_slices} if call_id in first else tower_output_of_merge
         return (replaced.get(ref, ref) for ref in graph.call(call_id).reads)
 
-    needed = _reached([tower_output_of_merge.get(ref, ref) for ref in graph.outputs], reads_after)
-    return _reached(graph.outputs, lambda call_id: graph.call(call_id).reads) - needed
+    needed = _calls_behind([tower_output_of_merge.get(ref, ref) for ref in graph.outputs], reads_after)
+    return _calls_behind(graph.outputs, lambda call_id: graph.call(call_id).reads) - needed
 
 
-def _reached(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
-    """The calls that some tensors are made by."""
-    reached: set[CallId] = set()
-    pending = [ref.call for ref in tensors]
-    while pending:
-        call_id = pending.pop()
-        if call_id not in reached:
-            reached.add(call_id)
-            pending += [ref.call for ref in reads(call_id)]
-    return reached
+def _calls_behind(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
+    """The calls that some tensors are made by, all the way back."""
+    return reached((ref.call for ref in tensors), lambda call_id: [ref.call for ref in reads(call_id)])
 
 
 class _TemplateTensor(NamedTuple):

@@ -48,12 +48,12 @@ def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | No
         return _names(attributes[name], name, place)
     if f"{name}0" not in attributes:
         return None
-    found: list[str] = []
+    joined: list[str] = []
     chunk = 0
     while (key := f"{name}{chunk}") in attributes:
-        found.extend(_names(attributes[key], key, place))
+        joined.extend(_names(attributes[key], key, place))
         chunk += 1
-    return tuple(found)
+    return tuple(joined)
 
 
 def style(attributes: Attributes, name: str) -> Style:
@@ -73,15 +73,15 @@ def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style)
     if not values:
         group.attrs[name] = np.empty(0)
         return
-    fixed = np.array([v.encode() for v in values])
-    if fixed.nbytes <= HEADER_LIMIT and (how is None or len(values) * REFERENCE <= HEADER_LIMIT):
+    fixed_length = np.array([v.encode() for v in values])
+    if fixed_length.nbytes <= HEADER_LIMIT and (how is None or len(values) * REFERENCE <= HEADER_LIMIT):
         # As bytes: h5py 3 marks what is not ASCII as if it were.
-        group.attrs.create(name, fixed if how is None else [v.encode() for v in values], dtype=how)
+        group.attrs.create(name, fixed_length if how is None else [v.encode() for v in values], dtype=how)
         return
-    pieces = 2
-    while any(chunk.nbytes > HEADER_LIMIT for chunk in np.array_split(fixed, pieces)):
-        pieces += 1
-    for i, chunk in enumerate(np.array_split(fixed, pieces)):
+    chunks = 2
+    while any(chunk.nbytes > HEADER_LIMIT for chunk in np.array_split(fixed_length, chunks)):
+        chunks += 1
+    for i, chunk in enumerate(np.array_split(fixed_length, chunks)):
         group.attrs.create(f"{name}{i}", chunk)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import IO
+from io import FileIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from h5py import h5d, h5i, h5s
@@ -18,6 +19,9 @@ from unnest.errors import Unreadable
 from unnest.formats.base import BLOCK, Progress
 from unnest.formats.boundary import oneline
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 #: Bytes of a slab that is made of whole chunks.
 ALIGNED = 16 * BLOCK
 
@@ -26,14 +30,13 @@ class Comparer:
     """Two files side by side; tells whether a dataset of one equals a dataset of the other."""
 
     def __init__(self, left: str, right: str, progress: Progress) -> None:
-        self._stack = ExitStack()
-        self._files: list[IO[bytes]] = []
-        for path in (left, right):
-            self._files.append(self._stack.enter_context(open(path, "rb", buffering=0)))  # noqa: SIM115
+        with ExitStack() as stack:
+            self._files = [stack.enter_context(open(path, "rb", buffering=0)) for path in (left, right)]
+            self._stack = stack.pop_all()
         self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
         self._progress = progress
 
-    def __enter__(self) -> Comparer:  # noqa: PYI034 - Self came with Python 3.11
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,30 +56,30 @@ class Comparer:
 
     def same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
         """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
-        rest: int = right.get_storage_size()
+        bytes_left: int = right.get_storage_size()
         offset = right.get_offset() or 0
         file = self._files[1]
         for block in blocks:
             file.seek(offset)
-            if len(block) > rest or _read_exactly(file, len(block)) != block:
+            if len(block) > bytes_left or _read_exactly(file, len(block)) != block:
                 return False
-            offset, rest = offset + len(block), rest - len(block)
+            offset, bytes_left = offset + len(block), bytes_left - len(block)
             self._progress(len(block))
-        return rest == 0
+        return bytes_left == 0
 
     def _same_chunks(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
         if left.get_num_chunks() != right.get_num_chunks():
             return False
 
-        def differs(chunk: h5d.StoreInfo) -> bool | None:
-            there = right.get_chunk_info_by_coord(chunk.chunk_offset)
-            alike = (chunk.size, chunk.filter_mask) == (there.size, there.filter_mask) and self._same_range(
-                chunk.byte_offset, there.byte_offset, chunk.size
+        def ends_iteration(chunk: h5d.StoreInfo) -> bool | None:
+            other = right.get_chunk_info_by_coord(chunk.chunk_offset)
+            is_same = (chunk.size, chunk.filter_mask) == (other.size, other.filter_mask) and self._same_range(
+                chunk.byte_offset, other.byte_offset, chunk.size
             )
-            return None if alike else True  # anything but None ends the iteration and is its result
+            return None if is_same else True  # anything but None ends the iteration and is its result
 
-        found: bool | None = left.chunk_iter(differs)
-        return found is None
+        difference: bool | None = left.chunk_iter(ends_iteration)
+        return difference is None
 
     def _same_range(self, left: int, right: int, size: int) -> bool:
         for file, offset in zip(self._files, (left, right), strict=True):
@@ -97,19 +100,19 @@ class Comparer:
 
 def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
     """Whether two runs of blocks are the same bytes, however they are cut."""
-    others, rest = iter(right), b""
+    right_blocks, unread = iter(right), b""
     for block in left:
-        at = 0
-        while at < len(block):
-            if not rest:
-                rest = next(others, b"")
-                if not rest:
+        offset = 0
+        while offset < len(block):
+            if not unread:
+                unread = next(right_blocks, b"")
+                if not unread:
                     return False
-            size = min(len(rest), len(block) - at)
-            if rest[:size] != block[at : at + size]:
+            size = min(len(unread), len(block) - offset)
+            if unread[:size] != block[offset : offset + size]:
                 return False
-            at, rest = at + size, rest[size:]
-    return not rest and not any(others)
+            offset, unread = offset + size, unread[size:]
+    return not unread and not any(right_blocks)
 
 
 def slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
@@ -145,9 +148,9 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
         return
     axis, step = _cut(shape, dtype.itemsize, chunk)
     space = dataset.get_space()
-    for before in np.ndindex(shape[:axis]):
+    for leading in np.ndindex(shape[:axis]):
         for start in range(0, shape[axis], step):
-            begin = (*before, start) + (0,) * (len(shape) - axis - 1)
+            begin = (*leading, start) + (0,) * (len(shape) - axis - 1)
             count = (1,) * axis + (min(step, shape[axis] - start), *shape[axis + 1 :])
             spend_bytes(dtype.itemsize * _decoded(begin, count, chunk))
             space.select_hyperslab(begin, count)
@@ -161,12 +164,12 @@ def _cut(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -
 
     Whole chunks where they fit, so that each is decoded once.
     """
-    axis, row = 0, itemsize * math.prod(shape[1:])
-    while row > BLOCK:
+    axis, row_bytes = 0, itemsize * math.prod(shape[1:])
+    while row_bytes > BLOCK:
         axis += 1
-        row //= shape[axis]
-    step = max(1, BLOCK // row)
-    if chunk is not None and chunk[axis] * row <= ALIGNED:
+        row_bytes //= shape[axis]
+    step = max(1, BLOCK // row_bytes)
+    if chunk is not None and chunk[axis] * row_bytes <= ALIGNED:
         step = max(step // chunk[axis], 1) * chunk[axis]
     return axis, step
 
@@ -179,16 +182,16 @@ def _decoded(begin: tuple[int, ...], count: tuple[int, ...], chunk: tuple[int, .
     return math.prod(touched) * math.prod(chunk)
 
 
-def _fill(file: IO[bytes], buffer: bytearray) -> bool:
+def _fill(file: FileIO, buffer: bytearray) -> bool:
     view, filled = memoryview(buffer), 0
     while filled < len(buffer):
-        n = file.readinto(view[filled:])  # type: ignore[attr-defined]
+        n = file.readinto(view[filled:])
         if not n:
             return False
         filled += n
     return True
 
 
-def _read_exactly(file: IO[bytes], size: int) -> bytes:
+def _read_exactly(file: FileIO, size: int) -> bytes:
     buffer = bytearray(size)
     return bytes(buffer) if _fill(file, buffer) else b""

@@ -16,10 +16,10 @@ from unnest.files.system import write_all
 from unnest.formats.base import Progress, Source
 from unnest.formats.boundary import blames_system, oneline
 from unnest.formats.evaluate import blocks_of
-from unnest.formats.hdf5.guarded_file import Door, encoded, short
+from unnest.formats.hdf5.guarded_file import GuardedFile, encoded, short
 
 
-class _Noting:
+class _ErrorKeepingFile:
     """An unbuffered file for HDF5 to write to, which keeps the first error of the disk.
 
     HDF5 goes on, and has the file truncated and flushed, with that error still raised; what Python makes of this is
@@ -49,9 +49,9 @@ def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
 
     Raises OSError where the disk does not take them.
     """
-    noting = _Noting(file)
+    raw_file = _ErrorKeepingFile(file)
     try:
-        hdf5 = h5py.File(noting, "w", libver="earliest")
+        hdf5 = h5py.File(raw_file, "w", libver="earliest")
         try:
             yield hdf5
         finally:
@@ -61,24 +61,24 @@ def new_hdf5(file: IO[bytes]) -> Iterator[h5py.File]:
                 hdf5.close()  # the signal came before it was closed, and `file` goes next
                 raise
     except Exception as e:
-        if noting.error is not None:
-            raise noting.error from e
+        if raw_file.error is not None:
+            raise raw_file.error from e
         raise
 
 
-def copy_dataset(door: Door, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID) -> None:
+def copy_dataset(hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, links: h5p.PropLCID) -> None:
     """A dataset of the input as it is stored, under its name in a group of the output.
 
     Raises Unreadable where the input is to blame, OSError or RuntimeError where the system is.
     """
-    door.check_copy(path)
+    hdf5.check_copy(path)
     try:
-        h5o.copy(door.id, b"/" + encoded(path), group, encoded(name), lcpl=links)
+        h5o.copy(hdf5.id, b"/" + encoded(path), group, encoded(name), lcpl=links)
     except (OSError, RuntimeError, ValueError, KeyError) as e:
         if blames_system(e):
             raise
         raise Unreadable(
-            "cannot-read", f"{door.path}: /{short(path)} cannot be read ({oneline(e)}); restore the file from a copy"
+            "cannot-read", f"{hdf5.path}: /{short(path)} cannot be read ({oneline(e)}); restore the file from a copy"
         ) from e
 
 
@@ -86,7 +86,7 @@ class Transfer:
     """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last."""
 
     def __init__(self, source: Source, progress: Progress) -> None:
-        self.source, self.door, self.progress = source, source.door, progress
+        self.source, self.hdf5, self.progress = source, source.hdf5, progress
         #: (where the bytes go, tensor), for when the file is closed.
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)
@@ -94,21 +94,21 @@ class Transfer:
 
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
-        if self.door is not None and tensor.recipe is None:
-            copy_dataset(self.door, tensor.ref, group.id, name, self.links)
-            self.progress(self.door.datasets[tensor.ref].stored)
+        if self.hdf5 is not None and tensor.recipe is None:
+            copy_dataset(self.hdf5, tensor.ref, group.id, name, self.links)
+            self.progress(self.hdf5.datasets[tensor.ref].stored)
         else:
             self._reserve(group, name, tensor)
 
     def _reserve(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """A contiguous dataset whose bytes come later, written straight to their place in the file."""
-        how = h5p.create(h5p.DATASET_CREATE)
-        how.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-        how.set_fill_time(h5d.FILL_TIME_NEVER)
-        how.set_obj_track_times(False)
+        properties = h5p.create(h5p.DATASET_CREATE)
+        properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+        properties.set_fill_time(h5d.FILL_TIME_NEVER)
+        properties.set_obj_track_times(False)
         kind = h5t.py_create(np.dtype(tensor.dtype), logical=True)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
-        dataset = h5d.create(group.id, encoded(name), kind, space, how, lcpl=self.links)
+        dataset = h5d.create(group.id, encoded(name), kind, space, properties, lcpl=self.links)
         if tensor.size:
             self.pending.append((dataset.get_offset(), tensor))
 

@@ -1,20 +1,21 @@
-"""The one door through which HDF5 files are opened, with its guards.
+"""The one way in which HDF5 files are opened, with its guards.
 
 HDF5 is a file system inside a file: links can point into other files, datasets can keep
 their bytes elsewhere or in other datasets, groups can contain themselves, and a header may
 declare terabytes that are not there. Keras writes none of that: a plain tree of groups and
-datasets. So the door walks the whole tree once, refuses the file where it is anything else,
-and hands out an index of what it saw. Nothing is looked up by path in HDF5 afterwards, and
-no tensor is read.
+datasets. So the whole tree is walked once, and the file refused where it is anything else.
+What was met is an index; nothing is looked up by path in HDF5 afterwards, and no tensor is
+read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
@@ -23,6 +24,9 @@ from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
+
+#: What HDF5 is read from where it is part of another file.
+Readable: TypeAlias = "IO[bytes] | io.RawIOBase"
 
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.
@@ -56,7 +60,10 @@ REFERENCE = 16
 
 
 class Node(NamedTuple):
-    """A dataset of the tree: what it declares and where its bytes are."""
+    """A dataset of the tree: path, shape, dtype (NumPy's `.str`, NOT_PLAIN for what is no number), and its storage.
+
+    `layout` is HDF5's (h5d.CONTIGUOUS, CHUNKED, COMPACT), `stored` the bytes that it takes in the file.
+    """
 
     path: str
     shape: tuple[int, ...]
@@ -66,10 +73,10 @@ class Node(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute that has been opened and not read. `of` is the path of the group that it belongs to."""
+    """An attribute that has been opened and not read. `owner` is the path of the group that it belongs to."""
 
-    door: Door
-    of: str
+    hdf5: GuardedFile
+    owner: str
     name: str
     id: h5a.AttrID
 
@@ -93,17 +100,20 @@ class Attribute(NamedTuple):
         count = math.prod(shape)
         fits(count * max(dtype.itemsize, REFERENCE))
         if dtype.kind == "O" and count:
-            self.door.check_references(self, dtype, count)
+            self.hdf5.check_references(self, dtype, count)
         value = np.empty(shape, dtype=dtype)
         if count:
             self.id.read(value)
         return value
 
 
-class Door:
-    """An HDF5 file whose tree has been walked and found plain."""
+class GuardedFile:
+    """An HDF5 file whose tree has been walked and found plain. Raises Unreadable where it is not, or OverBudget.
 
-    def __init__(self, path: str, window: IO[bytes] | None = None, size: int = 0) -> None:
+    `groups` are the paths of its groups, the root the empty one; `datasets` its datasets by path; `id` is h5py's.
+    """
+
+    def __init__(self, path: str, window: Readable | None = None, size: int = 0) -> None:
         """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
         self._window = window
@@ -146,9 +156,9 @@ class Door:
         dataset makes a small file that unpacks to a large one.
         """
         root = h5g.open(self.id, b"/")
-        seen = {h5o.get_info(root).addr}
+        addresses = {h5o.get_info(root).addr}
         pending = [("", 0, root)]
-        total = 0
+        tensor_bytes = 0
         while pending:
             prefix, depth, group = pending.pop()
             for name, kind, address in _links(group):
@@ -157,9 +167,9 @@ class Door:
                 hold(BYTES_A_LINK + len(path))
                 if kind != h5l.TYPE_HARD:
                     raise self._refuse("link", "a soft or external link", path)
-                if address in seen:
+                if address in addresses:
                     raise self._refuse("shared-object", "a second name for a group or dataset", path)
-                seen.add(address)
+                addresses.add(address)
                 child = h5o.open(group, name)
                 if isinstance(child, h5g.GroupID):
                     if depth >= MAX_DEPTH:
@@ -168,21 +178,21 @@ class Door:
                     pending.append((path + "/", depth + 1, child))
                 elif isinstance(child, h5d.DatasetID):
                     node = self._dataset(path, child)
-                    total += node.stored
+                    tensor_bytes += node.stored
                     self.datasets[path] = node
                 else:
                     self.others.append(path)
-        if total > self.size:
+        if tensor_bytes > self.size:
             raise self._refuse(
-                "absurd-size", f"{total} bytes of tensors in {self.size} bytes of file, the same bytes", ""
+                "absurd-size", f"{tensor_bytes} bytes of tensors in {self.size} bytes of file, the same bytes", ""
             )
 
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> Node:
-        created = dataset.get_create_plist()
-        layout = created.get_layout()
+        properties = dataset.get_create_plist()
+        layout = properties.get_layout()
         if layout == h5d.VIRTUAL:
             raise self._refuse("virtual-dataset", "a virtual dataset", path)
-        if created.get_external_count():
+        if properties.get_external_count():
             raise self._refuse("external-storage", "a dataset stored in another file", path)
         space = dataset.get_space()
         if space.get_simple_extent_type() == h5s.NULL:
@@ -201,11 +211,11 @@ class Door:
         return Node(path, shape, dtype.str if dtype.kind in PLAIN_KINDS else NOT_PLAIN, layout, stored)
 
     def dataset(self, path: str) -> h5d.DatasetID:
-        """A dataset of the index."""
+        """A dataset of the index, opened."""
         return h5d.open(self.id, encoded(path))
 
     def group(self, path: str) -> h5g.GroupID:
-        """A group of the index; the root is the empty path."""
+        """A group of the index, opened; the root is the empty path."""
         return h5g.open(self.id, b"/" + encoded(path))
 
     def attributes(self, path: str) -> dict[str, Attribute]:
@@ -248,12 +258,12 @@ class Door:
         if dtype.kind != "O":
             raise Unsafe("has a type that Keras does not write")
         if self._heaps is None:
-            created = self.id.get_create_plist()
-            if created.get_sizes() != (WORD, WORD):
+            properties = self.id.get_create_plist()
+            if properties.get_sizes() != (WORD, WORD):
                 raise Unsafe("is stored with addresses of an unusual size")
-            base = created.get_userblock()
+            base = properties.get_userblock()
             self._heaps = Heaps(self._reader(base), self.size - base)
-        header = h5o.get_info(self.id, b"/" + encoded(attribute.of)).addr
+        header = h5o.get_info(self.id, b"/" + encoded(attribute.owner)).addr
         self._heaps.check(header, encoded(attribute.name), count)
 
     def _reader(self, base: int) -> Read:
@@ -272,7 +282,7 @@ class Door:
         return read
 
 
-def _open(path: str, window: IO[bytes] | None) -> h5f.FileID:
+def _open(path: str, window: Readable | None) -> h5f.FileID:
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fclose_degree(h5f.CLOSE_STRONG)
     access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)
@@ -320,13 +330,13 @@ def _text(name: bytes) -> str:
 
 def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
     """(name, link type, address of the object) of every link in a group."""
-    found: list[tuple[bytes, int, int]] = []
+    links: list[tuple[bytes, int, int]] = []
 
-    def take(name: bytes, info: Any) -> None:  # noqa: ANN401
-        found.append((name, info.type, info.u))
+    def collect(name: bytes, info: Any) -> None:  # noqa: ANN401 - h5py has no types
+        links.append((name, info.type, info.u))
 
-    group.links.iterate(take, info=True)
-    return found
+    group.links.iterate(collect, info=True)
+    return links
 
 
-__all__ = ["NOT_PLAIN", "Attribute", "Door", "encoded", "oneline", "short"]
+__all__ = ["NOT_PLAIN", "Attribute", "GuardedFile", "encoded", "oneline", "short"]

@@ -21,16 +21,16 @@ from unnest.budget import fits, hold, spend
 #: (offset from the start of the HDF5 file, count) -> the bytes there, fewer at the end.
 Read = Callable[[int, int], bytes]
 
-HEADER, CHUNK, HEAP = b"OHDR", b"OCHK", b"GCOL"
+HEADER, HEAP = b"OHDR", b"GCOL"
 ATTRIBUTE, CONTINUATION = 0x0C, 0x10
 #: Bytes of a reference: length (4), address (8), index (4); of an address or length elsewhere.
 REFERENCE, WORD = 16, 8
+#: The version of an attribute message that brought a byte for the encoding of its name.
+WITH_ENCODING = 3
 #: Bytes before an object's content in a heap.
 OBJECT_HEAD = 16
 #: A message of type and flags that says: the content is elsewhere.
 SHARED = 0x02
-#: What undefined addresses are spelled as.
-NOWHERE = (1 << 64) - 1
 #: Python's own bytes around each text.
 OBJECT = 64
 
@@ -85,26 +85,26 @@ class Heaps:
 
     def _walked(self, address: int) -> dict[int, int]:
         """Size by index. A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content."""
-        head = self.read(address, 16) if address < self.size else b""
-        if head[:4] != HEAP or head[4] != 1:
+        start = self.read(address, 16) if address < self.size else b""
+        if start[:4] != HEAP or start[4] != 1:
             raise Unsafe("refers to a heap that is not there")
-        (total,) = unpack_from("<Q", head, 8)
+        (total,) = unpack_from("<Q", start, 8)
         if total > self.size - address:
             raise Unsafe("refers to a heap that is cut short")
         hold(total)
         data = self.read(address, total)
         sizes: dict[int, int] = {}
-        at = 16
-        while at + 16 <= len(data):
+        offset = 16
+        while offset + 16 <= len(data):
             spend()
-            index, _, _, size = unpack_from("<HHIQ", data, at)
+            index, _, _, size = unpack_from("<HHIQ", data, offset)
             # What is free has the number 0, and a size that counts its head; the library goes on behind it.
             step = size if index == 0 else OBJECT_HEAD + (size + 7) // 8 * 8
-            if not OBJECT_HEAD <= step <= total - at or index in sizes:
+            if not OBJECT_HEAD <= step <= total - offset or index in sizes:
                 raise Unsafe("refers to a broken heap")
             if index:
                 sizes[index] = size
-            at += step
+            offset += step
         return sizes
 
 
@@ -113,9 +113,9 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
     start = read(header, 64)
     if start[:4] == HEADER:
         flags = start[5]
-        at = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
-        wide = 1 << (flags & 3)
-        first = (header + at + wide, int.from_bytes(start[at : at + wide], "little"))
+        offset = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+        size_bytes = 1 << (flags & 3)
+        first = (header + offset + size_bytes, int.from_bytes(start[offset : offset + size_bytes], "little"))
         yield from _messages(read, first, size, extra=2 if flags & 4 else 0, modern=True)
     elif start[:1] == b"\1":
         (length,) = unpack_from("<I", start, 8)
@@ -126,43 +126,43 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
 
 def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool) -> Iterator[bytes]:
     """Version 1: type (2), size (2), flags (1), 3 zeros; 2: type (1), size (2), flags (1), `extra`."""
-    pending, met = [first], {first[0]}
-    head = 4 + extra if modern else 8
+    pending, visited = [first], {first[0]}
+    head_size = 4 + extra if modern else 8
     while pending:
         offset, length = pending.pop()
         if length > size:
             raise Unsafe("belongs to an object whose header is broken")
         data = read(offset, length)
-        at = 0
-        while at + head <= len(data):
+        position = 0
+        while position + head_size <= len(data):
             spend()
             if modern:
-                kind, count, flags = unpack_from("<BHB", data, at)
+                kind, count, flags = unpack_from("<BHB", data, position)
             else:
-                kind, count, flags = unpack_from("<HHB", data, at)
-            content = data[at + head : at + head + count]
-            at += head + count
+                kind, count, flags = unpack_from("<HHB", data, position)
+            content = data[position + head_size : position + head_size + count]
+            position += head_size + count
             if kind == ATTRIBUTE and not flags & SHARED:
                 yield content
             elif kind == CONTINUATION:
-                where, many = unpack_from("<QQ", content)
-                if where in met:
+                next_offset, next_length = unpack_from("<QQ", content)
+                if next_offset in visited:
                     raise Unsafe("belongs to an object whose header is broken")
-                met.add(where)
+                visited.add(next_offset)
                 # A continuation of version 2 has a magic number before its messages, and a checksum behind.
-                pending.append((where + 4, many - 8) if modern else (where, many))
+                pending.append((next_offset + 4, next_length - 8) if modern else (next_offset, next_length))
 
 
 def _data_of(content: bytes, name: bytes) -> bytes | None:
     """What an attribute message holds, behind name, type and shape, which version 1 pads; None for another name."""
     version = content[0]
-    if version not in (1, 2, 3):
+    if version not in (1, 2, WITH_ENCODING):
         raise Unsafe("is stored in an unknown way")
     sizes = unpack_from("<HHH", content, 2)
-    at = 8 if version < 3 else 9  # noqa: PLR2004 - the version that brought the names' encoding
-    called = content[at : at + sizes[0]].split(b"\0", 1)[0]
-    padded = [(s + 7) // 8 * 8 if version == 1 else s for s in sizes]
-    return content[at + sum(padded) :] if called == name else None
+    names_start = 9 if version == WITH_ENCODING else 8
+    stored_name = content[names_start : names_start + sizes[0]].split(b"\0", 1)[0]
+    padded_sizes = [(s + 7) // 8 * 8 if version == 1 else s for s in sizes]
+    return content[names_start + sum(padded_sizes) :] if stored_name == name else None
 
 
 __all__ = ["WORD", "Heaps", "Unsafe"]

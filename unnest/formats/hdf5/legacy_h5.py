@@ -26,10 +26,10 @@ from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source, same_model
 from unnest.formats.boundary import oneline
-from unnest.formats.hdf5 import attributes as at
+from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
-from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door, short
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile, short
 from unnest.formats.json_text import dump, parse_object
 from unnest.formats.spelling import H5Spelling
 
@@ -46,15 +46,15 @@ class H5Source(Source):
     """A Keras HDF5 file, its tree walked and its tensors untouched."""
 
     container: ClassVar = "h5"
-    door: Door
+    hdf5: GuardedFile
 
     def __init__(self, path: str) -> None:
-        self.door = Door(path)
+        self.hdf5 = GuardedFile(path)
         try:
-            self.root = MODEL if MODEL in self.door.groups else ""
-            stored, findings = _Reader(self.door, self.root).read()
+            self.root = MODEL if MODEL in self.hdf5.groups else ""
+            stored, findings = _Reader(self.hdf5, self.root).read()
         except BaseException:
-            self.door.close()
+            self.hdf5.close()
             raise
         super().__init__(path, stored, findings)
 
@@ -65,48 +65,49 @@ class H5Source(Source):
     def h5_spelling(self) -> H5Spelling:
         """As it was read; an empty list of weights does not tell how the others are stored."""
 
-        def names_in(group: str) -> at.Style:
-            return at.style(self.door.attributes(group), "weight_names")
+        def names_style(group: str) -> h5_attributes.Style:
+            return h5_attributes.style(self.hdf5.attributes(group), "weight_names")
 
-        weighted = next((g.name for g in self.stored.groups if g.tensors), None)
+        with_weights = next((g.name for g in self.stored.groups if g.tensors), None)
         return H5Spelling(
-            self.door.attributes(""),
-            self.door.attributes(self.root),
-            None if weighted is None else names_in(self._place(weighted)),
-            names_in(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
-            self._place(TOP_LEVEL) in self.door.groups,
+            self.hdf5.attributes(""),
+            self.hdf5.attributes(self.root),
+            None if with_weights is None else names_style(self._place(with_weights)),
+            names_style(OPTIMIZER) if OPTIMIZER in self.hdf5.groups else None,
+            self._place(TOP_LEVEL) in self.hdf5.groups,
         )
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, decoded where they are compressed."""
-        for slab in slabs(self.door.dataset(tensor.ref)):
+        for slab in slabs(self.hdf5.dataset(tensor.ref)):
             for start in range(0, len(slab), BLOCK):
                 yield slab[start : start + BLOCK]
 
     def close(self) -> None:
         """Close the file."""
-        self.door.close()
+        self.hdf5.close()
 
 
 class _Reader:
-    """From the door's index to a stored model."""
+    """From the index of an HDF5 file to a stored model."""
 
-    def __init__(self, door: Door, root: str) -> None:
-        self.door, self.root = door, root
-        self.taken: set[str] = set()
+    def __init__(self, hdf5: GuardedFile, root: str) -> None:
+        self.hdf5, self.root = hdf5, root
+        #: The paths of the datasets that are some layer's weights, or optimizer state.
+        self.tensor_paths: set[str] = set()
 
     def read(self) -> tuple[Stored, tuple[Finding, ...]]:
-        top = self.door.attributes("")
+        top = self.hdf5.attributes("")
         architecture = self._json(top, "model_config")
-        layers = self.door.attributes(self.root) if self.root else top
-        names = at.names(layers, "layer_names", self._place(self.root))
+        layers = self.hdf5.attributes(self.root) if self.root else top
+        names = h5_attributes.names(layers, "layer_names", self._place(self.root))
         if names is None:
             raise self._no_weights(architecture is not None, top)
         training = self._json(top, "training_config")
-        if architecture is None and (training is not None or OPTIMIZER in self.door.groups):
+        if architecture is None and (training is not None or OPTIMIZER in self.hdf5.groups):
             raise Unreadable(
                 "damaged",
-                f"{self.door.path}: holds what only a whole model has, but no model_config; "
+                f"{self.hdf5.path}: holds what only a whole model has, but no model_config; "
                 "the file is damaged: restore it from a copy",
             )
         groups = tuple(self._layer(name) for name in self._unique(names, self.root))
@@ -115,7 +116,7 @@ class _Reader:
             architecture=architecture,
             training=training,
             groups=groups,
-            optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.door.groups else None,
+            optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.hdf5.groups else None,
             keras_version=self._version("keras_version", top, layers),
             backend=self._version("backend", top, layers),
             is_ours=architecture is None and MARK in top,
@@ -123,25 +124,25 @@ class _Reader:
         return stored, self._left_behind({"": top, self.root: layers})
 
     def _place(self, path: str) -> str:
-        return f"{self.door.path}: /{short(path)}"
+        return f"{self.hdf5.path}: /{short(path)}"
 
-    def _version(self, name: str, top: at.Attributes, layers: at.Attributes) -> str | None:
-        return at.text(top if name in top else layers, name, self._place(""))
+    def _version(self, name: str, top: h5_attributes.Attributes, layers: h5_attributes.Attributes) -> str | None:
+        return h5_attributes.text(top if name in top else layers, name, self._place(""))
 
-    def _json(self, top: at.Attributes, name: str) -> JsonObject | None:
-        text = at.text(top, name, self._place(""))
-        return None if text is None else parse_object(text, f"{self.door.path}: {name}")
+    def _json(self, top: h5_attributes.Attributes, name: str) -> JsonObject | None:
+        text = h5_attributes.text(top, name, self._place(""))
+        return None if text is None else parse_object(text, f"{self.hdf5.path}: {name}")
 
     def _layer(self, name: str) -> Group:
         path = f"{self.root}/{name}" if self.root else name
-        if path not in self.door.groups:
+        if path not in self.hdf5.groups:
             raise Unreadable(
                 "missing-layer", f"{self._place(path)} is listed in layer_names but not there; the file is damaged"
             )
         return Group(name, self._tensors(path))
 
     def _tensors(self, path: str) -> tuple[Tensor, ...]:
-        names = at.names(self.door.attributes(path), "weight_names", self._place(path))
+        names = h5_attributes.names(self.hdf5.attributes(path), "weight_names", self._place(path))
         if names is None:
             raise Unreadable(
                 "bad-attribute", f"{self._place(path)} has no weight_names; the file is damaged or not Keras's"
@@ -149,8 +150,8 @@ class _Reader:
         return tuple(self._tensor(path, name) for name in self._unique(names, path))
 
     def _tensor(self, group: str, name: str) -> Tensor:
-        # A lookup in the door's index: a name can lead out of its group only if it is no name at all.
-        node = self.door.datasets.get(f"{group}/{name}")
+        # A lookup in the index: a name can lead out of its group only if it is no name at all.
+        node = self.hdf5.datasets.get(f"{group}/{name}")
         if node is None:
             raise Unreadable(
                 "missing-weight",
@@ -160,21 +161,25 @@ class _Reader:
             raise Unreadable(
                 "not-a-tensor", f"{self._place(node.path)} is not an array of numbers; do not trust this file"
             )
-        self.taken.add(node.path)
+        self.tensor_paths.add(node.path)
         return Tensor(name, node.shape, node.dtype, node.path)
 
     def _unique(self, names: tuple[str, ...], path: str) -> tuple[str, ...]:
-        seen: set[str] = set()
-        twice = next((n for n in names if n in seen or seen.add(n)), None)  # type: ignore[func-returns-value]
-        if twice is not None:
-            raise Unreadable("duplicate-name", f"{self._place(path)} lists {short(twice)!r} twice; the file is damaged")
+        """The names. Raises Unreadable where one is listed twice."""
+        listed_names: set[str] = set()
+        for name in names:
+            if name in listed_names:
+                raise Unreadable(
+                    "duplicate-name", f"{self._place(path)} lists {short(name)!r} twice; the file is damaged"
+                )
+            listed_names.add(name)
         return names
 
-    def _no_weights(self, has_architecture: bool, top: at.Attributes) -> Unreadable:
-        path = self.door.path
+    def _no_weights(self, has_architecture: bool, top: h5_attributes.Attributes) -> Unreadable:
+        path = self.hdf5.path
         if has_architecture:
             return Unreadable("no-weights", f"{path}: holds an architecture but no layer_names; the file is damaged")
-        if "layers" in self.door.groups or "_layer_checkpoint_dependencies" in self.door.groups:
+        if "layers" in self.hdf5.groups or "_layer_checkpoint_dependencies" in self.hdf5.groups:
             return Unreadable(
                 "not-supported-yet", f"{path}: is a path-keyed .weights.h5, which this version cannot read yet"
             )
@@ -186,12 +191,14 @@ class _Reader:
             )
         return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
 
-    def _left_behind(self, attributes: Mapping[str, at.Attributes]) -> tuple[Finding, ...]:
+    def _left_behind(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
         """Whatever the file holds that no model accounts for: it will not be in the output."""
-        extra = [p for p in self.door.datasets if p not in self.taken] + self.door.others
-        for path, found in attributes.items():
-            extra += [f"{path}@{n}" for n in found if not KNOWN.fullmatch(n) and not at.can_copy(found, n)]
-        return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in extra))),) if extra else ()
+        not_carried = [p for p in self.hdf5.datasets if p not in self.tensor_paths] + self.hdf5.others
+        for path, of_group in attributes.items():
+            not_carried += [
+                f"{path}@{n}" for n in of_group if not KNOWN.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
+            ]
+        return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in not_carried))),) if not_carried else ()
 
 
 class H5Container(Container):
@@ -219,29 +226,26 @@ class H5Container(Container):
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Structure by equality, tensors by their stored bytes."""
         model = output.model
-        with self.open(path) as found:
-            same_model(model, found.stored, path)
-            door = source.door if source.door is not None and source.door.is_file else None
+        with self.open(path) as written:
+            same_model(model, written.stored, path)
+            source_hdf5 = source.hdf5 if source.hdf5 is not None and source.hdf5.is_file else None
             # Tensors of other containers come as blocks: their source is no one file to open.
-            with Comparer(path if door is None else door.path, path, progress) as comparer:
-                for meant, read in zip(_tensors(model), _tensors(found.stored), strict=True):
-                    dataset = found.door.dataset(read.ref)
-                    if door is not None:
-                        alike = comparer.same(door.dataset(meant.ref), dataset)
+            with Comparer(path if source_hdf5 is None else source_hdf5.path, path, progress) as comparer:
+                for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
+                    dataset = written.hdf5.dataset(written_tensor.ref)
+                    if source_hdf5 is not None:
+                        is_same = comparer.same(source_hdf5.dataset(tensor.ref), dataset)
                     elif dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
-                        alike = comparer.same_as(source.blocks(meant), dataset)
+                        is_same = comparer.same_as(source.blocks(tensor), dataset)
                     else:
-                        alike = same_stream(source.blocks(meant), slabs(dataset))
-                    if not alike:
+                        is_same = same_stream(source.blocks(tensor), slabs(dataset))
+                    if not is_same:
                         raise Failed(
-                            "read-back", f"{path}: {read.name} reads back differently; the disk may be failing"
+                            "read-back",
+                            f"{path}: {written_tensor.name} reads back differently; the disk may be failing",
                         )
         checks = ["structure", *(["architecture"] if model.architecture is not None else []), "weights"]
         return (*checks, "optimizer") if model.optimizer is not None else tuple(checks)
-
-
-def _tensors(model: Stored) -> list[Tensor]:
-    return [t for g in model.groups for t in g.tensors] + list(model.optimizer or ())
 
 
 class _Writer:
@@ -252,39 +256,48 @@ class _Writer:
         self.transfer = Transfer(source, progress)
 
     def write(self) -> None:
-        full = self.model.contents == "model"
+        is_model = self.model.contents == "model"
         root = self.file
-        if full:
+        if is_model:
             self._versions(root, self.spelling.top)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
         else:
-            at.write_text(root, MARK, MARKED, at.STR_TEXT)
+            h5_attributes.write_text(root, MARK, MARKED, h5_attributes.STR_TEXT)
         self._layers(root)
-        if full and self.model.optimizer is not None:
+        if is_model and self.model.optimizer is not None:
             group = self.file.create_group(OPTIMIZER)
             self._tensors(group, self.model.optimizer, self.spelling.optimizer_names)
-        if full:
+        if is_model:
             self._json("training_config", self.model.training)
 
-    def _versions(self, group: h5py.Group, like: at.Attributes) -> None:
+    def _versions(self, group: h5py.Group, source_attributes: h5_attributes.Attributes) -> None:
         """Where the source has them; everywhere where it has no such places. And what else is there."""
         for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
-            if value is not None and (name in like or not self.spelling.layers):
-                at.write_text(group, name, value, at.style(like, name) if name in like else at.STR_TEXT)
-        for name in sorted(n for n in like if not KNOWN.fullmatch(n) and at.can_copy(like, n)):
-            at.copy(like, name, group)
+            if value is not None and (name in source_attributes or not self.spelling.layers):
+                h5_attributes.write_text(
+                    group,
+                    name,
+                    value,
+                    h5_attributes.style(source_attributes, name)
+                    if name in source_attributes
+                    else h5_attributes.STR_TEXT,
+                )
+        for name in sorted(
+            n for n in source_attributes if not KNOWN.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
+        ):
+            h5_attributes.copy(source_attributes, name, group)
 
     def _json(self, name: str, value: JsonObject | None) -> None:
         if value is not None:
             top = self.spelling.top
-            how = at.style(top, name) if name in top else at.BYTES_TEXT
-            at.write_text(self.file, name, dump(value), how)
+            style = h5_attributes.style(top, name) if name in top else h5_attributes.BYTES_TEXT
+            h5_attributes.write_text(self.file, name, dump(value), style)
 
     def _layers(self, root: h5py.Group) -> None:
         spelling = self.spelling
         names = [g.name for g in self.model.groups]
-        at.write_names(root, "layer_names", names, at.style(spelling.layers, "layer_names"))
+        h5_attributes.write_names(root, "layer_names", names, h5_attributes.style(spelling.layers, "layer_names"))
         self._versions(root, spelling.layers)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
@@ -292,13 +305,13 @@ class _Writer:
         if spelling.has_top_level:
             self._tensors(root.create_group(TOP_LEVEL), (), spelling.weight_names)
 
-    def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], how: at.Style) -> None:
-        at.write_names(group, "weight_names", [t.name for t in tensors], how)
+    def _tensors(self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.Style) -> None:
+        h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
             self.transfer.put(group, tensor.name, tensor)
 
     def fill(self, path: str) -> None:
-        """Put the bytes of other containers' tensors where they belong; the file is closed."""
+        """Put the bytes of other containers' tensors where they belong; HDF5 has closed the file by then."""
         if self.transfer.pending:
             with open(path, "r+b", buffering=0) as file:
                 self.transfer.fill(file)

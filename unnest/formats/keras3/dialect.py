@@ -7,7 +7,7 @@ from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import Aim, aim, check_readable, left_out, planned_model
+from unnest.formats.convert import TargetFormat, check_readable, left_out, planned_model, target_format
 from unnest.formats.keras3.path_layout import in_order, lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
@@ -15,37 +15,37 @@ CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights
 SUFFIXES: dict[ContainerName, str] = {"keras": ".keras", "weights_h5": ".weights.h5", "json": ".json"}
 
 
-def aim_keras_3(source: Source, plan: Plan, to: Target | None) -> Aim:
+def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     """Where the plan's model goes as Keras 3's. Raises Refused where it cannot."""
     model = planned_model(plan)
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model"
-        return aim(source, plan, "keras" if as_zip and to is None else to)
+        return target_format(source, plan, "keras" if as_zip and to is None else to)
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
-        return aim(source, plan, to or "keras")
-    whole = _whole(source, plan)
+        return target_format(source, plan, to or "keras")
+    complete = _complete(source, plan)
     if to is None:
-        to = "json" if whole.contents == "architecture" else "keras"
+        to = "json" if complete.contents == "architecture" else "keras"
     if to not in CONTAINERS:
         raise Refused(
             "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
         )
-    done = _converted(source, whole)
-    assert done.model is not None
-    goal = _held(done.model, to)
+    converted = _converted(source, complete)
+    assert converted.model is not None
+    goal = _as_contents(converted.model, to)
     if goal.contents != "architecture":
         try:
             lay_out(goal)  # whatever has no place is refused before anything is written
         except Refused as e:
             raise Refused(e.code, f"{source.path}: {e.message}") from e
     name = CONTAINERS[to]
-    lost = [*done.findings, *left_out(done.model, goal)]
+    lost = [*converted.findings, *left_out(converted.model, goal)]
     if source.assets and name != source.container:
         lost.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
-    return Aim(name, Rewritten(goal), SUFFIXES[name], lost=tuple(lost), conversions=done.conversions)
+    return TargetFormat(name, Rewritten(goal), SUFFIXES[name], lost=tuple(lost), conversions=converted.conversions)
 
 
-def _whole(source: Source, plan: Plan) -> Stored:
+def _complete(source: Source, plan: Plan) -> Stored:
     """The model with its architecture, every layer's weights in Keras's order."""
     model = planned_model(plan)
     if plan.complete is not None and model.architecture is None:
@@ -71,7 +71,7 @@ def _converted(source: Source, model: Stored) -> Converted:
     return done
 
 
-def _held(model: Stored, to: Target) -> Stored:
+def _as_contents(model: Stored, to: Target) -> Stored:
     """What of a model its container holds."""
     if to == "weights":
         return model._replace(contents="weights", training=None)

@@ -29,10 +29,10 @@ from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, Container, Progress, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
-from unnest.formats.hdf5.guarded_file import Door
+from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
-from unnest.formats.keras3.path_tree import Tree, below
-from unnest.formats.keras3.weights_h5 import AS_IT_LIES, PathKeyedSource, compare, fill_anew, rearrange
+from unnest.formats.keras3.path_tree import Tree, join_path
+from unnest.formats.keras3.weights_h5 import NOTHING_MOVED, PathKeyedSource, compare, fill_anew, rearrange
 from unnest.formats.keras3.zip_writing import ZipTarget
 from unnest.formats.tensorflow.bundle import pread
 
@@ -57,7 +57,7 @@ class Window(io.RawIOBase):
     """Part of a file as a file of its own, for HDF5 to read and seek in."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
-        self._file, self._start, self._size, self._at = file, start, size, 0
+        self._file, self._start, self._size, self._position = file, start, size, 0
 
     def readable(self) -> bool:
         """It is read only."""
@@ -69,19 +69,19 @@ class Window(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """As any file."""
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        return self._at
+        self._position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        return self._position
 
     def tell(self) -> int:
         """As any file."""
-        return self._at
+        return self._position
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file; nothing beyond the part."""
-        count = max(0, min(len(buffer), self._size - self._at))
-        data = pread(self._file.fileno(), count, self._start + self._at)
+        count = max(0, min(len(buffer), self._size - self._position))
+        data = pread(self._file.fileno(), count, self._start + self._position)
         buffer[: len(data)] = data
-        self._at += len(data)
+        self._position += len(data)
         return len(data)
 
 
@@ -97,15 +97,15 @@ class KerasSource(PathKeyedSource):
         try:
             self.archive = _archive(self._file, path)
             config, metadata = self._configs(path)
-            door = self._door(path)
+            hdf5 = self._open_weights(path)
             try:
-                tree = Tree(door)
-                super().__init__(path, door, tree, _stored(config, metadata, tree))
+                tree = Tree(hdf5)
+                super().__init__(path, hdf5, tree, _stored(config, metadata, tree))
             except BaseException:
-                door.close()
+                hdf5.close()
                 raise
         except BaseException:
-            self._shut()
+            self._close_files()
             raise
 
     def _configs(self, path: str) -> tuple[JsonObject, JsonObject]:
@@ -166,28 +166,28 @@ class KerasSource(PathKeyedSource):
     def _check_weights(self) -> None:
         info = self.archive.getinfo(WEIGHTS)
         start, crc = _data_start(self._file, info, self.path), 0
-        for at in range(0, info.file_size, BLOCK):
-            crc = zlib.crc32(pread(self._file.fileno(), min(BLOCK, info.file_size - at), start + at), crc)
+        for offset in range(0, info.file_size, BLOCK):
+            crc = zlib.crc32(pread(self._file.fileno(), min(BLOCK, info.file_size - offset), start + offset), crc)
         if crc != info.CRC:
             raise Unreadable("checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again")
 
-    def _door(self, path: str) -> Door:
+    def _open_weights(self, path: str) -> GuardedFile:
         info = self.archive.getinfo(WEIGHTS)
         if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)
-            return Door(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)  # type: ignore[arg-type]
+            return GuardedFile(f"{path}: {WEIGHTS}", Window(self._file, start, info.file_size), info.file_size)
         # Zipped again by someone: unpacked into a nameless file, within limits.
         self._spool = spool()
         for block in self.member(WEIGHTS):
-            _put(self._spool, block)
+            _write_spool(self._spool, block)
         self._spool.flush()
-        return Door(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)  # type: ignore[arg-type]
+        return GuardedFile(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """The file's own architecture; one that is given is for weights alone."""
         assert self.stored.architecture is not None
         if not is_model(self.stored.architecture):
-            return self.carrying(plan(self.stored, choices=choices), AS_IT_LIES)
+            return self.carrying(plan(self.stored, choices=choices), NOTHING_MOVED)
         return self.planned(self.stored, choices=choices)
 
     @property
@@ -195,7 +195,7 @@ class KerasSource(PathKeyedSource):
         """The files of the layers."""
         return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
 
-    def _shut(self) -> None:
+    def _close_files(self) -> None:
         for file in (self._spool, self._file):
             if file is not None:
                 file.close()
@@ -203,7 +203,7 @@ class KerasSource(PathKeyedSource):
     def close(self) -> None:
         """Close the file."""
         super().close()
-        self._shut()
+        self._close_files()
 
 
 def _stored(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
@@ -217,7 +217,7 @@ def _stored(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
     )
 
 
-def _put(spooled: IO[bytes], block: bytes) -> None:
+def _write_spool(spooled: IO[bytes], block: bytes) -> None:
     try:
         write_all(spooled, block)
     except OSError as e:
@@ -249,13 +249,13 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
     for info in sorted(archive.infolist(), key=lambda i: i.header_offset):
         spend(STEPS_A_MEMBER)
         hold(BYTES_A_MEMBER + len(info.filename))
-        trouble = _trouble(info)
+        reason = _forbidden(info)
         if info.filename in names:
-            trouble = "is there twice"
+            reason = "is there twice"
         elif info.header_offset < end:
-            trouble = "shares bytes with another member"
-        if trouble is not None:
-            raise Unreadable("bad-member", f"{path}: {info.filename!r} {trouble}; do not trust this file")
+            reason = "shares bytes with another member"
+        if reason is not None:
+            raise Unreadable("bad-member", f"{path}: {info.filename!r} {reason}; do not trust this file")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise Unreadable(
                 "compression", f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression"
@@ -267,7 +267,7 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
         raise Unreadable("absurd-size", f"{path}: claims {unpacked} bytes in {size}; do not trust this file")
 
 
-def _trouble(info: zipfile.ZipInfo) -> str | None:
+def _forbidden(info: zipfile.ZipInfo) -> str | None:
     """What is wrong with a member by itself."""
     name = info.filename
     if not name or name.startswith(("/", "\\")) or ":" in name.split("/")[0] or ".." in re.split(r"[/\\]", name):
@@ -310,7 +310,7 @@ class KerasContainer(Container):
     def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
         """The members in Keras's order, the weights last."""
         model = output.model
-        others = _others(source.members, output.moves) if isinstance(output, Rearranged) else {}
+        other_members = _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
         metadata = _metadata(output, source)
         try:
             with open(path, "x+b", buffering=0) as file:
@@ -318,8 +318,8 @@ class KerasContainer(Container):
                 with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
                     _add(archive, METADATA, dump(metadata).encode())
                     _add(archive, CONFIG, dump(_config(model)).encode())
-                    for new, old in sorted(others.items()):
-                        _carry(archive, new, source, old)
+                    for new, old in sorted(other_members.items()):
+                        _copy_member(archive, new, source, old)
                     weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
                     target.add(archive, weights, lambda rest: _weights(rest, output, source, progress))
         except (OSError, RuntimeError) as e:
@@ -329,11 +329,11 @@ class KerasContainer(Container):
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """Configs by equality, tensors by bytes, members by their checksums."""
-        with self.open(path) as found:
-            config = b"".join(found.member(CONFIG))
+        with self.open(path) as written:
+            config = b"".join(written.member(CONFIG))
             if json.loads(config) != json.loads(dump(_config(output.model))):
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
-            compare(found.door, output, source, path, progress)
+            compare(written.hdf5, output, source, path, progress)
         optimizer = ("optimizer",) if output.model.optimizer is not None else ()
         return ("architecture", "structure", "weights", *optimizer)
 
@@ -356,25 +356,25 @@ def _metadata(output: Output, source: Source) -> JsonObject:
     return parse_object(b"".join(source.member(METADATA)).decode("utf-8"), f"{source.path}: {METADATA}")
 
 
-def _others(members: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
+def _other_members(members: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
     """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
     deepest_first = sorted(moves, key=lambda m: len(m.source), reverse=True)
-    others: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     for name in sorted(set(members) - {METADATA, CONFIG, WEIGHTS}):
         top, _, path = name.partition("/")
-        move = next((m for m in deepest_first if m.whole and path.startswith(m.source + "/")), None)
-        new = name if move is None else f"{top}/{below(move.target, path[len(move.source) + 1 :])}"
-        if top != ASSETS or new in others:
+        move = next((m for m in deepest_first if m.recursive and path.startswith(m.source + "/")), None)
+        new = name if move is None else f"{top}/{join_path(move.target, path[len(move.source) + 1 :])}"
+        if top != ASSETS or new in new_names:
             new = name
-        others[new] = name
-    return others
+        new_names[new] = name
+    return new_names
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
 
 
-def _carry(archive: zipfile.ZipFile, name: str, source: Source, member: str) -> None:
+def _copy_member(archive: zipfile.ZipFile, name: str, source: Source, member: str) -> None:
     """A member of the source under its new name."""
     info = zipfile.ZipInfo(name, EPOCH)
     info.file_size = source.member_size(member)

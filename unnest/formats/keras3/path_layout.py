@@ -1,4 +1,4 @@
-"""Where the weights of a model go in a path-keyed file: the inverse of reading one (`pathkeyed.py`).
+"""Where the weights of a model go in a path-keyed file: the inverse of reading one (`path_tree.py`).
 
 Other containers have a flat list per layer; here every weight is under the attributes that lead to it. For Keras's own
 layers these are known, for a nested model its flat list is shared out, and a layer of somebody's own is placed where
@@ -18,107 +18,110 @@ from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, below, places
+from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places
 
 
 @dataclass
 class Layout:
-    """The groups of the file, each with the name that Keras 3 notes, and its tensors, by path."""
+    """A path-keyed file: by path, its groups, each with the name that Keras 3 stores there, and its tensors."""
 
+    #: Whether it is written as Keras 3 does; else as Keras 2 from 2.12 on.
     modern: bool
     #: How the file gets to a model's layers; a file that is written anew is never one of Keras 2.12 or 2.13.
     attribute: str = LAYERS
     groups: dict[str, str | None] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
 
-    def own(self, path: str, name: str, tensors: Sequence[Tensor] = ()) -> None:
+    def add_object(self, path: str, name: str, tensors: Sequence[Tensor] = ()) -> None:
         """An object with variables of its own."""
         if path:
             self.groups[path] = None
-        self.groups[below(path, "vars")] = name if self.modern else None
+        self.groups[join_path(path, "vars")] = name if self.modern else None
         for k, tensor in enumerate(tensors):
-            self.tensors[below(path, "vars", str(k))] = tensor
+            self.tensors[join_path(path, "vars", str(k))] = tensor
 
-    def model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
+    def add_model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
         """A model whose layers' weights are known."""
-        self.own(path, model_name(entry))
-        for layer, place in places(entry, path, self.attribute, lambda layer, _: bool(shares.get(layer.name))):
-            self.layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
+        self.add_object(path, model_name(entry))
+        for add_layer, place in places(
+            entry, path, self.attribute, lambda add_layer, _: bool(shares.get(add_layer.name))
+        ):
+            self.add_layer(add_layer.stored, add_layer.name, shares.get(add_layer.name, ()), place)
 
-    def layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
+    def add_layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
         """A layer with its flat list. Raises Refused where that does not tell the places.
 
         `holder`: the layer that holds it, after which Keras 2 may call its weights.
         """
         if is_model(entry):
             try:
-                inner = split(tensors, read(entry))
+                shares = split(tensors, read(entry))
             except Ambiguous as doubt:
                 raise Refused("weights-ambiguous", f"{doubt}; write .h5, whose weights stay in that list") from doubt
-            self.model(entry, {n: s.tensors for n, s in inner.items()}, path)
+            self.add_model(entry, {n: s.tensors for n, s in shares.items()}, path)
             return
         config = entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         kind = str(entry.get("class_name"))
         if kind in CELLED:
-            self.own(path, name)
-            self.own(below(path, "cell"), f"{snake_case(kind)}_cell", tensors)
+            self.add_object(path, name)
+            self.add_object(join_path(path, "cell"), f"{snake_case(kind)}_cell", tensors)
         elif kind in ("TimeDistributed", "Bidirectional", "RNN") and tensors:
-            self.own(path, name)
-            self._held(kind, settings, name, tensors, path)
+            self.add_object(path, name)
+            self._add_held(kind, settings, name, tensors, path)
         elif kind == "SpectralNormalization" and self.modern and len(tensors) > 1:
             # Keras 3 notes the inner layer's kernel once more as the wrapper's own, before its vector.
-            self.own(path, name, (tensors[0], tensors[-1]))
+            self.add_object(path, name, (tensors[0], tensors[-1]))
             wrapped = settings.get("layer")
             if not isinstance(wrapped, Mapping):
                 raise _unplaced(name, kind)
-            self.layer(wrapped, _name(wrapped), tensors[:-1], below(path, "layer"))
+            self.add_layer(wrapped, _name(wrapped), tensors[:-1], join_path(path, "layer"))
         elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
-            self.own(path, name)
-            each = len(tensors) // len(ATTENTION)
+            self.add_object(path, name)
+            tensors_each = len(tensors) // len(ATTENTION)
             for k, part in enumerate(ATTENTION):
-                called = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
-                place = below(path, part if self.modern else "_" + part)
-                self.own(place, called, tensors[k * each : (k + 1) * each])
+                stored_name = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
+                place = join_path(path, part if self.modern else "_" + part)
+                self.add_object(place, stored_name, tensors[k * tensors_each : (k + 1) * tensors_each])
         elif not tensors or kind in PLAIN or all(_holds(name, t) or _holds(holder, t) for t in tensors):
-            self.own(path, name, tensors)
+            self.add_object(path, name, tensors)
         else:
             raise _unplaced(name, kind)
 
-    def _held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
+    def _add_held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
         """What a wrapping layer holds."""
         inner = settings.get("cell" if kind == "RNN" else "layer")
         if not isinstance(inner, Mapping):
             raise _unplaced(name, kind)
         if kind == "RNN":
-            self._cell(inner, tensors, below(path, "cell"))
+            self._add_cell(inner, tensors, join_path(path, "cell"))
         elif kind == "TimeDistributed":
-            self.layer(inner, _name(inner), tensors, below(path, "layer"), name)
+            self.add_layer(inner, _name(inner), tensors, join_path(path, "layer"), name)
         else:
-            told, half = expected(inner.get("config")), len(tensors) // 2
-            if len(tensors) % 2 or told is None or told.statistics:
+            expected_weights, half = expected(inner.get("config")), len(tensors) // 2
+            if len(tensors) % 2 or expected_weights is None or expected_weights.statistics:
                 raise _unplaced(name, kind)
-            called = _name(inner).removeprefix("forward_")  # Keras's JSON has the name with and without
-            self.layer(inner, f"forward_{called}", tensors[:half], below(path, "forward_layer"))
-            self.layer(inner, f"backward_{called}", tensors[half:], below(path, "backward_layer"))
+            inner_name = _name(inner).removeprefix("forward_")  # Keras's JSON has the name with and without
+            self.add_layer(inner, f"forward_{inner_name}", tensors[:half], join_path(path, "forward_layer"))
+            self.add_layer(inner, f"backward_{inner_name}", tensors[half:], join_path(path, "backward_layer"))
 
-    def _cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
+    def _add_cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
         config, kind = cell.get("config"), str(cell.get("class_name"))
         cells = config.get("cells") if isinstance(config, Mapping) else None
         if kind != "StackedRNNCells" or not isinstance(cells, Sequence):
-            self.layer(cell, _name(cell), tensors, path)
+            self.add_layer(cell, _name(cell), tensors, path)
             return
-        self.own(path, _name(cell))
+        self.add_object(path, _name(cell))
         count: dict[str, int] = {}
-        for part in (c for c in cells if isinstance(c, Mapping)):
-            told = expected(part.get("config"))
-            if told is None or told.total > len(tensors):
+        for inner_cell in (c for c in cells if isinstance(c, Mapping)):
+            expected_weights = expected(inner_cell.get("config"))
+            if expected_weights is None or expected_weights.total > len(tensors):
                 raise _unplaced(_name(cell), kind)
-            stem = snake_case(str(part.get("class_name")))
-            n = count[stem] = count.get(stem, -1) + 1
-            place = below(path, "cells", f"{stem}_{n}" if n else stem)
-            self.layer(part, _name(part), tensors[: told.total], place)
-            tensors = tensors[told.total :]
+            stem = snake_case(str(inner_cell.get("class_name")))
+            number = count[stem] = count.get(stem, -1) + 1
+            place = join_path(path, "cells", f"{stem}_{number}" if number else stem)
+            self.add_layer(inner_cell, _name(inner_cell), tensors[: expected_weights.total], place)
+            tensors = tensors[expected_weights.total :]
         if tensors:
             raise _unplaced(_name(cell), kind)
 
@@ -127,15 +130,15 @@ def lay_out(model: Stored) -> Layout:
     """Every group and tensor of the file. Raises Refused."""
     assert model.architecture is not None
     layout = Layout((model.keras_version or "").startswith("3."))
-    layout.model(model.architecture, {g.name: g.tensors for g in model.groups}, "")
+    layout.add_model(model.architecture, {g.name: g.tensors for g in model.groups}, "")
     if model.optimizer is not None:
         layout.groups[OPTIMIZER.split("/")[0]] = None
         layout.groups[OPTIMIZER] = _optimizer_name(model) if layout.modern else None
-        layout.tensors |= {below(OPTIMIZER, str(k)): t for k, t in enumerate(model.optimizer)}
-    placed = {t.ref for t in layout.tensors.values()}
-    lost = [t.name for g in model.groups for t in g.tensors if t.ref not in placed]
-    if lost:
-        raise Refused("weights-unplaced", f"{lost[0]!r} is of no layer of the architecture; write .h5 instead")
+        layout.tensors |= {join_path(OPTIMIZER, str(k)): t for k, t in enumerate(model.optimizer)}
+    placed_refs = {t.ref for t in layout.tensors.values()}
+    unplaced = [t.name for g in model.groups for t in g.tensors if t.ref not in placed_refs]
+    if unplaced:
+        raise Refused("weights-unplaced", f"{unplaced[0]!r} is of no layer of the architecture; write .h5 instead")
     return layout
 
 
@@ -156,34 +159,34 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
     if is_model(entry):
         rank: dict[str, int] = {}
         for inner in read(entry).layers.values():
-            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
+            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
             if (
-                own
+                inner_tensors
                 and str(inner.class_name) not in OWN
                 and not is_model(inner.stored)
                 and expected(inner.config) is None
             ):
                 raise _unplaced(inner.name, inner.class_name)
-            rank |= {t.ref: len(rank) for t in _sorted(inner.stored, inner.name, own, modern=modern)}
+            rank |= {t.ref: len(rank) for t in _sorted(inner.stored, inner.name, inner_tensors, modern=modern)}
         return tuple(sorted((t for t in tensors if t.ref in rank), key=lambda t: (not t.trained, rank[t.ref])))
-    tails = {t.ref: k for k, t in enumerate(tensors)}
+    index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
     layout = Layout(modern, DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS)
     if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):
         raise _unplaced(name, str(entry.get("class_name")))
     home = _home(tensors, layout.attribute)
-    if all(ref.startswith(f"{home}/vars/") for ref in tails):
+    if all(ref.startswith(f"{home}/vars/") for ref in index_by_ref):
         return tuple(tensors)
-    layout.layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
-    if set(layout.tensors) != set(tails):
+    layout.add_layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
+    if set(layout.tensors) != set(index_by_ref):
         raise _unplaced(name, str(entry.get("class_name")))
-    return tuple(tensors[tails[place]] for place in layout.tensors)
+    return tuple(tensors[index_by_ref[place]] for place in layout.tensors)
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
     """The path of the layer that these are of: up to what its last model calls it."""
     for t in tensors:
-        before, under, after = ("/" + t.ref).rpartition(f"/{attribute}/")
-        return (before + under + after.split("/")[0])[1:]
+        outer, under, inner = ("/" + t.ref).rpartition(f"/{attribute}/")
+        return (outer + under + inner.split("/")[0])[1:]
     return ""
 
 

@@ -21,19 +21,19 @@ from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
-from unnest.formats.hdf5 import attributes as at
-from unnest.formats.hdf5.guarded_file import NOT_PLAIN, Door
+from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 and 2.13.
 LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
 OPTIMIZER = "optimizer/vars"
-#: What a model that was compiled has beside its layers.
-ASIDE = ("optimizer", "metrics")
+#: The groups that a compiled model has beside its layers.
+COMPILED_PARTS = ("optimizer", "metrics")
 #: Modules of operations, which have no weights and no group.
 OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
 
 
-def below(prefix: str, *parts: str) -> str:
+def join_path(prefix: str, *parts: str) -> str:
     """A path under another; the root is the empty one."""
     return "/".join(p for p in (prefix, *parts) if p)
 
@@ -42,18 +42,19 @@ def stored_layers(model: JsonObject) -> list[Layer]:
     """The layers that have a group: not operations, and not a Sequential's input layer."""
     graph = read(model)
     return [
-        layer for layer in graph.layers.values()
+        layer
+        for layer in graph.layers.values()
         if not str(layer.stored.get("module", "")).startswith(OPERATIONS)
         and not (graph.sequential and is_input(layer.stored))
-    ]  # fmt: skip
+    ]
 
 
 def promises_weights(layer: Layer) -> bool:
     """Whether a layer of Keras's own, or one in a model, has weights by its config; others do not tell."""
     if is_model(layer.stored):
         return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
-    told = expected(layer.config)
-    return told is not None and told.total > 0
+    expected_weights = expected(layer.config)
+    return expected_weights is not None and expected_weights.total > 0
 
 
 def places(
@@ -69,73 +70,86 @@ def places(
     count: dict[str, int] = {}
     for layer in stored_layers(model):
         name = snake_case(layer.class_name)
-        n = count.get(name, 0)
-        path = below(prefix, attribute, f"{name}_{n}" if n else name)
-        count[name] = n + (2 if attribute == DEPENDENCIES and has_weights(layer, path) else 1)
+        number = count.get(name, 0)
+        path = join_path(prefix, attribute, f"{name}_{number}" if number else name)
+        count[name] = number + (2 if attribute == DEPENDENCIES and has_weights(layer, path) else 1)
         yield layer, path
 
 
 class Tree:
-    """The index of a path-keyed file: groups and tensors, by path."""
+    """The index of a path-keyed file: groups and tensors, by path.
 
-    def __init__(self, door: Door) -> None:
-        self.door = door
-        self.groups = door.groups
+    `tensors_below` has the paths of the tensors of a sub-tree by that of its group, `compiled_parts` the same for what
+    nested models have beside their layers, having been compiled themselves: these are in no other sub-tree.
+    """
+
+    def __init__(self, hdf5: GuardedFile) -> None:
+        self.hdf5 = hdf5
+        self.groups = hdf5.groups
         #: How the writer gets to a model's layers: LAYERS or DEPENDENCIES.
-        self.attribute = DEPENDENCIES if DEPENDENCIES in door.groups else LAYERS
-        self.owned: dict[str, list[str]] = {}
-        #: What nested models have beside their layers, having been compiled themselves: where -> tensors.
-        self.aside: dict[str, list[str]] = {}
-        for path in door.datasets:
+        self.attribute = DEPENDENCIES if DEPENDENCIES in hdf5.groups else LAYERS
+        self.tensors_below: dict[str, list[str]] = {}
+        self.compiled_parts: dict[str, list[str]] = {}
+        for path in hdf5.datasets:
             parts = path.split("/")
-            start = self._aside(parts)
+            start = self._compiled_part_depth(parts)
             if start:
-                self.aside.setdefault("/".join(parts[:start]), []).append(path)
+                self.compiled_parts.setdefault("/".join(parts[:start]), []).append(path)
             for depth in range(start, len(parts)):
-                self.owned.setdefault("/".join(parts[:depth]), []).append(path)
-        within = [f"{place}/vars" for place in self.aside if f"/{place}".endswith("/optimizer")]
+                self.tensors_below.setdefault("/".join(parts[:depth]), []).append(path)
+        optimizers = [f"{place}/vars" for place in self.compiled_parts if f"/{place}".endswith("/optimizer")]
         #: The optimizer's group. It lies with a nested model that was compiled with the same optimizer: what is met
         #: first is stored.
-        self.state_at = within[0] if OPTIMIZER not in door.groups and len(within) == 1 else OPTIMIZER
+        self.optimizer_group = optimizers[0] if OPTIMIZER not in hdf5.groups and len(optimizers) == 1 else OPTIMIZER
 
-    def _aside(self, parts: Sequence[str]) -> int:
+    def _compiled_part_depth(self, parts: Sequence[str]) -> int:
         """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""
         for k, part in enumerate(parts):
-            if k and part in ASIDE and below("/".join(parts[:k]), self.attribute) in self.groups:
+            if k and part in COMPILED_PARTS and join_path("/".join(parts[:k]), self.attribute) in self.groups:
                 return k + 1
         return 0
 
     def places(self, model: JsonObject, prefix: str = "") -> Iterator[tuple[Layer, str]]:
         """Every layer of a model of this file with the path of its group."""
-        return places(model, prefix, self.attribute, lambda layer, path: path in self.owned or promises_weights(layer))
+        return places(
+            model, prefix, self.attribute, lambda layer, path: path in self.tensors_below or promises_weights(layer)
+        )
 
     def under(self, path: str) -> list[str]:
-        """The tensors of a sub-tree in Keras's order: a layer's own first, then by attribute, numbers as numbers."""
-        return sorted(self.owned.get(path, []), key=lambda p: [_rank(x) for x in p[len(path) :].split("/")])
+        """The paths of a sub-tree's tensors in Keras's order: own first, then by attribute, numbers as numbers."""
+        return sorted(self.tensors_below.get(path, []), key=lambda p: [_rank(x) for x in p[len(path) :].split("/")])
 
     def tensor(self, path: str, owner: tuple[str, ...] = (), *, trained: bool = True) -> Tensor:
         """The handle of a stored array."""
-        node = self.door.datasets[path]
+        node = self.hdf5.datasets[path]
         if node.dtype == NOT_PLAIN:
             raise Unreadable(
-                "not-a-tensor", f"{self.door.path}: /{path} is not an array of numbers; do not trust this file"
+                "not-a-tensor", f"{self.hdf5.path}: /{path} is not an array of numbers; do not trust this file"
             )
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
-    def left_aside(self) -> dict[str, list[str]]:
+    def left_by_compiled(self) -> dict[str, list[str]]:
         """What of nested models' own is no part of any model taken out of this file: where -> tensors."""
-        return {place: own for place, own in sorted(self.aside.items()) if f"{place}/vars" != self.state_at}
+        return {
+            place: paths
+            for place, paths in sorted(self.compiled_parts.items())
+            if f"{place}/vars" != self.optimizer_group
+        }
 
     def name(self, path: str) -> str | None:
         """The layer's name, where Keras 3 notes it."""
-        vars_ = below(path, "vars")
-        return at.text(self.door.attributes(vars_), "name", self.door.path) if vars_ in self.groups else None
+        vars_ = join_path(path, "vars")
+        return h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path) if vars_ in self.groups else None
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
         """The optimizer's variables in order."""
-        return tuple(self.tensor(p) for p in self.under(self.state_at)) if self.state_at in self.groups else None
+        return (
+            tuple(self.tensor(p) for p in self.under(self.optimizer_group))
+            if self.optimizer_group in self.groups
+            else None
+        )
 
-    def notes_names(self) -> bool:
+    def stores_layer_names(self) -> bool:
         """Whether layers' names stand beside their weights, as Keras 3 writes them."""
         return any(self.name(g.rpartition("/")[0]) for g in self.groups if g.endswith("/vars"))
 
@@ -147,41 +161,41 @@ class Placement:
         """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit."""
         self.tree = tree
         #: (layer name, class) -> where the layer is, outermost first.
-        self.homes: dict[tuple[str, str], list[str]] = {}
+        self.layer_paths: dict[tuple[str, str], list[str]] = {}
         #: Path of a weight -> that of the layer that owns it.
         self._owners: dict[str, str] = {}
         #: Where the models are, the outermost first.
-        self._models: list[str] = [""]
+        self._model_paths: list[str] = [""]
         #: A group per layer of the model.
         self.groups = self._groups(model, prefix)
 
     def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
         tree = self.tree
         groups = []
-        placed: set[str] = set()
+        placed_paths: set[str] = set()
         for layer, path in tree.places(model, prefix):
-            noted = tree.name(path) if path in tree.groups else None
-            is_other = noted is not None and noted != layer.name and layer.is_named
+            stored_name = tree.name(path) if path in tree.groups else None
+            is_other = stored_name is not None and stored_name != layer.name and layer.is_named
             if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
-                    f"{tree.door.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
+                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
                 )
-            self.homes.setdefault((layer.name, layer.class_name), []).append(path)
-            placed |= set(tree.owned.get(path, ()))
+            self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
+            placed_paths |= set(tree.tensors_below.get(path, ()))
             groups.append(Group(layer.name, self._layer(layer, path)))
-        strays = set(tree.owned.get(below(prefix, tree.attribute), ())) - placed
+        strays = set(tree.tensors_below.get(join_path(prefix, tree.attribute), ())) - placed_paths
         if strays:
             raise Refused(
                 "architecture-mismatch",
-                f"{tree.door.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
+                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
             )
         return tuple(groups)
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
         if is_model(layer.stored):
-            self._models.append(path)
-            flat = [_owned(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
+            self._model_paths.append(path)
+            flat = [_with_owner(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
         else:
             paths = self.tree.under(path)
             count = trained_count(layer, len(paths))
@@ -189,34 +203,40 @@ class Placement:
             self._owners |= dict.fromkeys(paths, path)
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
-    def home(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
+    def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
         """Where a layer of the result is in this file: its weights tell, or its name and class."""
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
-            inside = [m for m in self._models if all(r.startswith(m + "/") or not m for r in refs)]
-            named = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in inside]
-            return max(named or inside, key=len)
+            holding = [m for m in self._model_paths if all(r.startswith(m + "/") or not m for r in refs)]
+            named = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
+            return max(named or holding, key=len)
         if refs:
             return self._owners.get(refs[0])
         # A template's input layer is often the wrapper's own, and then has its group there alone.
-        found = [p for p in self.homes.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
-        return found[-1] if found else None
+        stored = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
+        return stored[-1] if stored else None
 
-    def whole(self, layer: Layer, home: str, target: str) -> list[Move]:
+    def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
         """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
-        held = layer.settings.get("layer")
-        if not isinstance(held, Mapping) or not is_model(held):
-            return [Move(home, target)]
+        inner_model = layer.settings.get("layer")
+        if not isinstance(inner_model, Mapping) or not is_model(inner_model):
+            return [Move(path_of, target)]
         tree = self.tree
-        start, weighted = below(home, "layer"), [p for one, p in tree.places(held) if promises_weights(one)]
-        roots = [start, *(m for m in sorted(tree.groups, key=len) if m.startswith(below(start, tree.attribute) + "/"))]
-        found = next((r for r in roots if all(below(r, p) in tree.groups for p in weighted)), None)
-        if found is None:
-            raise Refused("weights-unplaced", f"{tree.door.path}: /{start} is not the model that {layer.name!r} holds")
-        return [Move(home, target, whole=False), Move(found, below(target, "layer"))]
+        start, weighted_paths = (
+            join_path(path_of, "layer"),
+            [p for one, p in tree.places(inner_model) if promises_weights(one)],
+        )
+        roots = [
+            start,
+            *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
+        ]
+        inner_root = next((r for r in roots if all(join_path(r, p) in tree.groups for p in weighted_paths)), None)
+        if inner_root is None:
+            raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
+        return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
 
 
-def _owned(tensor: Tensor, name: str) -> Tensor:
+def _with_owner(tensor: Tensor, name: str) -> Tensor:
     return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, (name, *tensor.owner), tensor.trained)
 
 
@@ -227,44 +247,44 @@ def _rank(part: str) -> tuple[int, int, str]:
     return (1, int(part), "") if part.isdigit() else (2, 0, part)
 
 
-def arrange(
-    placed: Placement, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
+def moves_to(
+    placement: Placement, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
 ) -> list[Move]:
-    """How the sub-trees of a file, of which `placed` says where they are, are put together to those of `model`.
+    """The moves of sub-trees that make a tree of `model` at `target`; `placement` says where the input has them.
 
-    `shares` are the weights of its layers, `source` is where the model itself (its own `vars`) was.
+    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was.
     """
-    moves = [Move(source, target, whole=False)]
+    moves = [Move(source, target, recursive=False)]
 
     def has_weights(layer: Layer, _: str) -> bool:
         return bool(shares.get(layer.name)) or promises_weights(layer)
 
-    for layer, path in places(model, target, placed.tree.attribute, has_weights):
+    for layer, path in places(model, target, placement.tree.attribute, has_weights):
         tensors = shares.get(layer.name, ())
-        home = placed.home(layer, tensors)
-        if home is None:
-            moves.append(Move("", path, whole=False, called=layer.name))
+        layer_path = placement.path_of(layer, tensors)
+        if layer_path is None:
+            moves.append(Move("", path, recursive=False, new_layer=layer.name))
             continue
         if not is_model(layer.stored):
-            moves += placed.whole(layer, home, path)
+            moves += placement.moves_of(layer, layer_path, path)
             continue
-        inner: dict[str, list[Tensor]] = {}
+        shares_within: dict[str, list[Tensor]] = {}
         for t in tensors:
-            inner.setdefault(t.owner[0] if t.owner else "", []).append(_popped(t))
-        moves += arrange(placed, layer.stored, {k: tuple(v) for k, v in inner.items()}, home, path)
+            shares_within.setdefault(t.owner[0] if t.owner else "", []).append(_without_outermost_owner(t))
+        moves += moves_to(placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path)
     return moves
 
 
-def _popped(tensor: Tensor) -> Tensor:
+def _without_outermost_owner(tensor: Tensor) -> Tensor:
     return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, tensor.owner[1:], tensor.trained)
 
 
-def called_by_place(groups: Iterable[Group]) -> tuple[Group, ...]:
+def named_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
     """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
-    return tuple(Group(g.name, tuple(_called(t, g.name) for t in g.tensors)) for g in groups)
+    return tuple(Group(g.name, tuple(_named(t, g.name) for t in g.tensors)) for g in groups)
 
 
-def _called(tensor: Tensor, layer: str) -> Tensor:
+def _named(tensor: Tensor, layer: str) -> Tensor:
     """The layers that own it, and what lies below the last of them."""
     tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
     place = [part for part in tail if part != "vars"]

@@ -138,18 +138,18 @@ class Bundle:
         pieces = []
         for part in proto.slices:
             spend(ENTRY_STEPS)
-            given = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
-            stored = raw.get(slice_key(name, given))
-            if stored is None or len(given) != len(shape):
+            stored_extents = [(int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent]
+            stored = raw.get(slice_key(name, stored_extents))
+            if stored is None or len(stored_extents) != len(shape):
                 raise Unreadable("missing-slice", f"{where}: a slice of this partitioned variable is missing")
-            extents = tuple((0, d) if n == -1 else (s, n) for (s, n), d in zip(given, shape, strict=True))
+            extents = tuple((0, d) if n == -1 else (s, n) for (s, n), d in zip(stored_extents, shape, strict=True))
             pieces.append(self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents))
-        whole = Entry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
-        if not _tiles(whole):
+        entry = Entry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
+        if not _tiles(entry):
             raise Unreadable(
                 "wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}"
             )
-        return whole
+        return entry
 
     def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
         count = 1
@@ -193,14 +193,14 @@ class Bundle:
 
     def piece_blocks(self, entry: Entry, piece: Piece) -> Iterator[bytes]:
         """The bytes of one piece as stored."""
-        crc, at, end = 0, piece.offset, piece.offset + piece.size
+        crc, offset, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
-        while at < end:
-            block = pread(shard, min(BLOCK, end - at), at)
+        while offset < end:
+            block = pread(shard, min(BLOCK, end - offset), offset)
             if not block:
                 raise Unreadable("truncated", f"{self.shard_path(piece.shard)}: cut short while it was read")
             crc = extend(crc, block)
-            at += len(block)
+            offset += len(block)
             yield block
         if mask(crc) != piece.crc and entry.dtype != "string":
             raise Unreadable(
@@ -222,15 +222,15 @@ class Bundle:
             for n in lengths:
                 crc = extend(crc, n.to_bytes(4 if n < 1 << 32 else 8, "little"))
             stored = cursor.take(4)
-            found = [cursor.take(n) for n in lengths]
+            texts = [cursor.take(n) for n in lengths]
         except IndexError as e:
             raise Unreadable("truncated", f"{where}: the text is cut short; copy it again") from e
         crc_all = extend(crc, stored)
-        for text in found:
+        for text in texts:
             crc_all = extend(crc_all, text)
         if int.from_bytes(stored, "little") != mask(crc) or mask(crc_all) != piece.crc:
             raise Unreadable("checksum", f"{where}: the checksum does not match; copy it again")
-        return found
+        return texts
 
 
 def _tiles(entry: Entry) -> bool:
@@ -249,10 +249,12 @@ def _tiles(entry: Entry) -> bool:
 
 def _overlap(entry: Entry) -> bool:
     """Whether two slices share an element; they are sorted by where they start."""
-    cut = [k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)]
-    if len(cut) == 1:  # as partitioners cut
-        runs = [p.extents[cut[0]] for p in entry.pieces]
-        return any(start + length > after for (start, length), (after, _) in itertools.pairwise(runs))
+    cut_axes = [
+        k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)
+    ]
+    if len(cut_axes) == 1:  # as partitioners cut
+        extents_along = [p.extents[cut_axes[0]] for p in entry.pieces]
+        return any(start + length > after for (start, length), (after, _) in itertools.pairwise(extents_along))
     for k, piece in enumerate(entry.pieces):
         spend(k * len(entry.shape))
         for other in entry.pieces[:k]:
@@ -272,13 +274,13 @@ def _interleave(entry: Entry, parts: list[bytes]) -> Iterator[bytes]:
 
     size = itemsize(entry.dtype)
     fits(2 * entry.size * size)
-    whole = np.zeros((*entry.shape, size), np.uint8)
+    full_tensor = np.zeros((*entry.shape, size), np.uint8)
     for piece, data in zip(entry.pieces, parts, strict=True):
-        at = tuple(slice(s, s + n) for s, n in piece.extents)
-        whole[at] = np.frombuffer(data, np.uint8).reshape(*(n for _, n in piece.extents), size)
-    flat = whole.reshape(-1)
-    for start in range(0, flat.size, BLOCK):
-        yield flat[start : start + BLOCK].tobytes()
+        region = tuple(slice(s, s + n) for s, n in piece.extents)
+        full_tensor[region] = np.frombuffer(data, np.uint8).reshape(*(n for _, n in piece.extents), size)
+    flat_tensor = full_tensor.reshape(-1)
+    for start in range(0, flat_tensor.size, BLOCK):
+        yield flat_tensor[start : start + BLOCK].tobytes()
 
 
 def slice_key(name: str, extents: list[tuple[int, int]]) -> bytes:
@@ -312,11 +314,11 @@ def _signed(value: int) -> bytes:
     return ((value % (1 << (8 * length))) ^ header).to_bytes(length, "big")
 
 
-def pread(descriptor: int, count: int, at: int) -> bytes:
+def pread(descriptor: int, count: int, offset: int) -> bytes:
     """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
     if hasattr(os, "pread"):
-        return os.pread(descriptor, count, at)
-    os.lseek(descriptor, at, os.SEEK_SET)
+        return os.pread(descriptor, count, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
     return os.read(descriptor, count)
 
 

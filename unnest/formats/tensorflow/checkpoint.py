@@ -40,7 +40,7 @@ from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 
 
-class _Placed(NamedTuple):
+class _PlacedWeights(NamedTuple):
     """The weights by layer of an architecture.
 
     `model` is the saved model among the objects, `names` what is known where only names are stored, `left` the names of
@@ -53,7 +53,7 @@ class _Placed(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def _slice(entry: Entry, piece: Piece) -> Entry:
+def _piece_as_entry(entry: Entry, piece: Piece) -> Entry:
     """One piece of a stored tensor as a tensor of its own."""
     lengths = tuple(n for _, n in piece.extents)
     return entry._replace(shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),))
@@ -71,21 +71,21 @@ class CheckpointSource(Source):
             self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
             self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
             names = self.graph.names() if self.graph else {}
-            every = tuple(
+            tensors = tuple(
                 Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
                 for key, e in self.bundle.entries.items() if e.dtype != "string"
             )  # fmt: skip
         except BaseException:
             self.bundle.close()
             raise
-        super().__init__(path, Stored("weights", groups=(Group("", every),)))
+        super().__init__(path, Stored("weights", groups=(Group("", tensors),)))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """With the architecture given, or stored; else as far as objects and names tell."""
         if architecture is None:
             architecture = self._stored_architecture()
         if architecture is None:
-            return self._bare()
+            return self._plan_without_architecture()
         if not is_model(architecture):
             why = "the architecture given is not a graph of layers; pass the model's own"
             return Plan(verdict="clean", stored=self.stored, refusal=Refusal("architecture-mismatch", why))
@@ -95,94 +95,100 @@ class CheckpointSource(Source):
             return self._without_weights(architecture, doubt, choices=choices)
         return self._planned(architecture, placed, choices=choices)
 
-    def _planned(self, architecture: JsonObject, placed: _Placed, *, choices: Choices) -> Plan:
+    def _planned(self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices) -> Plan:
         """The plan for weights that are placed; what a file of weights has no place for is dropped."""
-        made = plan(placed.stored, architecture=architecture, choices=choices)
-        complete = self._completed(architecture, placed, made, choices=choices) if not made.refusal else None
-        seen = self._by_graph() if made.verdict == "clean" and not made.refusal else None
-        if seen is not None:
+        weights_plan = plan(placed.stored, architecture=architecture, choices=choices)
+        complete = (
+            self._completed(architecture, placed, weights_plan, choices=choices) if not weights_plan.refusal else None
+        )
+        graph_plan = self._plan_by_graph() if weights_plan.verdict == "clean" and not weights_plan.refusal else None
+        if graph_plan is not None:
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
-            made = replace(seen, stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
+            weights_plan = replace(graph_plan, stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
         if placed.left:
-            made = replace(made, findings=(*made.findings, Code.NOT_CARRIED(what=listed(placed.left))))
-        if made.result is not None:
-            kept = {t.ref for g in made.result.groups for t in g.tensors}
-            made = replace(made, dropped=tuple(t for t in self.everything if t.ref not in kept))
-        return replace(made, complete=complete)
+            weights_plan = replace(
+                weights_plan, findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.left)))
+            )
+        if weights_plan.result is not None:
+            kept_refs = {t.ref for g in weights_plan.result.groups for t in g.tensors}
+            weights_plan = replace(weights_plan, dropped=tuple(t for t in self.tensors if t.ref not in kept_refs))
+        return replace(weights_plan, complete=complete)
 
     @property
-    def everything(self) -> tuple[Tensor, ...]:
+    def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the bundle; where only names are stored, every variable."""
         if self.graph is not None:
             return self.stored.groups[0].tensors
         return tuple(v.tensor for v in self._variables if v.tensor is not None)
 
-    def _completed(self, architecture: JsonObject, placed: _Placed, made: Plan, *, choices: Choices) -> Stored | None:
+    def _completed(
+        self, architecture: JsonObject, placed: _PlacedWeights, weights_plan: Plan, *, choices: Choices
+    ) -> Stored | None:
         """The model that the weights make with the architecture given, the optimizer's state in Keras's order."""
         stored = placed.stored
-        bare = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
+        architecture_alone = {k: v for k, v in architecture.items() if k not in ("keras_version", "backend")}
         if {g.name for g in stored.groups} <= set(read(architecture).layers):
-            whole = stored._replace(contents="model", architecture=bare)
-            planned = plan(whole, choices=choices)
-            whole = planned.result or whole
-        elif made.result is not None:
-            whole = made.result._replace(contents="model", architecture=bare)
+            complete = stored._replace(contents="model", architecture=architecture_alone)
+            complete_plan = plan(complete, choices=choices)
+            complete = complete_plan.result or complete
+        elif weights_plan.result is not None:
+            complete = weights_plan.result._replace(contents="model", architecture=architecture_alone)
         else:
             return None
         state = None
         if self.graph is not None and placed.model is not None:
-            state = self.graph.optimizers.state(placed.model, whole.groups)
+            state = self.graph.optimizers.state(placed.model, complete.groups)
         elif placed.names is not None:
-            state = placed.names.state(whole.groups)
-        return whole._replace(optimizer=state)
+            state = placed.names.state(complete.groups)
+        return complete._replace(optimizer=state)
 
     def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:
         """What the architecture tells where its weights cannot be placed; what is clean may stay as it is."""
         if doubt.code == "architecture-mismatch":
             raise doubt
-        made = plan(Stored("architecture", architecture), choices=choices)
-        if made.verdict == "clean":
-            made = self._by_graph() or made
-        made = replace(made, stored=self.stored)
-        if made.verdict == "clean":
-            return replace(made, output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
+        architecture_plan = plan(Stored("architecture", architecture), choices=choices)
+        if architecture_plan.verdict == "clean":
+            architecture_plan = self._plan_by_graph() or architecture_plan
+        architecture_plan = replace(architecture_plan, stored=self.stored)
+        if architecture_plan.verdict == "clean":
+            return replace(architecture_plan, output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
         why = doubt.message.removeprefix(f"{self.path}: ")
-        return replace(made, output=None, refusal=Refusal(doubt.code, why))
+        return replace(architecture_plan, output=None, refusal=Refusal(doubt.code, why))
 
     def _stored_architecture(self) -> JsonObject | None:
         texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
         return parse_object(texts[0].decode("utf-8", "replace"), f"{self.path}: the stored config") if texts else None
 
-    def _placed(self, architecture: JsonObject) -> _Placed:
+    def _placed(self, architecture: JsonObject) -> _PlacedWeights:
         """The weights by layer of the architecture, which is the saved model's or its template's. Raises Refused."""
         versions = {k: v if isinstance(v := architecture.get(k), str) else None for k in ("keras_version", "backend")}
         stored = Stored("weights", **versions)  # type: ignore[arg-type]
         if self.graph is None:
             names = Names(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
-            return _Placed(stored._replace(groups=groups), names=names, left=tuple(v.name for v in names.left))
-        found = self.graph.find(architecture)
-        if not found.within:
-            return _Placed(stored._replace(groups=found.groups), model=found.node)
+            return _PlacedWeights(stored._replace(groups=groups), names=names, left=tuple(v.name for v in names.left))
+        located = self.graph.find(architecture)
+        if not located.within:
+            return _PlacedWeights(stored._replace(groups=located.groups), model=located.node)
         # The template of a wrapper, if it holds all weights of what is around it.
-        model, at, count = found.within[0]
-        own = [t._replace(owner=(g.name, *t.owner)) for g in found.groups for t in g.tensors]
-        if {t.ref for t in own} != self.graph.below(model):
+        model, position, count = located.within[0]
+        tensors = [t._replace(owner=(g.name, *t.owner)) for g in located.groups for t in g.tensors]
+        if {t.ref for t in tensors} != self.graph.weight_keys(model):
             raise Refused(
                 "architecture-mismatch",
                 f"{self.path}: the architecture given is that of a part, beside which there are other weights; "
                 "pass that of the model that was saved",
             )
-        groups = tuple(Group(f"layer-{k}", tuple(own) if k == at else ()) for k in range(count))
-        return _Placed(stored._replace(groups=groups), model=model)
+        groups = tuple(Group(f"layer-{k}", tuple(tensors) if k == position else ()) for k in range(count))
+        return _PlacedWeights(stored._replace(groups=groups), model=model)
 
     # ---- names alone ----
 
     @cached_property
     def _variables(self) -> tuple[Variable, ...]:
-        return tuple(v for key, entry in self.bundle.entries.items() for v in self._saved(key, entry))
+        return tuple(v for key, entry in self.bundle.entries.items() for v in self._saved_variables(key, entry))
 
-    def _saved(self, key: str, entry: Entry) -> Iterator[Variable]:
+    def _saved_variables(self, key: str, entry: Entry) -> Iterator[Variable]:
         """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""
         if entry.dtype == "string":
             return
@@ -193,42 +199,42 @@ class CheckpointSource(Source):
         if len(saved) <= 1 or len(parts) < len(saved) or parts != set(slices):
             yield self._variable(saved[0].variable if len(saved) == 1 else key, key, entry)
             return
-        for each in saved:
-            extents = each.extents or ()
+        for part in saved:
+            extents = part.extents or ()
             ref = f"{key} {','.join(f'{start}:{start + n}' for start, n in extents)}"
-            yield self._variable(each.variable, ref, _slice(entry, slices[extents]))
+            yield self._variable(part.variable, ref, _piece_as_entry(entry, slices[extents]))
 
     def _variable(self, name: str, ref: str, entry: Entry) -> Variable:
         tensor = Tensor(f"{name}:0", entry.shape, entry.dtype, ref)
         if self.program is None:
             return Variable(name, tensor)
-        read = self.program.read
+        read_by_tower = self.program.read
         return Variable(
             name, tensor, self.program.made.get(name), name in self.program.trained,
-            None if read is None else name in read,
+            None if read_by_tower is None else name in read_by_tower,
         )  # fmt: skip
 
     # ---- no architecture ----
 
-    def _bare(self) -> Plan:
-        seen = self._by_graph()
-        if seen is not None:
-            return seen
+    def _plan_without_architecture(self) -> Plan:
+        graph_plan = self._plan_by_graph()
+        if graph_plan is not None:
+            return graph_plan
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
         if self.program is not None:
             return replace(clean, findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
         models = self.graph.models() if self.graph else []
-        flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)
-        return replace(clean, findings=() if flat else (Code.NEEDS_ARCHITECTURE(),))
+        are_flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)
+        return replace(clean, findings=() if are_flat else (Code.NEEDS_ARCHITECTURE(),))
 
-    def _by_graph(self) -> Plan | None:
+    def _plan_by_graph(self) -> Plan | None:
         """What the graph in .meta shows; names alone do not place the weights."""
         towers = self.program.towers if self.program else None
         if towers is None or self.program is None:
             return None
-        merges, where = tuple(m.partition(":")[0] for m in towers.merges), os.path.basename(self.program.path)
-        evidence = (f"{towers.towers} operands of {merges[0]} in {where} are the same computation",)
+        merges, file_name = tuple(m.partition(":")[0] for m in towers.merges), os.path.basename(self.program.path)
+        evidence = (f"{towers.towers} operands of {merges[0]} in {file_name} are the same computation",)
         wrapper = Wrapper(None, towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
         template = Template(None, len(towers.sources), len(merges), None, self.program.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
@@ -237,13 +243,15 @@ class CheckpointSource(Source):
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum; a slice is called by its key and where it lies."""
-        key, _, where = tensor.ref.rpartition(" ")
-        whole = self.bundle.entries.get(tensor.ref)
-        if whole is not None:
-            return self.bundle.blocks(whole)
+        key, _, range_text = tensor.ref.rpartition(" ")
+        entry_of_key = self.bundle.entries.get(tensor.ref)
+        if entry_of_key is not None:
+            return self.bundle.blocks(entry_of_key)
         entry = self.bundle.entries[key]
-        extents = tuple((int(a), int(b) - int(a)) for a, _, b in (part.partition(":") for part in where.split(",")))
-        return self.bundle.blocks(_slice(entry, next(p for p in entry.pieces if p.extents == extents)))
+        extents = tuple(
+            (int(a), int(b) - int(a)) for a, _, b in (part.partition(":") for part in range_text.split(","))
+        )
+        return self.bundle.blocks(_piece_as_entry(entry, next(p for p in entry.pieces if p.extents == extents)))
 
     def parts(self) -> tuple[str, ...]:
         """The shards, the graph if there is one, then the index."""
@@ -266,7 +274,7 @@ class CheckpointContainer(Container):
         return CheckpointSource(checkpoint_prefix(path))
 
     def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
-        """Never asked for: `aim` sends what comes out of a checkpoint to .h5."""
+        """Never asked for: `target_format` sends what comes out of a checkpoint to .h5."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:

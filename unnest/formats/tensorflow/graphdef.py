@@ -51,15 +51,15 @@ def function(f: Any) -> OpGraph:  # noqa: ANN401
 
 def _argument_shapes(f: Any, count: int) -> tuple[Shape, ...]:  # noqa: ANN401
     """From `arg_attr`, a map of argument number to attributes: kept as bytes, so read by hand."""
-    found: dict[int, Shape] = {}
+    shapes: dict[int, Shape] = {}
     for raw in f.arg_attr:
         entry = protos.parse("ArgAttr", raw, f.signature.name)
         value = entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
         if value is not None and value.list.shape:
-            found[entry.key] = shape(value.list.shape[0])
-    if not found and "_input_shapes" in f.attr:
-        found = {k: shape(s) for k, s in enumerate(f.attr["_input_shapes"].list.shape)}
-    return tuple(found.get(k) for k in range(count))
+            shapes[entry.key] = shape(value.list.shape[0])
+    if not shapes and "_input_shapes" in f.attr:
+        shapes = {k: shape(s) for k, s in enumerate(f.attr["_input_shapes"].list.shape)}
+    return tuple(shapes.get(k) for k in range(count))
 
 
 def tensor(name: str) -> str:
@@ -112,10 +112,10 @@ def constant(array: Any) -> np.ndarray:  # noqa: ANN401
     count = 1
     for d in dims:
         count *= max(d, 0)
-    spelled = DTYPES.get(array.dtype, "")
-    if not spelled.startswith(("<", "|")) or count > MAX_UNPACKED:
+    dtype_name = DTYPES.get(array.dtype, "")
+    if not dtype_name.startswith(("<", "|")) or count > MAX_UNPACKED:
         return np.array(protos.dump(array))
-    dtype = np.dtype(spelled)
+    dtype = np.dtype(dtype_name)
     hold(count * dtype.itemsize)
     spend(count // 10)
     if array.content:
@@ -124,13 +124,13 @@ def constant(array: Any) -> np.ndarray:  # noqa: ANN401
         return np.frombuffer(array.content, dtype).reshape(dims)
     for field in ELEMENTS:
         values = getattr(array, field)
-        if len(values) and dtype.kind != "c" and spelled != "<f2":
+        if len(values) and dtype.kind != "c" and dtype_name != "<f2":
             # Fewer elements than the shape says: the last one fills the rest.
-            whole = np.array([*values, *([values[-1]] * max(0, count - len(values)))][:count])
-            return whole.astype(dtype).reshape(dims)
-    return np.zeros(dims, dtype) if protos_empty(array) else np.array(protos.dump(array))
+            values_in_full = np.array([*values, *([values[-1]] * max(0, count - len(values)))][:count])
+            return values_in_full.astype(dtype).reshape(dims)
+    return np.zeros(dims, dtype) if _is_empty(array) else np.array(protos.dump(array))
 
 
-def protos_empty(array: Any) -> bool:  # noqa: ANN401
+def _is_empty(array: Any) -> bool:  # noqa: ANN401
     """Whether an Array states no elements at all: zeros."""
     return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL

@@ -74,18 +74,18 @@ class Program:
         """What was saved under each name, by the operations that save; the Saver's own count most."""
         scope = self.message.saver.save.rpartition("/")[0]
         nodes = [n for n in self.message.graph.node if n.op == "SaveV2"]
-        found: dict[str, list[Saved]] = {}
+        saved_under: dict[str, list[Saved]] = {}
         for node in sorted(nodes, key=lambda n: not n.name.startswith(scope + "/")):
             inputs = [i for i in node.input if not i.startswith("^")]
             keys, parts, tensors = (*(*inputs[1:3], "", "")[:2], inputs[3:])
-            under: dict[str, list[Saved]] = {}
+            of_node: dict[str, list[Saved]] = {}
             for key, part, tensor in zip(self._texts(keys), self._texts(parts), tensors, strict=False):
                 name = self._variable(graphdef.tensor(tensor))
                 if name is not None:
-                    under.setdefault(key, []).append(Saved(name, _extents(part)))
-            for key, own in under.items():
-                found.setdefault(key, own)
-        return found
+                    of_node.setdefault(key, []).append(Saved(name, _extents(part)))
+            for key, saved in of_node.items():
+                saved_under.setdefault(key, saved)
+        return saved_under
 
     @cached_property
     def _constants(self) -> dict[str, protos.Message]:
@@ -122,13 +122,13 @@ class Program:
         try:
             concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
             joined = serving.joined_by_each(view, concatenations)
-            sets = [
+            variable_sets = [
                 [_named(serving_scope.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS] if len(places) > 1
             ]  # fmt: skip
         except Broken as e:
             raise prune_graph.broken(self.path, e) from e
-        return len(joined) > MAX_JOINS or any(set.intersection(*own) for own in sets)
+        return len(joined) > MAX_JOINS or any(set.intersection(*variable_set) for variable_set in variable_sets)
 
     @cached_property
     def parameters(self) -> int | None:
@@ -153,9 +153,9 @@ class Program:
             raise prune_graph.broken(self.path, e) from e
 
 
-def _named(found: dict[Place, Op]) -> set[str]:
+def _named(variables: dict[Place, Op]) -> set[str]:
     """The variables of the flat graph."""
-    return {op.name for place, op in found.items() if not place.frame}
+    return {op.name for place, op in variables.items() if not place.frame}
 
 
 def _extents(part: str) -> tuple[tuple[int, int], ...] | None:

@@ -30,7 +30,7 @@ KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"
 LAYER, NUMBER = re.compile(r"layer-(\d{1,9})"), re.compile(r"\d{1,9}")
 #: Children that hold again what is reached otherwise, or no weights of a layer.
-ASIDE = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
+NOT_WEIGHTS = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
                    "layer_metrics", "layers", "regularization_losses", "layer_regularization_losses",
                    "seed_generator"})  # fmt: skip
 #: Objects looked at in all: so many, and so many for each that there is.
@@ -44,7 +44,7 @@ Message: TypeAlias = Any
 Path: TypeAlias = "tuple[str, ...]"
 
 
-class Found(NamedTuple):
+class PlacedModel(NamedTuple):
     """A model in the object graph, and the weights of its layers.
 
     `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
@@ -99,18 +99,18 @@ class ObjectGraph:
     def models(self) -> list[int]:
         """Every object that has layers, the outermost first."""
         order = [0]
-        seen = {0}
+        met = {0}
         for node in order:
-            fresh = [c for c in self._children[node].values() if c not in seen]
-            order += dict.fromkeys(fresh)
-            seen.update(fresh)
+            unmet = [c for c in self._children[node].values() if c not in met]
+            order += dict.fromkeys(unmet)
+            met.update(unmet)
         return [n for n in order if self.layers(n)]
 
     def layers(self, node: int) -> dict[int, int]:
         """A model's layers, by their number."""
         if node not in self._layers:
-            found = self._numbered(node)
-            self._layers[node] = {k: found[k] for k in sorted(found)}
+            by_number = self._numbered(node)
+            self._layers[node] = {k: by_number[k] for k in sorted(by_number)}
         return self._layers[node]
 
     def _numbered(self, node: int) -> dict[int, int]:
@@ -134,10 +134,10 @@ class ObjectGraph:
 
     def weights(self, architecture: JsonObject) -> Weights:
         """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
-        found = self.find(architecture)
-        return Weights(found.groups, self.optimizers.state(found.node, found.groups))
+        placed = self.find(architecture)
+        return Weights(placed.groups, self.optimizers.state(placed.node, placed.groups))
 
-    def find(self, architecture: JsonObject) -> Found:
+    def find(self, architecture: JsonObject) -> PlacedModel:
         """The model of this architecture, wherever it hangs. Raises Unreadable, Refused."""
         models = self.models()
         if not models:
@@ -145,50 +145,50 @@ class ObjectGraph:
         fitting: list[tuple[int, tuple[Group, ...]]] = []
         doubts: list[Refused] = []
         for node in models:
-            groups = self._tried(architecture, node)
+            groups = self._groups_or_refusal(architecture, node)
             if isinstance(groups, Refused):
                 doubts.append(groups)
             else:
                 fitting.append((node, groups))
         if not fitting:
-            told = [d for d in doubts if d.code != "architecture-mismatch"]
-            raise (told or doubts)[0]
-        apart = {tuple(t.ref for g in groups for t in g.tensors) for _, groups in fitting}
-        if len(apart) > 1:
-            called = [f for f in fitting if _borne(f[1])]
-            if len({tuple(t.ref for g in groups for t in g.tensors) for _, groups in called}) != 1:
+            definite = [d for d in doubts if d.code != "architecture-mismatch"]
+            raise (definite or doubts)[0]
+        distinct = {tuple(t.ref for g in groups for t in g.tensors) for _, groups in fitting}
+        if len(distinct) > 1:
+            with_layer_names = [f for f in fitting if _bear_layer_names(f[1])]
+            if len({tuple(t.ref for g in groups for t in g.tensors) for _, groups in with_layer_names}) != 1:
                 raise Refused(
                     "weights-ambiguous",
-                    f"{self.where}: holds {len(apart)} models that fit the architecture; save the one you want alone",
+                    f"{self.where}: holds {len(distinct)} models that fit the architecture; save the one you want alone",
                 )
-            fitting = called
+            fitting = with_layer_names
         node, groups = fitting[0]
-        return Found(node, groups, self._around(node, models))
+        return PlacedModel(node, groups, self._models_around(node, models))
 
-    def _tried(self, architecture: JsonObject, node: int) -> tuple[Group, ...] | Refused:
+    def _groups_or_refusal(self, architecture: JsonObject, node: int) -> tuple[Group, ...] | Refused:
         try:
             return self.groups(architecture, node)
         except Refused as doubt:
             return doubt
 
-    def _around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    def _models_around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
         """The models that one is a layer of, the outermost first."""
-        holders: dict[int, tuple[int, int, int]] = {}
+        holder_of: dict[int, tuple[int, int, int]] = {}
         for model in models:
             layers = self.layers(model)
             for k, n in enumerate(layers.values()):
-                holders.setdefault(n, (model, k, len(layers)))
-        around: list[tuple[int, int, int]] = []
-        while node in holders and len(around) <= len(models):
-            around.insert(0, holders[node])
-            node = holders[node][0]
-        return tuple(around)
+                holder_of.setdefault(n, (model, k, len(layers)))
+        holders_outermost_first: list[tuple[int, int, int]] = []
+        while node in holder_of and len(holders_outermost_first) <= len(models):
+            holders_outermost_first.insert(0, holder_of[node])
+            node = holder_of[node][0]
+        return tuple(holders_outermost_first)
 
     def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
         """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
         return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
 
-    def below(self, node: int) -> set[str]:
+    def weight_keys(self, node: int) -> set[str]:
         """The keys of all weights of a model's layers."""
         return {self.key(n) or "" for layer in self.layers(node).values() for n in self._variables(layer)}
 
@@ -198,7 +198,7 @@ class ObjectGraph:
             self.key(n) is None and any(self._variables(n))
             for layer in self.layers(node).values()
             for name, n in self._children[layer].items()
-            if name not in ASIDE
+            if name not in NOT_WEIGHTS
         )
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
@@ -208,10 +208,10 @@ class ObjectGraph:
         modern = self.is_modern(node)
         # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
         count = max(nodes, default=-1) + 1
-        begins = bool(layers) and is_input(layers[0].stored)
-        if graph.sequential and count == len(layers) + 1 and not begins:
+        begins_with_input = bool(layers) and is_input(layers[0].stored)
+        if graph.sequential and count == len(layers) + 1 and not begins_with_input:
             nodes = {k - 1: n for k, n in nodes.items() if k}
-        elif count + 1 == len(layers) and begins and not (modern and 0 in nodes):
+        elif count + 1 == len(layers) and begins_with_input and not (modern and 0 in nodes):
             layers = layers[1:]
         if (max(nodes, default=-1) >= len(layers)) if modern else (sorted(nodes) != list(range(len(layers)))):
             raise Refused(
@@ -219,21 +219,21 @@ class ObjectGraph:
                 f"{self.where}: stores {count} layers where the architecture has {len(layers)}; pass its own",
             )
         return [
-            (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._none(layer))
+            (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._operation(layer))
             for k, layer in enumerate(layers)
         ]
 
     def _read(self, entry: JsonObject) -> Graph:
         """The graph of a model, read once: many objects may be tried for it."""
-        known = self._graphs.get(id(entry))
-        if known is None or known[0] is not entry:
-            known = self._graphs[id(entry)] = (entry, read(entry))
-        return known[1]
+        cached = self._graphs.get(id(entry))
+        if cached is None or cached[0] is not entry:
+            cached = self._graphs[id(entry)] = (entry, read(entry))
+        return cached[1]
 
-    def _none(self, layer: Layer) -> tuple[Tensor, ...]:
+    def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
         """An operation of Keras 3, which is no object and has no weights."""
-        told = expected(layer.config)
-        if is_model(layer.stored) or (told is not None and told.total):
+        expected_weights = expected(layer.config)
+        if is_model(layer.stored) or (expected_weights is not None and expected_weights.total):
             raise self._unfit(layer, 0)
         return ()
 
@@ -245,26 +245,26 @@ class ObjectGraph:
         )
 
     def _layer(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
-        inner = layer.stored if is_model(layer.stored) else None
-        at = node
-        if inner is None:
-            held = [child for _, child in children(layer.stored)]
-            wrapped = self.child(node, "layer")
-            if len(held) == 1 and wrapped is not None and self.layers(wrapped):
-                inner, at = held[0], wrapped
-        if inner is None:
-            return self._own(layer, node, modern=modern)
+        inner_model = layer.stored if is_model(layer.stored) else None
+        inner_node = node
+        if inner_model is None:
+            held_models = [child for _, child in children(layer.stored)]
+            inner_layer = self.child(node, "layer")
+            if len(held_models) == 1 and inner_layer is not None and self.layers(inner_layer):
+                inner_model, inner_node = held_models[0], inner_layer
+        if inner_model is None:
+            return self._layer_variables(layer, node, modern=modern)
         flat = [
             Tensor(t.name, t.shape, t.dtype, t.ref, (name, *t.owner), t.trained)
-            for name, tensors in self._model(inner, at) for t in tensors
+            for name, tensors in self._model(inner_model, inner_node) for t in tensors
         ]  # fmt: skip
-        told = self._told(node)
-        if told is not None:
-            trained, _ = told
+        stored_lists = self._stored_variable_lists(node)
+        if stored_lists is not None:
+            trained, _ = stored_lists
             flat = [Tensor(t.name, t.shape, t.dtype, t.ref, t.owner, t.ref in trained) for t in flat]
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
-    def _told(self, node: int) -> tuple[set[str], list[str]] | None:
+    def _stored_variable_lists(self, node: int) -> tuple[set[str], list[str]] | None:
         """What a SavedModel says outright: which keys are trained, and all in Keras's order."""
         every, trained = self.child(node, "variables"), self.child(node, "trainable_variables")
         if every is None or trained is None:
@@ -281,25 +281,25 @@ class ObjectGraph:
         """The tensor in the bundle that an object is; None where it is no variable."""
         return next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None)
 
-    def _own(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
-        found = self._variables(node)
-        self._check(layer, node, found)
-        by_key = {self.key(n): n for n in found}
+    def _layer_variables(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        variables = self._variables(node)
+        self._check_fits(layer, node, variables)
+        by_key = {self.key(n): n for n in variables}
 
         def tensor(n: int, *, trained: bool) -> Tensor:
-            return self.tensor(n, "/".join((layer.name, *found[n])), trained=trained, modern=modern)
+            return self.tensor(n, "/".join((layer.name, *variables[n])), trained=trained, modern=modern)
 
-        told = self._told(node)
-        if told is not None:
-            trained, order = told
+        stored_lists = self._stored_variable_lists(node)
+        if stored_lists is not None:
+            trained, order = stored_lists
             numbers = [by_key[k] for k in order if k in by_key]
             return tuple(tensor(n, trained=(self.key(n) or "") in trained) for n in numbers)
-        listed = list(found) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, found)
+        listed = list(variables) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, variables)
         flags = self._trained(layer, listed)
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
-    def _as_code_lists(self, layer: Layer, node: int, found: Mapping[int, Path]) -> list[int]:
+    def _as_code_lists(self, layer: Layer, node: int, variables: Mapping[int, Path]) -> list[int]:
         """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
 
         Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
@@ -307,48 +307,48 @@ class ObjectGraph:
         order: list[int] = []
         pending: list[tuple[int, bool]] = [(node, True)]
         while pending:
-            at, is_layer = pending.pop()
+            current, is_layer = pending.pop()
             self.step()
-            below = {n: name for name, n in self._children[at].items() if name not in ASIDE}
-            own = [n for n in below if n in found and n not in order]
-            order += own
-            inner = [n for n in below if n not in found and self._variables(n).keys() - {*order}]
-            names = [below[n] for n in inner]
-            numbers = all(map(NUMBER.fullmatch, names))
-            if not is_layer and not own and not numbers and names != sorted(names):
+            children_of = {n: name for name, n in self._children[current].items() if name not in NOT_WEIGHTS}
+            own_variables = [n for n in children_of if n in variables and n not in order]
+            order += own_variables
+            sub_layers = [n for n in children_of if n not in variables and self._variables(n).keys() - {*order}]
+            names = [children_of[n] for n in sub_layers]
+            are_numbered = all(map(NUMBER.fullmatch, names))
+            if not is_layer and not own_variables and not are_numbered and names != sorted(names):
                 raise Refused(
                     "weights-ambiguous",
                     f"{self.where}: the order of {layer.name!r}'s weights is known to the code of {layer.class_name} "
                     "alone; save it as .h5 or SavedModel",
                 )
-            pending += [(n, False) for n in reversed(inner)]
+            pending += [(n, False) for n in reversed(sub_layers)]
         return order
 
-    def _check(self, layer: Layer, node: int, found: Mapping[int, Path]) -> None:
+    def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, Path]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
-        entries = [self.bundle.entries.get(self.key(n) or "") for n in found]
-        told, kind = expected(layer.config), today(layer.class_name)
-        own = kind in OWN
-        wrong = (
-            (own and bool(self.layers(node)))
-            or (told is not None and len(entries) < told.total)
-            or (kind in PLAIN and any(len(path) > 1 for path in found.values()))
-            or (told is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
+        entries = [self.bundle.entries.get(self.key(n) or "") for n in variables]
+        expected_weights, kind = expected(layer.config), today(layer.class_name)
+        is_keras_own = kind in OWN
+        does_not_fit = (
+            (is_keras_own and bool(self.layers(node)))
+            or (expected_weights is not None and len(entries) < expected_weights.total)
+            or (kind in PLAIN and any(len(path) > 1 for path in variables.values()))
+            or (expected_weights is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
             or (is_input(layer.stored) and bool(entries))
         )
-        if wrong:
+        if does_not_fit:
             raise self._unfit(layer, len(entries))
 
     def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
         """Which of a layer's variables are trained, where only the optimizer or the config can tell."""
-        count, promised = trained_count(layer, len(nodes)), expected(layer.config)
+        count, expected_weights = trained_count(layer, len(nodes)), expected(layer.config)
         if count == 0:
             return [False] * len(nodes)
         if self.optimizers.all_trained & set(nodes):
             return [n in self.optimizers.all_trained for n in nodes]
         if count is not None:
             return [k < count for k in range(len(nodes))]
-        if promised is not None and not promised.statistics:
+        if expected_weights is not None and not expected_weights.statistics:
             return [True] * len(nodes)
         if self.optimizers.all_trained:
             return [False] * len(nodes)
@@ -363,20 +363,20 @@ class ObjectGraph:
     def _variables(self, node: int) -> dict[int, Path]:
         """The variables under an object, depth first in the order of its attributes, with the attributes' names."""
         pending: list[tuple[int, Path]] = [(node, ())]
-        seen: set[int] = set()
-        found: dict[int, Path] = {}
+        met: set[int] = set()
+        variables: dict[int, Path] = {}
         while pending:
-            at, path = pending.pop()
-            if at in seen:
+            current, path = pending.pop()
+            if current in met:
                 continue
             self.step()
-            seen.add(at)
-            if self.key(at) is not None:
-                found[at] = path
+            met.add(current)
+            if self.key(current) is not None:
+                variables[current] = path
             path = path[:MAX_PARTS]
-            below = [(n, (*path, name)) for name, n in self._children[at].items() if name not in ASIDE]
-            pending += reversed(below)
-        return found
+            children_of = [(n, (*path, name)) for name, n in self._children[current].items() if name not in NOT_WEIGHTS]
+            pending += reversed(children_of)
+        return variables
 
     def step(self) -> None:
         """One more object was looked at. Raises Unreadable where there are more than any model's graph leads to."""
@@ -399,6 +399,6 @@ class ObjectGraph:
         return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
 
 
-def _borne(groups: Iterable[Group]) -> bool:
+def _bear_layer_names(groups: Iterable[Group]) -> bool:
     """Whether every weight bears the name of its layer."""
     return all({g.name, *t.owner} & set(t.name.split("/")) for g in groups for t in g.tensors)

@@ -28,9 +28,9 @@ class Optimizers:
     def __init__(self, graph: ObjectGraph) -> None:
         self._graph = graph
         by_name = {name: n for n in range(len(graph.nodes)) for name in [graph.name(n)] if name}
-        told = {n: self._trained_by(n, by_name) for n in range(len(graph.nodes))}
+        trained_by = {n: self._trained_by(n, by_name) for n in range(len(graph.nodes))}
         #: The variables that each optimizer trains; those that do not tell are left out.
-        self.trained = {n: variables for n, variables in told.items() if variables is not None}
+        self.trained = {n: variables for n, variables in trained_by.items() if variables is not None}
         #: The variables that some optimizer trains.
         self.all_trained = {n for variables in self.trained.values() for n in variables}
 
@@ -59,27 +59,27 @@ class Optimizers:
         """The state of a model's optimizer in the order in which Keras saves it to .h5; None where nobody can tell."""
         graph = self._graph
         order = [t.ref for g in groups for t in g.tensors]
-        own = graph.child(model, "optimizer")
-        keys = {at: {graph.key(n) for n in trained} for at, trained in self.trained.items()}
-        matching = [at for at in keys if keys[at] and keys[at] <= set(order)]
-        if own in matching or (not matching and own is not None):
-            matching = [own]
+        of_model = graph.child(model, "optimizer")
+        keys = {optimizer: {graph.key(n) for n in trained} for optimizer, trained in self.trained.items()}
+        matching = [optimizer for optimizer in keys if keys[optimizer] and keys[optimizer] <= set(order)]
+        if of_model in matching or (not matching and of_model is not None):
+            matching = [of_model]
         if len(matching) != 1:
             return None
-        at = matching[0]
+        optimizer = matching[0]
         modern = graph.is_modern(model)
-        listed = graph.child(at, "_variables")
+        listed = graph.child(optimizer, "_variables")
         if listed is not None:  # Keras 2.10 and later: one list
             state = graph.listed(listed)
         else:
-            slots = self._slots(at, order)
-            counts = [n for name in COUNTS if (n := graph.child(at, name)) is not None]
+            slots = self._slots(optimizer, order)
+            counts = [n for name in COUNTS if (n := graph.child(optimizer, name)) is not None]
             state = [*counts, *slots] if slots else []
         return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
 
     def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
         """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
-        place = {key: k for k, key in enumerate(order)}
+        position = {key: k for k, key in enumerate(order)}
         slots = self._graph.nodes[optimizer].slot_variables
         kinds = slot_order({s.slot_name for s in slots})
         if kinds is None:
@@ -87,7 +87,7 @@ class Optimizers:
 
         def rank(slot: Message) -> tuple[int, int]:
             kind = kinds.index(slot.slot_name)
-            at = place.get(self._graph.key(int(slot.original)) or "", len(place))
-            return (at, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, at)
+            weight = position.get(self._graph.key(int(slot.original)) or "", len(position))
+            return (weight, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, weight)
 
         return [int(s.variable) for s in sorted(slots, key=rank)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from unnest.core.reach import reached
 from unnest.formats.tensorflow import protos
 
 Message: TypeAlias = Any
@@ -28,12 +29,12 @@ def prune_objects(meta: Message) -> None:
         if n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving
     }  # fmt: skip
     keep = _reachable(objects, dropped)
-    number = {old: new for new, old in enumerate(sorted(keep))}
+    new_number = {old: new for new, old in enumerate(sorted(keep))}
     nodes = [objects.nodes[k] for k in sorted(keep)]
     copies = []
     for node in nodes:
         _forget_keras(node)
-        _renumber(node, number)
+        _renumber(node, new_number)
         copy = protos.new("SavedObject")
         copy.CopyFrom(node)
         copies.append(copy)
@@ -43,7 +44,7 @@ def prune_objects(meta: Message) -> None:
     for name in [n for n in objects.functions if n not in used]:
         del objects.functions[name]
     for concrete in objects.functions.values():
-        bound = [number[b] for b in concrete.bound]
+        bound = [new_number[b] for b in concrete.bound]
         del concrete.bound[:]
         concrete.bound.extend(bound)
 
@@ -56,44 +57,38 @@ def _names(node: Message) -> set[str]:
 def _serving_functions(meta: Message) -> set[str]:
     """Concrete functions under the root's `signatures`, of resources, and whatever these call."""
     nodes = meta.objects.nodes
-    found: set[str] = set()
+    serving: set[str] = set()
     for node in nodes:
         for child in node.children:
             if node.WhichOneof("kind") == "resource" or child.local_name in RESOURCE_METHODS:
-                found |= _names(nodes[child.node_id])
+                serving |= _names(nodes[child.node_id])
         for saveable in node.saveables.values():
-            found |= _names(nodes[saveable.save]) | _names(nodes[saveable.restore])
+            serving |= _names(nodes[saveable.save]) | _names(nodes[saveable.restore])
         if node.user.identifier == "signature_map":
             for child in node.children:
-                found |= _names(nodes[child.node_id])
+                serving |= _names(nodes[child.node_id])
     bodies = {f.signature.name: f for f in meta.graph.library.function}
-    pending = list(found)
-    while pending:
-        body = bodies.get(pending.pop())
-        for op in body.node_def if body is not None else ():
-            for value in op.attr.values():
-                if value.func.name and value.func.name not in found:
-                    found.add(value.func.name)
-                    pending.append(value.func.name)
-    return found
+
+    def calls(name: str) -> list[str]:
+        operations = bodies[name].node_def if name in bodies else ()
+        return [value.func.name for op in operations for value in op.attr.values() if value.func.name]
+
+    return reached(serving, calls)
 
 
 def _reachable(objects: Message, dropped: set[int]) -> set[int]:
     """What the root still leads to, with what the remaining functions capture."""
-    keep: set[int] = set()
-    pending = [0]
-    while pending:
-        at = pending.pop()
-        if at in keep or at in dropped or not 0 <= at < len(objects.nodes):
-            continue
-        keep.add(at)
-        node = objects.nodes[at]
-        pending += [c.node_id for c in node.children]
-        pending += [n for s in node.saveables.values() for n in (s.save, s.restore)]
+
+    def leads_to(number: int) -> list[int]:
+        node = objects.nodes[number]
+        numbers = [c.node_id for c in node.children]
+        numbers += [n for s in node.saveables.values() for n in (s.save, s.restore)]
         for name in _names(node):
             if name in objects.functions:
-                pending += objects.functions[name].bound
-    return keep
+                numbers += objects.functions[name].bound
+        return [n for n in numbers if n not in dropped and 0 <= n < len(objects.nodes)]
+
+    return reached((0,) if 0 not in dropped else (), leads_to)
 
 
 def _forget_keras(node: Message) -> None:
@@ -111,9 +106,9 @@ def _forget_keras(node: Message) -> None:
 def _renumber(node: Message, number: dict[int, int]) -> None:
     for field in ("children", "dependencies"):
         edges = getattr(node, field)
-        left = [(number[e.node_id], e.local_name) for e in edges if e.node_id in number]
+        kept_edges = [(number[e.node_id], e.local_name) for e in edges if e.node_id in number]
         del edges[:]
-        for to, name in left:
+        for to, name in kept_edges:
             edges.add(node_id=to, local_name=name)
     for saveable in node.saveables.values():
         saveable.save, saveable.restore = number[saveable.save], number[saveable.restore]

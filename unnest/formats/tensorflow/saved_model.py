@@ -74,8 +74,8 @@ class SavedModelSource(Source):
         self.bundle: Bundle | None = None
         if GRAPH not in self.files:
             raise Unreadable("text-graph", f"{path}: is stored as text (saved_model.pbtxt); save it in the binary form")
-        self._raw = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
-        model = protos.parse("SavedModel", self._raw, os.path.join(path, GRAPH))
+        self.graph_bytes = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
+        model = protos.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
         if not model.meta_graphs:
             raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
         self.tags = [list(m.info.tags) for m in model.meta_graphs]
@@ -108,19 +108,21 @@ class SavedModelSource(Source):
             return stored._replace(groups=()), ()
         stored = stored._replace(groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
-            lost = Code.OPTIMIZER_DROPPED(why="this SavedModel does not store the compile settings it belongs to")
-            return stored._replace(optimizer=None), (lost,)
+            not_carried = Code.OPTIMIZER_DROPPED(
+                why="this SavedModel does not store the compile settings it belongs to"
+            )
+            return stored._replace(optimizer=None), (not_carried,)
         return stored, ()
 
     def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
         """The Keras config of the root, wherever the layout has it."""
         if EXPORTED in self.files:
-            where = os.path.join(path, EXPORTED)
-            value = parse(read_plain(where, 64 << 20).decode("utf-8", "replace"), where)
+            file_path = os.path.join(path, EXPORTED)
+            value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                bare = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
-                return {"architecture": plain(bare), **_versions(value)}
+                architecture = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
+                return {"architecture": plain(architecture), **_versions(value)}
         text = self._root_metadata(path, model)
         if not text:
             return None
@@ -128,19 +130,19 @@ class SavedModelSource(Source):
         if "class_name" not in meta or "config" not in meta:
             return None
         versions = _versions(meta)
-        given = {k: plain(meta[k]) for k in ("class_name", "config")}
+        architecture = {k: plain(meta[k]) for k in ("class_name", "config")}
         if release_of(versions["keras_version"]) >= MODULES_SINCE:
-            given = _with_modules(given)
+            architecture = _with_modules(architecture)
         training = meta.get("training_config")
         return {
-            "architecture": given, **versions,
-            "training": _unnumbered(plain(training)) if isinstance(training, Mapping) else None,
+            "architecture": architecture, **versions,
+            "training": _without_shared_ids(plain(training)) if isinstance(training, Mapping) else None,
         }  # fmt: skip
 
     def _root_metadata(self, path: str, model: Any) -> str:  # noqa: ANN401
         if METADATA in self.files:
-            where = os.path.join(path, METADATA)
-            nodes = protos.parse("KerasMetadata", read_plain(where, MAX_GRAPH), where).nodes
+            file_path = os.path.join(path, METADATA)
+            nodes = protos.parse("KerasMetadata", read_plain(file_path, MAX_GRAPH), file_path).nodes
             return next((str(n.metadata) for n in nodes if n.node_id == 0), "")
         for meta in model.meta_graphs:
             if meta.objects.nodes and meta.objects.nodes[0].user.identifier.startswith("_tf_keras"):
@@ -154,7 +156,7 @@ class SavedModelSource(Source):
 
     def serving(self) -> tuple[Any, Any]:
         """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
-        model = protos.parse("SavedModel", self._raw, os.path.join(self.path, GRAPH))
+        model = protos.parse("SavedModel", self.graph_bytes, os.path.join(self.path, GRAPH))
         return model, prune_graph.choose(model, self.path)
 
     @property
@@ -176,47 +178,47 @@ class SavedModelSource(Source):
                     f"{self.path}: the serving graph cannot be cut without doubt; "
                     "write the Keras model instead with --to h5",
                 )
-            return protos.dump(prune_graph.reduce(model, meta))
+            return protos.dump(prune_graph.prune(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
-        lost = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
+        left_out = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored), doubt=self._doubt)
         if self.stored.architecture is not None:
-            made = replace(plan(self.stored, choices=choices), doubt=self._doubt)
-            if made.verdict == "parallel":
-                return replace(self._proven(made), findings=(*made.findings, *lost))
-            clean = replace(clean, near_misses=made.near_misses)
+            keras_plan = replace(plan(self.stored, choices=choices), doubt=self._doubt)
+            if keras_plan.verdict == "parallel":
+                return replace(self._proven(keras_plan), findings=(*keras_plan.findings, *left_out))
+            clean = replace(clean, near_misses=keras_plan.near_misses)
         _, meta = self.serving()
-        found, near_misses = prune_graph.recognise(meta, self.path)
-        if not found:
+        wrappers_in_graph, near_misses = prune_graph.recognise(meta, self.path)
+        if not wrappers_in_graph:
             return replace(clean, near_misses=clean.near_misses or near_misses)
-        wrappers = tuple(map(_wrapper, found))
-        innermost = max(found, key=lambda f: f.depth)
+        wrappers = tuple(map(_wrapper, wrappers_in_graph))
+        innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
         template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
-        parallel = Plan(verdict="parallel", stored=self.stored, wrappers=wrappers, template=template, findings=lost,
+        parallel = Plan(verdict="parallel", stored=self.stored, wrappers=wrappers, template=template, findings=left_out,
                         doubt=self._doubt)  # fmt: skip
-        built = next((f.towers.share for f in found if f.is_built), None)
-        if built is not None:
-            why = f"tower 0 is built for batches of {built} rows and takes no others; export the template by your code"
+        fixed_rows = next((f.towers.share for f in wrappers_in_graph if f.is_built), None)
+        if fixed_rows is not None:
+            why = f"tower 0 is built for batches of {fixed_rows} rows and takes no others; export the template by your code"
             return replace(parallel, refusal=Refusal("fixed-batch", why))
         return replace(parallel, output=GraphCut(Stored("model")))
 
-    def _proven(self, made: Plan) -> Plan:
+    def _proven(self, keras_plan: Plan) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
-        if all(w.confidence == "proven" for w in made.wrappers):
-            return made
+        if all(w.confidence == "proven" for w in keras_plan.wrappers):
+            return keras_plan
         try:
-            found = prune_graph.recognise(self.serving()[1], self.path).wrappers
+            in_graph = prune_graph.recognise(self.serving()[1], self.path).wrappers
         except (Refused, Unreadable):
-            return made  # the Keras model can be written all the same
-        if [f.towers.towers for f in found] != [w.towers for w in made.wrappers]:
-            return made
+            return keras_plan  # the Keras model can be written all the same
+        if [f.towers.towers for f in in_graph] != [w.towers for w in keras_plan.wrappers]:
+            return keras_plan
         proofs = (w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
-                  for w, p in zip(made.wrappers, map(_wrapper, found), strict=True))  # fmt: skip
-        return replace(made, wrappers=tuple(proofs))
+                  for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True))  # fmt: skip
+        return replace(keras_plan, wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""
@@ -230,8 +232,8 @@ class SavedModelSource(Source):
             self.bundle.close()
 
 
-def _wrapper(found: prune_graph.Found) -> Wrapper:
-    towers = found.towers
+def _wrapper(served: prune_graph.ServedWrapper) -> Wrapper:
+    towers = served.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
     first = towers.replace[towers.merges[0]].partition(":")[0]
     sources = ", ".join(s.partition(":")[0] for s in dict.fromkeys(towers.sources))
@@ -241,8 +243,8 @@ def _wrapper(found: prune_graph.Found) -> Wrapper:
     ]
     if towers.reach is not None:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
-    sure: Confidence = "proven" if towers.reach is None else "likely"
-    return Wrapper(towers.graph, first, towers.towers, found.scope, merges, found.depth, sure, tuple(evidence))
+    confidence: Confidence = "proven" if towers.reach is None else "likely"
+    return Wrapper(towers.graph, first, towers.towers, served.scope, merges, served.depth, confidence, tuple(evidence))
 
 
 def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
@@ -262,7 +264,7 @@ def plain(value: Json) -> Any:  # noqa: ANN401
     return json_tree.transform(value, change)
 
 
-def _unnumbered(value: Json) -> Any:  # noqa: ANN401
+def _without_shared_ids(value: Json) -> Any:  # noqa: ANN401
     """Without the numbers by which SavedModel metadata tells shared objects."""
     return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
 
@@ -284,7 +286,7 @@ def _with_modules(value: Json) -> Any:  # noqa: ANN401
 
 def _files(path: str) -> list[str]:
     """Every file of the folder, sorted, by its path in it. Links and other things are refused."""
-    found: list[str] = []
+    files: list[str] = []
     pending = [path]
     while pending:
         folder = pending.pop()
@@ -297,12 +299,12 @@ def _files(path: str) -> list[str]:
             if stat.S_ISDIR(mode):
                 pending.append(entry.path)
             elif stat.S_ISREG(mode):
-                found.append(os.path.relpath(entry.path, path).replace(os.sep, "/"))
+                files.append(os.path.relpath(entry.path, path).replace(os.sep, "/"))
             else:
                 raise Unreadable("link", f"{entry.path}: a link or no plain file; TensorFlow writes no such thing")
-        if len(found) > MAX_FILES:
+        if len(files) > MAX_FILES:
             raise Unreadable("too-large", f"{path}: more than {MAX_FILES} files, which no SavedModel has")
-    return sorted(found)
+    return sorted(files)
 
 
 class SavedModelContainer(Container):
@@ -331,14 +333,14 @@ class SavedModelContainer(Container):
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
-        with self.open(path) as found:
-            if found._raw != source.cut():  # noqa: SLF001
+        with self.open(path) as written:
+            if written.graph_bytes != source.cut():
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
-            if prune_graph.recognise(found.serving()[1], path).wrappers:
+            if prune_graph.recognise(written.serving()[1], path).wrappers:
                 raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
-            shards = set(_shards(found.bundle))
-            if found.bundle is not None:
-                _checked(found.bundle, path, progress)
+            shards = set(_shards(written.bundle))
+            if written.bundle is not None:
+                _check_bundle(written.bundle, path, progress)
             for name in source.members:
                 # The shards' tensors have been held against the index's checksums, as have the source's thereby.
                 if name not in STALE | shards and not _same(
@@ -355,7 +357,7 @@ def _shards(bundle: Bundle | None) -> list[str]:
     return [os.path.dirname(VARIABLES) + "/" + os.path.basename(f) for f in bundle.files()[1:]]
 
 
-def _checked(bundle: Bundle, path: str, progress: Progress) -> None:
+def _check_bundle(bundle: Bundle, path: str, progress: Progress) -> None:
     """Every tensor read back and held against its checksum."""
     for entry in bundle.entries.values():
         if entry.dtype == "string":
@@ -379,18 +381,21 @@ def _copy(source: str, target: str, progress: Progress) -> None:
 
 def _same(left: str, right: str, progress: Progress) -> bool:
     """Byte by byte, through two buffers that stay in the processor's cache."""
-    one, two = bytearray(CACHED), bytearray(CACHED)
-    with open(left, "rb", buffering=0) as a, open(right, "rb", buffering=0) as b:
-        size = os.fstat(a.fileno()).st_size
-        if os.fstat(b.fileno()).st_size != size:
+    left_buffer, right_buffer = bytearray(CACHED), bytearray(CACHED)
+    with open(left, "rb", buffering=0) as left_file, open(right, "rb", buffering=0) as right_file:
+        size = os.fstat(left_file.fileno()).st_size
+        if os.fstat(right_file.fileno()).st_size != size:
             return False
         while size:
-            if size < len(one):
-                one, two = bytearray(size), bytearray(size)
-            if not (_filled(a, one) and _filled(b, two)) or one != two:
+            if size < len(left_buffer):
+                left_buffer, right_buffer = bytearray(size), bytearray(size)
+            if (
+                not (_filled(left_file, left_buffer) and _filled(right_file, right_buffer))
+                or left_buffer != right_buffer
+            ):
                 return False
-            size -= len(one)
-            progress(len(one))
+            size -= len(left_buffer)
+            progress(len(left_buffer))
     return True
 
 

@@ -70,9 +70,9 @@ class Cursor:
         end = self.at + count
         if end > len(self.data):
             raise IndexError
-        found = self.data[self.at : end]
+        taken = self.data[self.at : end]
         self.at = end
-        return found
+        return taken
 
 
 def entries(data: bytes, where: str) -> dict[bytes, bytes]:
@@ -85,22 +85,22 @@ def entries(data: bytes, where: str) -> dict[bytes, bytes]:
         footer = Cursor(data, len(data) - FOOTER)
         footer.varint(), footer.varint()  # the meta index, always empty here
         index = _block(data, footer.varint(), footer.varint(), where)
-        found: dict[bytes, bytes] = {}
+        pairs_by_key: dict[bytes, bytes] = {}
         for _, handle in _pairs(index):
             place = Cursor(handle)
-            _take(found, _pairs(_block(data, place.varint(), place.varint(), where)))
+            _add_pairs(pairs_by_key, _pairs(_block(data, place.varint(), place.varint(), where)))
     except IndexError as e:
         raise Unreadable("damaged-index", f"{where}: the checkpoint index is damaged; copy it again") from e
-    return found
+    return pairs_by_key
 
 
-def _take(found: dict[bytes, bytes], pairs: Iterable[tuple[bytes, bytes]]) -> None:
+def _add_pairs(pairs_by_key: dict[bytes, bytes], pairs: Iterable[tuple[bytes, bytes]]) -> None:
     """Add pairs; the keys of a table ascend, so that no block can be read twice. Raises IndexError."""
-    last = next(reversed(found), None)
+    last = next(reversed(pairs_by_key), None)
     for key, value in pairs:
         if last is not None and key <= last:
             raise IndexError
-        found[key] = value
+        pairs_by_key[key] = value
         last = key
 
 

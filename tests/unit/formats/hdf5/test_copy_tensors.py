@@ -15,7 +15,7 @@ from h5py import h5o, h5p
 from tests import makeh5
 from unnest.errors import Unreadable
 from unnest.formats.hdf5.copy_tensors import copy_dataset, new_hdf5
-from unnest.formats.hdf5.guarded_file import Door
+from unnest.formats.hdf5.guarded_file import GuardedFile
 
 KERNEL = "model_weights/tmpl/d1/kernel:0"
 
@@ -52,8 +52,8 @@ def test_who_is_to_blame(said: str, kind: type[Exception], tmp_path: Path, monke
         raise RuntimeError(f"Unable to copy object ({said})")
 
     monkeypatch.setattr(h5o, "copy", fail)
-    door = Door(str(makeh5.parallel_file(tmp_path / "m.h5")))
+    hdf5 = GuardedFile(str(makeh5.parallel_file(tmp_path / "m.h5")))
     with h5py.File(tmp_path / "out.h5", "w") as file, pytest.raises(kind, match=said) as caught:
-        copy_dataset(door, KERNEL, file.id, "kernel:0", h5p.create(h5p.LINK_CREATE))
-    door.close()
+        copy_dataset(hdf5, KERNEL, file.id, "kernel:0", h5p.create(h5p.LINK_CREATE))
+    hdf5.close()
     assert ("m.h5" in str(caught.value)) == (kind is Unreadable)

@@ -29,7 +29,7 @@ def genuine(*, dense: bool = False) -> tuple[bytearray, int]:
 
 
 def check(data: bytes | bytearray, header: int) -> None:
-    """As the door does it, for the attribute `notes`."""
+    """As GuardedFile does it, for the attribute `notes`."""
     Heaps(lambda at, count: bytes(data[at : at + count]), len(data)).check(header, b"notes", len(TEXTS))
 
 
