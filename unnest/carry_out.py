@@ -82,7 +82,7 @@ def carried_out(
 
 
 def _target_format(dialect: Dialect) -> Callable[[Source, Plan, Target | None], TargetFormat]:
-    """How the container and what goes into it are chosen; the rules of Keras 3 are a third of all modules, and loaded for those who ask for it."""
+    """What chooses the target format; the rules of Keras 3 are a third of all modules, loaded for who asks for them."""
     if dialect == "original":
         return target_format
     from unnest.formats.keras3.dialect import keras_3_target_format

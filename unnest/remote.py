@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from unnest.budget import Budget, limited, spend
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import atomic
+from unnest.files.readable import Readable
 from unnest.files.spool import full
 from unnest.formats.detect import HDF5_MAGIC, SAVED_MODEL_MARKS, ZIP_MAGIC
 
@@ -37,6 +38,8 @@ URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 BLOCK = 8 << 10
 #: Bytes of a whole copy that are asked for at once.
 PIECE = 8 << 20
+#: Bytes before the name in the local header of a zip's member.
+LOCAL_HEADER = 30
 #: Tensors that are smaller are copied, too.
 SMALL = 4096
 #: Bytes beside the tensors that a sparse copy may take unless the file is trusted.
@@ -93,43 +96,43 @@ def copied(url: str, *, whole: bool, trust: bool = False) -> Iterator[str]:
 
     store = _Store(url)
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder, store.errors():
-        place = os.path.join(folder, store.name)
+        local_root = os.path.join(folder, store.name)
         objects = store.objects()
         for name, size in sorted(objects.items()):
-            local = _below(place, name)
-            os.makedirs(os.path.dirname(local), exist_ok=True)
-            with open(local, "x+b", buffering=0) as file:
-                copy = _Copy(file, size, lambda start, end, name=name: store.read(name, start, end))  # type: ignore[misc]
+            local_path = _below(local_root, name)
+            os.makedirs(os.path.dirname(local_path), exist_ok=True)
+            with open(local_path, "x+b", buffering=0) as file:
+                copy = _Copy(file, size, functools.partial(store.read, name))
                 if whole:
                     copy.complete(())
                 elif not SHARD.search(name):
                     with limited(Budget.of(store.shown, size, trust=trust)):
-                        tensors = _tensors(copy, local, store.shown)
-                    beside = copy.beside(tensors)
-                    if beside > MOST and not trust:
-                        what = f"{store.shown}: {beside >> 20} MiB beside its tensors; download it, or pass --trust"
-                        raise Unreadable("over-budget", what)
+                        tensors = _tensor_ranges(copy, local_path, store.shown)
+                    others = copy.beside(tensors)
+                    if others > MOST and not trust:
+                        message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
+                        raise Unreadable("over-budget", message)
                     copy.complete(tensors)
         if not whole:
-            _texts(place, objects, store)
+            _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
             raise atomic.changed(store.shown)
-        yield place
+        yield local_root
 
 
 def renamed(value: T, old: str, new: str) -> T:
     """A report with one path for another in all its texts."""
-    result: Any = value
+    changed: Any = value
     if isinstance(value, str):
-        result = value.replace(old, new)
+        changed = value.replace(old, new)
     elif isinstance(value, tuple):
         entries = [renamed(v, old, new) for v in value]
-        result = value._make(entries) if hasattr(value, "_make") else tuple(entries)
+        changed = value._make(entries) if hasattr(value, "_make") else tuple(entries)
     elif isinstance(value, dict):
-        result = {k: renamed(v, old, new) for k, v in value.items()}
+        changed = {k: renamed(v, old, new) for k, v in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
-        result = replace(value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)})
-    return result  # type: ignore[no-any-return]
+        changed = replace(value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)})
+    return changed  # type: ignore[no-any-return]
 
 
 def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result]) -> Result:
@@ -143,25 +146,25 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         raise Refused("cannot-write", f"{shown(url)}: --in-place is for files of this machine; use -o")
     source = copied(url, whole=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
-        given = options.output
-        if given is None:
+        output = options.output
+        if output is None:
             probe = run(path, options._replace(output=None, dry_run=True))
             if probe.output is None or probe.error is not None:
                 return renamed(probe, path, shown(url))
-            given = default_output(url, os.path.basename(probe.output))
-        if not is_remote(given):
+            output = default_output(url, os.path.basename(probe.output))
+        if not is_remote(output):
             return renamed(run(path, options), path, shown(url))
-        store = _Store(given)
-        made = os.path.join(folder, store.name)
-        with contextlib.suppress(Unreadable), copied(given, whole=True) as there:
-            if os.path.exists(there):
-                os.rename(there, made)
-        before = os.path.lexists(made)
-        result = run(path, options._replace(output=made))
-        is_new = result.error is None and result.output is not None and not (before and result.action == "unchanged")
+        store = _Store(output)
+        local_output = os.path.join(folder, store.name)
+        with contextlib.suppress(Unreadable), copied(output, whole=True) as present_output:
+            if os.path.exists(present_output):
+                os.rename(present_output, local_output)
+        existed = os.path.lexists(local_output)
+        result = run(path, options._replace(output=local_output))
+        is_new = result.error is None and result.output is not None and not (existed and result.action == "unchanged")
         if is_new and not options.dry_run:
-            store.send(made)
-        return renamed(renamed(result, made, store.shown), path, shown(url))
+            store.send(local_output)
+        return renamed(renamed(result, local_output, store.shown), path, shown(url))
 
 
 class _Store:
@@ -179,10 +182,10 @@ class _Store:
             with self.errors():
                 self.system, self.path = url_to_fs(url, use_listings_cache=False)
         except ImportError as e:
-            what = (
+            message = (
                 f"{self.shown}: needs the extra: pip install 'unnest[remote]', and the driver of {urlsplit(url).scheme}"
             )
-            raise UsageError("usage", f"{what} ({e.name or 'fsspec'})") from e
+            raise UsageError("usage", f"{message} ({e.name or 'fsspec'})") from e
         self.path = self.path.rstrip("/")
         self.name = os.path.basename(urlsplit(url).path.rstrip("/"))
         if self.name in ("", ".", ".."):
@@ -217,24 +220,24 @@ class _Store:
                 raise
             return parts
         if info["type"] != "directory":
-            return {"": self._noted("", info)}
-        found = self.system.find(self.path, detail=True)
-        names = {name[len(self.path) + 1 :]: info for name, info in found.items() if name.startswith(self.path + "/")}
+            return {"": self._size_noted("", info)}
+        infos = self.system.find(self.path, detail=True)
+        names = {name[len(self.path) + 1 :]: info for name, info in infos.items() if name.startswith(self.path + "/")}
         if not set(SAVED_MODEL_MARKS) & set(names):
             raise Unreadable("no-model", f"{self.shown}: holds no SavedModel; name the files in it one by one")
-        return {name: self._noted(name, info) for name, info in names.items()}
+        return {name: self._size_noted(name, info) for name, info in names.items()}
 
     def _parts(self) -> dict[str, int]:
         """The files of the checkpoint of that prefix."""
         folder = self.path.rpartition("/")[0]
-        found = self.system.find(folder, maxdepth=1, detail=True) if self.system.exists(self.path + ".index") else {}
+        infos = self.system.find(folder, maxdepth=1, detail=True) if self.system.exists(self.path + ".index") else {}
         return {
-            name[len(self.path) :]: self._noted(name[len(self.path) :], info)
-            for name, info in found.items()
+            name[len(self.path) :]: self._size_noted(name[len(self.path) :], info)
+            for name, info in infos.items()
             if name.startswith(self.path + ".")
         }
 
-    def _noted(self, name: str, info: dict[str, Any]) -> int:
+    def _size_noted(self, name: str, info: dict[str, Any]) -> int:
         marks = {key: str(info[key]) for key in MARKS if key in info}
         if self._marks.setdefault(name, marks) != marks:
             self._marks["changed"] = True
@@ -257,33 +260,33 @@ class _Store:
             raise atomic.changed(self.shown)
         return data
 
-    def send(self, made: str) -> None:
+    def send(self, local: str) -> None:
         """A file, or a folder's files, the deciding one last; what was sent goes again where not all could be."""
-        if not os.path.exists(made):
+        if not os.path.exists(local):
             raise Refused("cannot-write", f"{self.shown}: a checkpoint is several files; write them to this machine")
         names = [""]
-        if os.path.isdir(made):
-            names = [os.path.relpath(os.path.join(at, n), made) for at, _, files in os.walk(made) for n in files]
+        if os.path.isdir(local):
+            names = [os.path.relpath(os.path.join(root, n), local) for root, _, files in os.walk(local) for n in files]
             names.sort(key=lambda name: (name in SAVED_MODEL_MARKS, name))
         sent: list[str] = []
         try:
             for name in names:
-                place = _below(self.path, name.replace(os.sep, "/"))
-                sent.append(place)
-                self._send(_below(made, name), place)
+                path = _below(self.path, name.replace(os.sep, "/"))
+                sent.append(path)
+                self._send(_below(local, name), path)
         except BaseException as e:
-            for place in sent if len(names) > 1 or isinstance(e, Failed) else ():
+            for path in sent if len(names) > 1 or isinstance(e, Failed) else ():
                 with contextlib.suppress(Exception):
-                    self.system.rm_file(place)
+                    self.system.rm_file(path)
             if isinstance(e, (UnnestError, KeyboardInterrupt)):
                 raise
             what = f"{self.shown}: cannot be written there ({type(e).__name__})"
             raise Failed("write", f"{what}; check your credentials, or write elsewhere with -o") from e
 
-    def _send(self, made: str, place: str) -> None:
-        self.system.put_file(made, place)
+    def _send(self, local: str, path: str) -> None:
+        self.system.put_file(local, path)
         self.system.invalidate_cache()
-        if self.system.info(place)["size"] != os.path.getsize(made):
+        if self.system.info(path)["size"] != os.path.getsize(local):
             raise Failed("read-back", f"{self.shown}: the store has another size than was sent; try again")
 
 
@@ -294,53 +297,29 @@ def _below(path: str, name: str) -> str:
     return path + name if not name or name.startswith(".") else f"{path}/{name}"
 
 
-class _Readable(io.RawIOBase):
-    """A file of a known size that is read from wherever one likes."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self._at = size, 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def seekable(self) -> bool:
-        """It is."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        """As any file."""
-        return self._at
-
-
-class _Copy(_Readable):
+class _Copy(Readable):
     """A local file that becomes the copy of an object as it is read."""
 
     def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
         super().__init__(size)
         self._file, self._read = file, read
-        self._there = bytearray(-(-size // BLOCK))
+        self._has_block = bytearray(-(-size // BLOCK))
         file.truncate(size)
 
     def fetch(self, start: int, end: int) -> None:
         """Have these bytes, in whole blocks."""
         block, last = start // BLOCK, -(-min(end, self.size) // BLOCK)
         while block < last:
-            if self._there[block]:
+            if self._has_block[block]:
                 block += 1
                 continue
             stop = block
-            while stop < last and not self._there[stop] and (stop - block) * BLOCK < PIECE:
+            while stop < last and not self._has_block[stop] and (stop - block) * BLOCK < PIECE:
                 stop += 1
             spend(stop - block)
             self._file.seek(block * BLOCK)
             self._file.write(self._read(block * BLOCK, min(stop * BLOCK, self.size)))
-            self._there[block:stop] = b"\1" * (stop - block)
+            self._has_block[block:stop] = b"\1" * (stop - block)
             block = stop
 
     def complete(self, holes: Iterable[tuple[int, int]]) -> None:
@@ -353,24 +332,24 @@ class _Copy(_Readable):
         return sum(end - start for start, end in self._gaps(holes))
 
     def _gaps(self, holes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        at = 0
+        end_of_hole = 0
         for start, end in [*sorted(holes), (self.size, self.size)]:
-            if start > at:
-                yield at, start
-            at = max(at, end)
+            if start > end_of_hole:
+                yield end_of_hole, start
+            end_of_hole = max(end_of_hole, end)
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file."""
-        count = max(0, min(len(buffer), self.size - self._at))
-        self.fetch(self._at, self._at + count)
-        self._file.seek(self._at)
+        count = self.next_count(len(buffer))
+        self.fetch(self.position, self.position + count)
+        self._file.seek(self.position)
         data = self._file.read(count)
         buffer[: len(data)] = data
-        self._at += len(data)
+        self.position += len(data)
         return len(data)
 
 
-class _Part(_Readable):
+class _Part(Readable):
     """Part of a copy as a file of its own."""
 
     def __init__(self, copy: _Copy, start: int, size: int) -> None:
@@ -379,14 +358,14 @@ class _Part(_Readable):
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file; nothing beyond the part."""
-        view = memoryview(buffer)[: max(0, min(len(buffer), self.size - self._at))]
-        self._copy.seek(self._start + self._at)
+        view = memoryview(buffer)[: self.next_count(len(buffer))]
+        self._copy.seek(self._start + self.position)
         count = self._copy.readinto(view)
-        self._at += count
+        self.position += count
         return count
 
 
-def _tensors(copy: _Copy, local: str, name: str) -> list[tuple[int, int]]:
+def _tensor_ranges(copy: _Copy, local: str, name: str) -> list[tuple[int, int]]:
     """The ranges of a file that are tensors' bytes; none where it is neither HDF5 nor a zip with HDF5 in it."""
     copy.seek(0)
     start = copy.read(max(len(HDF5_MAGIC), len(ZIP_MAGIC))) or b""
@@ -404,14 +383,14 @@ def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
 
     ranges: list[tuple[int, int]] = []
     try:
-        door = GuardedFile(name, window, size)
+        hdf5 = GuardedFile(name, window, size)
     except Unreadable:
         return ranges  # the whole file is copied, and whoever reads that says what is wrong with it
-    with contextlib.closing(door):
-        for path, node in door.datasets.items():
+    with contextlib.closing(hdf5):
+        for path, node in hdf5.datasets.items():
             if node.stored < SMALL:
                 continue
-            dataset = door.dataset(path)
+            dataset = hdf5.dataset(path)
             if node.layout == h5d.CONTIGUOUS:
                 ranges.append((dataset.get_offset(), dataset.get_offset() + node.stored))
             elif node.layout == h5d.CHUNKED:
@@ -431,17 +410,18 @@ def _in_zip(copy: _Copy, name: str) -> list[tuple[int, int]]:
             with archive.open(info) as member:
                 member.read(1)
             copy.seek(info.header_offset)
-            header = copy.read(30) or b""
+            header = copy.read(LOCAL_HEADER) or b""
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, OSError, ValueError):
         return []
-    if info.compress_type != zipfile.ZIP_STORED or len(header) < 30:  # noqa: PLR2004 - a local header
+    if info.compress_type != zipfile.ZIP_STORED or len(header) < LOCAL_HEADER:
         return []
-    start = info.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    name_size, extra_size = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
+    start = info.header_offset + LOCAL_HEADER + name_size + extra_size
     window = _Part(copy, start, info.file_size)
     return [(start + a, start + b) for a, b in _in_hdf5(window, info.file_size, name)]
 
 
-def _texts(place: str, objects: dict[str, int], store: _Store) -> None:
+def _copy_texts(local_root: str, objects: dict[str, int], store: _Store) -> None:
     """The texts in the data files of checkpoints: the object graph is one; all else in there are tensors."""
     from unnest.formats.tensorflow.bundle import Bundle
 
@@ -450,13 +430,13 @@ def _texts(place: str, objects: dict[str, int], store: _Store) -> None:
         if prefix + ".index" not in objects:
             continue
         try:
-            bundle = Bundle(_below(place, prefix) if prefix else place)
+            bundle = Bundle(_below(local_root, prefix) if prefix else local_root)
         except Unreadable:
             continue  # whoever reads it says so
         with contextlib.closing(bundle):
             for entry in bundle.entries.values():
                 for piece in entry.pieces if entry.dtype == "string" else ():
                     shard = f"{prefix}.data-{piece.shard:05d}-of-{bundle.shards:05d}"
-                    with open(_below(place, shard), "r+b", buffering=0) as file:
+                    with open(_below(local_root, shard), "r+b", buffering=0) as file:
                         file.seek(piece.offset)
                         file.write(store.read(shard, piece.offset, piece.offset + piece.size))

@@ -691,7 +691,7 @@ RULES = [
     Broken(
         rule="a folder that holds something else is never replaced",
         file="files/replaceable.py",
-        old="    if other is not None:\n",
+        old="    if stranger is not None:\n",
         new="    if False:\n",
         tests="tests/files/test_force.py::test_refused",
     ),
@@ -747,7 +747,7 @@ RULES = [
     Broken(
         rule="a killed run's move is completed",
         file="files/workspace.py",
-        old="    for name, made in coming.items():\n        system.rename_new(made, place[name])\n",
+        old="    for name, new_path in arriving.items():\n        system.rename_new(new_path, place[name])\n",
         new="",
         tests="tests/files/test_workspace.py::TestParts::test_a_killed_run_is_completed",
     ),
@@ -796,8 +796,8 @@ RULES = [
     Broken(
         rule="a backup is never replaced",
         file="files/atomic.py",
-        old="            if not _is_backup(backup, target):\n                new,",
-        new="            if not os.path.lexists(backup):\n                new,",
+        old="            if not _is_backup(backup, target):\n                new_status,",
+        new="            if not os.path.lexists(backup):\n                new_status,",
         tests="tests/files/test_atomic.py::TestReplace",
     ),
     Broken(
@@ -817,8 +817,8 @@ RULES = [
     Broken(
         rule="a backup that is all that is left of the old file stays",
         file="files/atomic.py",
-        old="            if made is not None and _is(work.made, new) and _is(backup, made):\n",
-        new="            if made is not None and _is(backup, made):\n",
+        old="                and _is_same_file(work.made, new_status)\n",
+        new="                and True\n",
         tests="tests/files/test_no_memory.py::test_the_old_file_is_never_lost",
     ),
     Broken(

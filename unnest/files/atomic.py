@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import Thread
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -41,11 +42,11 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
     What is there already stays, unless `force`: the same bytes are the outcome "same", anything else is Refused. Raises
     Failed where the machine does not do its part.
     """
-    with _working(target) as (work, held):
+    with _workspace(target) as (work, held):
         with held.released():
             fill(work.made)
             _set_modes(work, modes)
-            _checked(work.made, check)
+            _check_and_sync(work.made, check)
             if os.path.isfile(target) and same(work.made, target):
                 return "same"
         if force:
@@ -57,13 +58,13 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
 
 def publish_folder(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> Outcome:
     """Fill a new folder, read it back, sync it, give it its name. As `publish`."""
-    with _working(target) as (work, held):
+    with _workspace(target) as (work, held):
         target = work.target
         with held.released():
             os.mkdir(work.made)
             fill(work.made)
             _set_modes(work, modes)
-            _checked(work.made, check)
+            _check_and_sync(work.made, check)
             if system.is_folder(target) and same_tree(work.made, target):
                 return "same"
         if force:
@@ -88,13 +89,13 @@ def publish_parts(
     no new one replaces.
     """
     names = [name for _, name in sources]
-    with _working(target) as (work, held):
+    with _workspace(target) as (work, held):
         with held.released():
             for path, name in sources:
                 system.copy_file(path, work.part(name))
             _set_modes(work, modes)
             for path, name in sources:
-                _checked(work.part(name), lambda made, path=path: same_bytes(path, made))  # type: ignore[misc]
+                _check_and_sync(work.part(name), partial(same_bytes, path))
             places = [os.path.join(work.folder, name) for name in names]
             if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
                 return "same"
@@ -144,32 +145,36 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
     left and counts as made; any other is never replaced. `read` is what the new file was made from: where something
     else is there by now, it stays.
     """
-    made = None
-    with _working(target, alone=True) as (work, held):
+    backup_status = None
+    with _workspace(target, alone=True) as (work, held):
         read = read or Fingerprint.of(target)
         try:
             with held.released():
                 fill(work.made)
-                _checked(work.made, check)
+                _check_and_sync(work.made, check)
             if read is None or not read.is_of(target):
                 raise changed(target)
-            before = read.status
-            _keep_attributes(target, work.made, before)
-            _check_may_rename(work.folder or ".", before)
+            old_status = read.status
+            _keep_attributes(target, work.made, old_status)
+            _check_may_rename(work.folder or ".", old_status)
             if not _is_backup(backup, target):
-                new, made = os.stat(work.made), os.stat(target)
+                new_status, backup_status = os.stat(work.made), os.stat(target)
                 if not system.link(target, backup):
-                    made = _copied(work, target, held)
+                    backup_status = _copied(work, target, held)
                     system.rename_new(work.part(COPY), backup)
             _take_place(work.made, target, read)
-            made = None
+            backup_status = None
             completed.append(target)
             sync_folder(work.folder)
         except FileExistsError:
             raise backup_exists(backup) from None
         finally:
             # Only while the new file has not taken its place: afterwards a backup may be all that is left of the old.
-            if made is not None and _is(work.made, new) and _is(backup, made):
+            if (
+                backup_status is not None
+                and _is_same_file(work.made, new_status)
+                and _is_same_file(backup, backup_status)
+            ):
                 _remove(backup)
 
 
@@ -198,8 +203,8 @@ def exists(target: str) -> Refused:
 def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
     """What an error of the system, or HDF5's word of it, means while writing, in one line."""
     # HDF5 tells its errno in the middle of a sentence, and not always through the exception.
-    told = re.search(r"errno = (\d+)", str(error))
-    number = getattr(error, "errno", None) or (int(told[1]) if told else 0)
+    in_message = re.search(r"errno = (\d+)", str(error))
+    number = getattr(error, "errno", None) or (int(in_message[1]) if in_message else 0)
     folder = os.path.dirname(target) or "."
     if number in (errno.ENOSPC, errno.EDQUOT):
         return Failed("no-space", f"{target}: no space left on the device; free some, or write elsewhere with -o")
@@ -208,8 +213,8 @@ def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
     if number in (errno.ENOENT, errno.ENOTDIR) and not os.path.isdir(folder):
         return Failed("no-folder", f"{target}: its folder does not exist; make it first")
     reason = os.strerror(number) if number else " ".join(str(error).split())[:200]
-    todo = "check the disk, or write elsewhere with -o" if number == errno.EIO else "write elsewhere with -o"
-    return Failed("write", f"{target}: cannot be written ({reason}); {todo}")
+    advice = "check the disk, or write elsewhere with -o" if number == errno.EIO else "write elsewhere with -o"
+    return Failed("write", f"{target}: cannot be written ({reason}); {advice}")
 
 
 def same_bytes(source: str, made: str) -> None:
@@ -226,11 +231,11 @@ def copy(source: str, target: str) -> None:
 def copy_tree(source: str, target: str) -> None:
     """A folder's files, into a folder that is there."""
     for folder, folders, files in os.walk(source):
-        below = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
+        target_folder = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
         for name in folders:
-            os.mkdir(os.path.join(below, name))
+            os.mkdir(os.path.join(target_folder, name))
         for name in files:
-            system.copy_file(os.path.join(folder, name), os.path.join(below, name))
+            system.copy_file(os.path.join(folder, name), os.path.join(target_folder, name))
 
 
 def same_tree(left: str, right: str) -> bool:
@@ -240,7 +245,7 @@ def same_tree(left: str, right: str) -> bool:
 
 
 @contextlib.contextmanager
-def _working(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace, Held]]:
+def _workspace(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace, Held]]:
     """A workspace with signals held; what goes wrong in it is said of the target, and not of a temporary name."""
     with Held() as held:
         work: Workspace | None = None
@@ -250,16 +255,16 @@ def _working(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace, H
         except FileExistsError:
             raise exists(target) from None
         except UnnestError as e:
-            raise type(e)(e.code, _renamed(e.message, work)) from e
+            raise type(e)(e.code, _with_target_name(e.message, work)) from e
         except OSError as e:
             raise write_failed(target, e) from e
 
 
-def _renamed(message: str, work: Workspace | None) -> str:
+def _with_target_name(message: str, work: Workspace | None) -> str:
     return message if work is None or not work.path else message.replace(work.made, work.target)
 
 
-def _checked(made: str, check: Fill) -> None:
+def _check_and_sync(made: str, check: Fill) -> None:
     """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
     syncing = _Sync(made)
     has_begun = syncing.begun()
@@ -323,11 +328,11 @@ def _still_replaceable(work: Workspace) -> None:
         replaceable.check_folder(work.replaced, work.target, work.target)
 
 
-def _keep_attributes(source: str, target: str, before: os.stat_result) -> None:
+def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> None:
     """Owner, extended attributes (access lists among them) and mode, as far as the caller may."""
-    now = os.stat(target)
-    for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
-        if owner not in (-1, now.st_uid) or group not in (-1, now.st_gid):
+    new_status = os.stat(target)
+    for owner, group in ((-1, old_status.st_gid), (old_status.st_uid, -1)):
+        if owner not in (-1, new_status.st_uid) or group not in (-1, new_status.st_gid):
             with contextlib.suppress(OSError, AttributeError):  # AttributeError: Windows
                 os.chown(target, owner, group)
     with contextlib.suppress(OSError, AttributeError):
@@ -335,7 +340,7 @@ def _keep_attributes(source: str, target: str, before: os.stat_result) -> None:
             with contextlib.suppress(OSError):
                 os.setxattr(target, name, os.getxattr(source, name))
     with contextlib.suppress(OSError):
-        os.chmod(target, stat.S_IMODE(before.st_mode))
+        os.chmod(target, stat.S_IMODE(old_status.st_mode))
 
 
 def _take_place(made: str, target: str, read: Fingerprint) -> None:
@@ -345,8 +350,8 @@ def _take_place(made: str, target: str, read: Fingerprint) -> None:
         return
     was_read = False
     try:
-        taken = os.stat(made, follow_symlinks=False)
-        was_read = os.path.samestat(taken, read.status) and _change(taken) == _change(read.status)
+        taken_status = os.stat(made, follow_symlinks=False)
+        was_read = os.path.samestat(taken_status, read.status) and _change(taken_status) == _change(read.status)
     finally:
         if not was_read:
             system.exchange(made, target)
@@ -365,17 +370,19 @@ def _check_may_rename(folder: str, status: os.stat_result) -> None:
     """
     if not hasattr(os, "geteuid"):
         return
-    above = os.stat(folder)
-    if above.st_mode & stat.S_ISVTX and os.geteuid() not in (0, above.st_uid, status.st_uid):
+    folder_status = os.stat(folder)
+    if folder_status.st_mode & stat.S_ISVTX and os.geteuid() not in (0, folder_status.st_uid, status.st_uid):
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
 
 
 def _is_backup(backup: str, target: str) -> bool:
     """Whether a killed run made it: the input under a second name, or a copy with its very time and bytes."""
     try:
-        old, new = os.stat(target), os.stat(backup, follow_symlinks=False)
-        return os.path.samestat(old, new) or (
-            stat.S_ISREG(new.st_mode) and _change(old) == _change(new) and same(target, backup)
+        old_status, backup_status = os.stat(target), os.stat(backup, follow_symlinks=False)
+        return os.path.samestat(old_status, backup_status) or (
+            stat.S_ISREG(backup_status.st_mode)
+            and _change(old_status) == _change(backup_status)
+            and same(target, backup)
         )
     except OSError:
         return False
@@ -392,9 +399,9 @@ def _copied(work: Workspace, target: str, held: Held) -> os.stat_result:
     return os.stat(spare)
 
 
-def _is(path: str, known: os.stat_result) -> bool:
+def _is_same_file(path: str, status: os.stat_result) -> bool:
     try:
-        return os.path.samestat(os.stat(path), known)
+        return os.path.samestat(os.stat(path), status)
     except OSError:
         return False
 

@@ -12,7 +12,10 @@ import signal
 from collections.abc import Callable, Iterator
 from threading import current_thread, main_thread
 from types import FrameType, TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: What ends a program and can be answered: Ctrl-C, `kill` and `docker stop`, a closed terminal (not on Windows).
 SIGNALS: tuple[signal.Signals, ...] = tuple(
@@ -49,7 +52,7 @@ class Held:
                     self._usual[number] = handler
         self._pending: list[int] = []
 
-    def __enter__(self) -> Held:  # noqa: PYI034 - Self came with Python 3.11
+    def __enter__(self) -> Self:
         self._hold()
         return self
 

@@ -58,14 +58,14 @@ class Inputs(NamedTuple):
         return inputs
 
     def _add(self, path: str) -> None:
-        _note(self.whole, path, path)
-        for folder in _above(path):
-            _note(self.above, folder, path)
+        _add_identity(self.whole, path, path)
+        for folder in _folders_above(path):
+            _add_identity(self.above, folder, path)
         if is_model_folder(path):
-            _note(self.models, path, path)
+            _add_identity(self.models, path, path)
             for root, _, names in os.walk(path):
                 for name in names:
-                    _note(self.parts, os.path.join(root, name), os.path.join(root, name))
+                    _add_identity(self.parts, os.path.join(root, name), os.path.join(root, name))
 
 
 def check_inputs(target: str, inputs: Inputs) -> None:
@@ -78,7 +78,7 @@ def check_inputs(target: str, inputs: Inputs) -> None:
             raise _refused(target, f"is {inputs.parts[identity]}, which is part of an input, or a link to it")
         if identity in inputs.above:
             raise _refused(target, f"contains {inputs.above[identity]}, which is an input")
-    for folder in _above(target) if inputs.models else ():
+    for folder in _folders_above(target) if inputs.models else ():
         model = inputs.models.get(_identity(folder) or NOTHING)
         if model is not None:
             raise _refused(target, f"lies in {model}, which is an input")
@@ -90,10 +90,12 @@ def check_system(target: str) -> None:
     for _ in range(MOST_LINKS):
         folder, name = os.path.split(path.rstrip("/") or path)
         folder = os.path.realpath(folder)
-        above = next((top for top in OF_THE_SYSTEM if _is_in(folder, top)), None)
-        if above is not None and not _is_in(folder, MEMORY):
-            is_it = "is" if path == target else "is a link to what is"
-            raise _refused(target, f"{is_it} in {above}, where names stand for devices and open files: no regular file")
+        system_folder = next((top for top in OF_THE_SYSTEM if _is_in(folder, top)), None)
+        if system_folder is not None and not _is_in(folder, MEMORY):
+            verb = "is" if path == target else "is a link to what is"
+            raise _refused(
+                target, f"{verb} in {system_folder}, where names stand for devices and open files: no regular file"
+            )
         path = os.path.join(folder, name)
         if not os.path.islink(path):
             return
@@ -136,16 +138,16 @@ def check_folder(folder: str, made: str | None, target: str) -> None:
     names = sorted(os.listdir(folder))
     if not names:
         return
-    other = next(_others(folder, made), None)
-    if other is not None:
-        raise _refused(target, f"holds {other}, which is no part of a SavedModel")
+    stranger = next(_others(folder, made), None)
+    if stranger is not None:
+        raise _refused(target, f"holds {stranger}, which is no part of a SavedModel")
     if not set(GRAPHS) & set(names):
         raise _refused(target, f"holds {names[0]} and no saved_model.pb, so it is no SavedModel")
 
 
 def models_around(path: str) -> list[str]:
     """The SavedModels' folders that the path is, or lies in."""
-    return [folder for folder in (path, *_above(path)) if is_model_folder(folder)]
+    return [folder for folder in (path, *_folders_above(path)) if is_model_folder(folder)]
 
 
 def is_model_folder(path: str) -> bool:
@@ -159,7 +161,7 @@ def _others(folder: str, made: str | None) -> Iterator[str]:
         for name in sorted((*folders, *files)):
             path = os.path.join(root, name)
             inner = os.path.relpath(path, folder).replace(os.sep, "/")
-            if not _is_part(inner, path) and not (made is not None and _alike(path, os.path.join(made, inner))):
+            if not _is_part(inner, path) and not (made is not None and _is_same(path, os.path.join(made, inner))):
                 yield inner
 
 
@@ -174,14 +176,14 @@ def _is_part(inner: str, path: str) -> bool:
     return inner in FILES or (top in FOLDERS and bool(rest)) or (top == "variables" and bool(VARIABLES.fullmatch(rest)))
 
 
-def _alike(one: str, two: str) -> bool:
+def _is_same(left: str, right: str) -> bool:
     """Folders by their kind: what is in them is looked at by itself."""
-    if os.path.islink(one) or os.path.islink(two):
+    if os.path.islink(left) or os.path.islink(right):
         return False
-    if os.path.isdir(one):
-        return os.path.isdir(two)
+    if os.path.isdir(left):
+        return os.path.isdir(right)
     try:
-        return os.path.isfile(one) and same(one, two)
+        return os.path.isfile(left) and same(left, right)
     except OSError:
         return False
 
@@ -191,7 +193,7 @@ def _kind(path: str) -> str:
     return f"a link to {what}" if os.path.islink(path) else what
 
 
-def _above(path: str) -> Iterator[str]:
+def _folders_above(path: str) -> Iterator[str]:
     """The folders that the path lies in, by its real name; the nearest first."""
     folder = os.path.realpath(path)
     while (parent := os.path.dirname(folder)) != folder:
@@ -221,10 +223,10 @@ def _identity(path: str) -> Identity | None:
     return status.st_dev, status.st_ino
 
 
-def _note(known: dict[Identity, str], path: str, name: str) -> None:
+def _add_identity(paths: dict[Identity, str], path: str, name: str) -> None:
     identity = _identity(path)
     if identity is not None:
-        known.setdefault(identity, name)
+        paths.setdefault(identity, name)
 
 
 def _refused(target: str, why: str) -> Refused:

@@ -69,11 +69,11 @@ def copy_file(source: str, target: str) -> int:
     except OSError as e:
         raise _cannot_read(source, e) from e
     with reading, open(target, "xb", buffering=0) as writing:
-        done = _copy_range(reading, writing)
+        copied = _copy_range(reading, writing)
         for block in _blocks(reading, source):
             write_all(writing, block)
-            done += len(block)
-    return done
+            copied += len(block)
+    return copied
 
 
 def write_all(file: IO[bytes], data: bytes) -> None:
@@ -137,20 +137,20 @@ def _renameat2() -> Renameat2 | None:
     if function is None:
         return None
     function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    found: Renameat2 = function
-    return found
+    call: Renameat2 = function
+    return call
 
 
 def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
     """As much as the kernel copies by itself: nothing between some file systems, and nothing elsewhere."""
-    done = 0
+    copied = 0
     if hasattr(os, "copy_file_range"):
-        left = os.fstat(reading.fileno()).st_size
+        size = os.fstat(reading.fileno()).st_size
         # Whatever it fails with, reading and writing tell better who is to blame, if anybody.
         with contextlib.suppress(OSError):
-            while left > done and (moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)):
-                done += moved
-    return done
+            while size > copied and (moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)):
+                copied += moved
+    return copied
 
 
 def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:

@@ -21,11 +21,14 @@ import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unnest.errors import Refused
 from unnest.files import system
 from unnest.files.system import is_folder
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 try:
     import fcntl
@@ -63,11 +66,11 @@ class Workspace:
         self._exchanged: tuple[str, str] | None = None
         self._keep = False
 
-    def __enter__(self) -> Workspace:  # noqa: PYI034 - Self came with Python 3.11
-        for path in _candidates(self.target):
+    def __enter__(self) -> Self:
+        for path in _workspace_names(self.target):
             if os.path.lexists(path) and not _swept(path, self.folder) and self._alone and _is_busy(path):
                 raise Refused("busy", f"{self.target}: another run of unnest is writing it; wait for that to end")
-        if not any(self._make(path) for path in _candidates(self.target)):
+        if not any(self._make(path) for path in _workspace_names(self.target)):
             self._make(temporary(self.target, os.urandom(6).hex()))
         return self
 
@@ -198,29 +201,29 @@ class Workspace:
         return True
 
 
-def temporary(target: str, mark: str = "") -> str:
+def temporary(target: str, number: str = "") -> str:
     """The workspace's name for a target, beside it."""
     folder, name = os.path.split(target)
-    tail = f".unnest{'-' + mark if mark else ''}-tmp"
+    suffix = f".unnest{'-' + number if number else ''}-tmp"
     encoded = os.fsencode(name)
-    room = NAME_MAX - len(tail) - 1
-    if len(encoded) > room:
+    most_bytes = NAME_MAX - len(suffix) - 1
+    if len(encoded) > most_bytes:
         # Names that begin alike must not share a folder.
         checksum = f".{zlib.crc32(encoded):08x}"
-        name = encoded[: room - len(checksum)].decode(errors="ignore") + checksum
-    return os.path.join(folder, f".{name}{tail}")
+        name = encoded[: most_bytes - len(checksum)].decode(errors="ignore") + checksum
+    return os.path.join(folder, f".{name}{suffix}")
 
 
 def leftovers(target: str) -> tuple[str, ...]:
     """What killed runs on this target left and nobody may remove: there are no locks here, or it is somebody else's."""
     target = target.rstrip("/\\") or target
-    return tuple(p for p in _candidates(target) if os.path.lexists(p) and not _is_busy(p))
+    return tuple(p for p in _workspace_names(target) if os.path.lexists(p) and not _is_busy(p))
 
 
 def sweep(target: str) -> None:
     """Complete and remove what killed runs on this target left."""
     target = target.rstrip("/\\") or target
-    for path in _candidates(target):
+    for path in _workspace_names(target):
         if os.path.lexists(path):
             _swept(path, os.path.dirname(target))
 
@@ -235,7 +238,7 @@ def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
             _swept(os.path.join(folder, entry), folder)
 
 
-def _candidates(target: str) -> Iterator[str]:
+def _workspace_names(target: str) -> Iterator[str]:
     for number in range(SEVERAL):
         yield temporary(target, str(number) if number else "")
 
@@ -323,35 +326,37 @@ def _completed(path: str, folder: str) -> bool:
             journal: dict[str, Any] = json.loads(file.read())
     except (FileNotFoundError, ValueError):  # no part has left its place before the journal was whole
         return True
-    new, old = ({_plain(n): tuple(i) for n, i in journal[key]} for key in (NEW, OLD))
+    new, old = ({_checked_name(n): tuple(i) for n, i in journal[key]} for key in (NEW, OLD))
     place = {name: os.path.join(folder, name) for name in (*new, *old)}
     aside = {name: os.path.join(path, OLD, name) for name in old}
-    coming = {name: os.path.join(path, NEW, name) for name in new if os.path.lexists(os.path.join(path, NEW, name))}
-    if not coming:
+    arriving = {name: os.path.join(path, NEW, name) for name in new if os.path.lexists(os.path.join(path, NEW, name))}
+    if not arriving:
         return True
-    outgoing = [n for n in reversed(old) if os.path.lexists(place[n]) and _identity(place[n]) == old[n]]
-    for name, where in place.items():
-        there = os.path.lexists(where)
-        arrived = there and name not in coming and _identity(where) == new.get(name)
-        if (there and not arrived and name not in outgoing) or (name in new and name not in coming and not arrived):
+    leaving = [n for n in reversed(old) if os.path.lexists(place[n]) and _identity(place[n]) == old[n]]
+    for name, path_of_place in place.items():
+        is_taken = os.path.lexists(path_of_place)
+        arrived = is_taken and name not in arriving and _identity(path_of_place) == new.get(name)
+        if (is_taken and not arrived and name not in leaving) or (name in new and name not in arriving and not arrived):
             return False
-    for name in outgoing:
+    for name in leaving:
         system.rename_new(place[name], aside[name])
-    for name, made in coming.items():
-        system.rename_new(made, place[name])
+    for name, new_path in arriving.items():
+        system.rename_new(new_path, place[name])
     system.sync_folder(folder)
     return True
 
 
-def _plain(name: str) -> str:
+def _checked_name(name: str) -> str:
     if os.path.basename(name) != name or name in ("", ".", ".."):
         raise ValueError(name)
     return name
 
 
 def _identity(path: str) -> Identity:
-    found = os.lstat(path)
-    return (found.st_ino, 0, 0) if stat.S_ISDIR(found.st_mode) else (found.st_ino, found.st_size, found.st_mtime_ns)
+    status = os.lstat(path)
+    return (
+        (status.st_ino, 0, 0) if stat.S_ISDIR(status.st_mode) else (status.st_ino, status.st_size, status.st_mtime_ns)
+    )
 
 
 def _write_synced(path: str, data: bytes) -> None:

@@ -94,12 +94,12 @@ def _stored(value: Json, path: str) -> Stored:
     return Stored(
         "architecture",
         architecture,
-        keras_version=_known(architecture, "keras_version"),
-        backend=_known(architecture, "backend"),
+        keras_version=_text_at(architecture, "keras_version"),
+        backend=_text_at(architecture, "backend"),
     )
 
 
-def _known(architecture: JsonObject, key: str) -> str | None:
+def _text_at(architecture: JsonObject, key: str) -> str | None:
     value = architecture.get(key)
     return value if isinstance(value, str) else None
 
@@ -127,6 +127,6 @@ class JsonContainer(Container):
 
     def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
         """By equality of the parsed JSON."""
-        found = self.open(path).stored
-        same_model(found._replace(architecture=output.model.architecture), found, path)
+        written = self.open(path).stored
+        same_model(written._replace(architecture=output.model.architecture), written, path)
         return ("architecture",)

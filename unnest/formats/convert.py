@@ -93,8 +93,8 @@ def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> 
     if expected_weights is not None and 0 < len(tensors) < expected_weights.total:
         raise Refused(
             "weights-missing",
-            f"{source.path}: {layer.name!r} has {len(tensors)} of {expected_weights.total} weights; a weight is missing from the "
-            "file: look for another copy",
+            f"{source.path}: {layer.name!r} has {len(tensors)} of {expected_weights.total} weights; "
+            "a weight is missing from the file: look for another copy",
         )
 
 

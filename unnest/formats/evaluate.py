@@ -35,14 +35,14 @@ def array(source: Source, tensor: Tensor) -> Array:
     if tensor.recipe.step == "constant":
         return np.full(tensor.shape, tensor.recipe.arguments[0], dtype)
     operands = [array(source, operand) for operand in tensor.recipe.of]
-    made = STEPS[tensor.recipe.step](operands, tensor.recipe.arguments)
-    return np.ascontiguousarray(made, dtype).reshape(tensor.shape)
+    computed = STEPS[tensor.recipe.step](operands, tensor.recipe.arguments)
+    return np.ascontiguousarray(computed, dtype).reshape(tensor.shape)
 
 
 def _scale(operands: Sequence[Array], factors: Arguments) -> Array:
     # In double precision, rounded once: the nearest that the dtype has.
-    wide = operands[0].astype(np.float64)
-    return wide * (np.repeat(factors, wide.shape[-1] // len(factors)) if wide.ndim else factors[0])
+    doubles = operands[0].astype(np.float64)
+    return doubles * (np.repeat(factors, doubles.shape[-1] // len(factors)) if doubles.ndim else factors[0])
 
 
 def _power(operands: Sequence[Array], arguments: Arguments) -> Array:

@@ -42,26 +42,26 @@ NUMBERS = {
 
 def _loader() -> type[Any]:
     """PyYAML's parser, in C where it is built with it, with constructors of plain values alone."""
-    fast: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    own = yaml.constructor.SafeConstructor
-    known: dict[str | None, Any] = {TAG + tag: own.yaml_constructors[TAG + tag] for tag in PLAIN}
+    parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    constructor = yaml.constructor.SafeConstructor
+    constructors: dict[str | None, Any] = {TAG + tag: constructor.yaml_constructors[TAG + tag] for tag in PLAIN}
     for tag in ("int", "float"):
-        known[TAG + tag] = functools.partial(_number, known[TAG + tag])
-    known[TAG + "python/tuple"] = own.construct_yaml_seq
-    known[TAG + "python/unicode"] = own.construct_yaml_str
-    known[None] = own.construct_undefined
-    spelled = {APPLY: _spelled}
-    return type("PlainLoader", (fast,), {"yaml_constructors": known, "yaml_multi_constructors": spelled})
+        constructors[TAG + tag] = functools.partial(_number, constructors[TAG + tag])
+    constructors[TAG + "python/tuple"] = constructor.construct_yaml_seq
+    constructors[TAG + "python/unicode"] = constructor.construct_yaml_str
+    constructors[None] = constructor.construct_undefined
+    by_prefix = {APPLY: _value_of_call}
+    return type("PlainLoader", (parser,), {"yaml_constructors": constructors, "yaml_multi_constructors": by_prefix})
 
 
-def _number(construct: Callable[[Any, Any], int | float], loader: Any, node: Any) -> int | float:  # noqa: ANN401
+def _number(construct: Callable[[Any, Any], int | float], loader: Any, node: Any) -> int | float:  # noqa: ANN401 - PyYAML has no types here
     """A number of a number's length: YAML reads `1:1:1...` to base 60, and takes its time where that is long."""
     if len(node.value) > LONGEST_NUMBER:
         raise yaml.constructor.ConstructorError(None, None, "a number is too long", node.start_mark)
     return construct(loader, node)
 
 
-def _spelled(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
+def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
     """The value that a call of this function stands for; the function is not called."""
     arguments: Any = None
     if isinstance(node, yaml.SequenceNode):
@@ -83,7 +83,7 @@ def parse(text: str, place: str) -> Json:
     """A YAML document as a JSON value. Raises Unreadable where it is none, or names an object to be built."""
     loader = _loader()
     try:
-        _measure(text, loader, place)
+        _check_size(text, loader, place)
         value = yaml.load(text, Loader=loader)  # noqa: S506 - a loader that constructs plain values alone
         # Keys as JSON has them (Keras numbers constants), and nothing that it has not.
         unfolded: Json = json.loads(json.dumps(value))
@@ -94,12 +94,12 @@ def parse(text: str, place: str) -> Json:
             "yaml-object", f"{place} holds YAML that builds Python objects ({e.problem}); do not trust this file"
         ) from None
     except (yaml.YAMLError, ValueError, KeyError, TypeError, IndexError, struct.error) as e:
-        told = " ".join(str(getattr(e, "problem", None) or e).split())
-        raise Unreadable("bad-yaml", f"{place} is not YAML ({told}); the file is damaged") from None
+        reason = " ".join(str(getattr(e, "problem", None) or e).split())
+        raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged") from None
     return unfolded
 
 
-def _measure(text: str, loader: type[Any], place: str) -> None:
+def _check_size(text: str, loader: type[Any], place: str) -> None:
     """Raises Unreadable where the document nests or unfolds too far, by its events: nothing is built."""
     open_nodes: list[tuple[str | None, int]] = []
     sizes: dict[str, int] = {}
@@ -122,8 +122,8 @@ def _measure(text: str, loader: type[Any], place: str) -> None:
             if anchor and not isinstance(event, yaml.events.AliasEvent):
                 sizes[anchor] = size
             if open_nodes:
-                name, so_far = open_nodes[-1]
-                open_nodes[-1] = name, so_far + size
+                name, size_so_far = open_nodes[-1]
+                open_nodes[-1] = name, size_so_far + size
             total = max(total, size, open_nodes[-1][1] if open_nodes else 0)
         if len(open_nodes) > MAX_DEPTH or total > MAX_UNFOLDED + MAX_PER_VALUE * written:
             raise Unreadable(

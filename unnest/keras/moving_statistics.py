@@ -17,10 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 from unnest.keras.keras_api import Kit, Model, Tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 IN_TURN, MEAN = "in_turn", "mean"
 WAYS = (IN_TURN, MEAN)
@@ -48,7 +52,7 @@ class Momenta:
         self._layers, self._way, self._sizes, self._rows = layers, way, sizes, rows
         self._own: list[float] = []
 
-    def __enter__(self) -> Momenta:  # noqa: PYI034 - Self came with Python 3.11
+    def __enter__(self) -> Self:
         self._own = [layer.momentum for layer in self._layers]
         return self
 

@@ -30,8 +30,17 @@ from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
 #: Keras's own layers that have weights, or hold layers that do, and need not say so.
-KEPT = frozenset({"Normalization", "RNN", "TimeDistributed", "Bidirectional", "SpectralNormalization", "Attention",
-                  "AdditiveAttention"})  # fmt: skip
+KEPT = frozenset(
+    {
+        "Normalization",
+        "RNN",
+        "TimeDistributed",
+        "Bidirectional",
+        "SpectralNormalization",
+        "Attention",
+        "AdditiveAttention",
+    }
+)
 NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Scopes of a variable's name; names with more are nobody's.
 MAX_PARTS = 40
@@ -137,8 +146,9 @@ class Names:
         flags = self._trained(layer, ordered)
         made = [
             c.variable.tensor._replace(trained=flag)
-            for c, flag in zip(ordered, flags, strict=True) if c.variable.tensor is not None
-        ]  # fmt: skip
+            for c, flag in zip(ordered, flags, strict=True)
+            if c.variable.tensor is not None
+        ]
         return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
 
     def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
@@ -160,18 +170,19 @@ class Names:
         owned = [t for own in placed.values() for t in own]
         refs, shapes = {t.ref for t in owned}, {t.shape for t in owned}
         left = [
-            v for v in self.variables
-            if v.tensor is not None and v.tensor.ref not in refs and v.tensor.shape
+            v
+            for v in self.variables
+            if v.tensor is not None
+            and v.tensor.ref not in refs
+            and v.tensor.shape
             and not _is_satellite(v.name, self._known)
-        ]  # fmt: skip
+        ]
         series: dict[str, list[Variable]] = {}
         for v in left:
             series.setdefault(_stem(v.name), []).append(v)
         slots = {
-            v.name
-            for own in series.values() if len(own) > 1 and all(_is_slot(o, shapes) for o in own)
-            for v in own
-        }  # fmt: skip
+            v.name for own in series.values() if len(own) > 1 and all(_is_slot(o, shapes) for o in own) for v in own
+        }
         self.left = [v for v in left if v.name not in slots]
         self._check_trained(placed, [v for v in left if v.name in slots])
         graph = any(v.read is not None for v in self.variables)

@@ -15,7 +15,7 @@ import io
 import math
 import os
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
@@ -24,9 +24,6 @@ from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
-
-#: What HDF5 is read from where it is part of another file.
-Readable: TypeAlias = "IO[bytes] | io.RawIOBase"
 
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.
@@ -113,7 +110,7 @@ class GuardedFile:
     `groups` are the paths of its groups, the root the empty one; `datasets` its datasets by path; `id` is h5py's.
     """
 
-    def __init__(self, path: str, window: Readable | None = None, size: int = 0) -> None:
+    def __init__(self, path: str, window: IO[bytes] | io.RawIOBase | None = None, size: int = 0) -> None:
         """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
         self._window = window
@@ -282,7 +279,7 @@ class GuardedFile:
         return read
 
 
-def _open(path: str, window: Readable | None) -> h5f.FileID:
+def _open(path: str, window: IO[bytes] | io.RawIOBase | None) -> h5f.FileID:
     access = h5p.create(h5p.FILE_ACCESS)
     access.set_fclose_degree(h5f.CLOSE_STRONG)
     access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_LATEST)

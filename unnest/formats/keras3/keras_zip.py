@@ -8,7 +8,6 @@ sizes); nothing is extracted; members pass through memory in blocks, and are hel
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from unnest.core.model import Choices, JsonObject, Move, Output, Plan, Rearrange
 from unnest.core.plan import plan
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
+from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
 from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, Container, Progress, Source
@@ -53,35 +53,18 @@ LOCAL_HEADER = 30
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-class Window(io.RawIOBase):
+class Window(Readable):
     """Part of a file as a file of its own, for HDF5 to read and seek in."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
-        self._file, self._start, self._size, self._position = file, start, size, 0
-
-    def readable(self) -> bool:
-        """It is read only."""
-        return True
-
-    def seekable(self) -> bool:
-        """Within the part."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
-        self._position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        return self._position
-
-    def tell(self) -> int:
-        """As any file."""
-        return self._position
+        super().__init__(size)
+        self._file, self._start = file, start
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file; nothing beyond the part."""
-        count = max(0, min(len(buffer), self._size - self._position))
-        data = pread(self._file.fileno(), count, self._start + self._position)
+        data = pread(self._file.fileno(), self.next_count(len(buffer)), self._start + self.position)
         buffer[: len(data)] = data
-        self._position += len(data)
+        self.position += len(data)
         return len(data)
 
 

@@ -73,8 +73,9 @@ class CheckpointSource(Source):
             names = self.graph.names() if self.graph else {}
             tensors = tuple(
                 Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
-                for key, e in self.bundle.entries.items() if e.dtype != "string"
-            )  # fmt: skip
+                for key, e in self.bundle.entries.items()
+                if e.dtype != "string"
+            )
         except BaseException:
             self.bundle.close()
             raise
@@ -161,8 +162,12 @@ class CheckpointSource(Source):
 
     def _placed(self, architecture: JsonObject) -> _PlacedWeights:
         """The weights by layer of the architecture, which is the saved model's or its template's. Raises Refused."""
-        versions = {k: v if isinstance(v := architecture.get(k), str) else None for k in ("keras_version", "backend")}
-        stored = Stored("weights", **versions)  # type: ignore[arg-type]
+        version, backend = (architecture.get(key) for key in ("keras_version", "backend"))
+        stored = Stored(
+            "weights",
+            keras_version=version if isinstance(version, str) else None,
+            backend=backend if isinstance(backend, str) else None,
+        )
         if self.graph is None:
             names = Names(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
@@ -210,9 +215,12 @@ class CheckpointSource(Source):
             return Variable(name, tensor)
         read_by_tower = self.program.read
         return Variable(
-            name, tensor, self.program.made.get(name), name in self.program.trained,
+            name,
+            tensor,
+            self.program.made.get(name),
+            name in self.program.trained,
             None if read_by_tower is None else name in read_by_tower,
-        )  # fmt: skip
+        )
 
     # ---- no architecture ----
 
@@ -238,8 +246,13 @@ class CheckpointSource(Source):
         wrapper = Wrapper(None, towers.replace[towers.merges[0]], towers.towers, "whole", merges, 0, "proven", evidence)
         template = Template(None, len(towers.sources), len(merges), None, self.program.parameters)
         why = "names alone do not tell the layers; pass --architecture MODEL.json"
-        return Plan(verdict="parallel", stored=self.stored, wrappers=(wrapper,), template=template,
-                    refusal=Refusal("needs-architecture", why))  # fmt: skip
+        return Plan(
+            verdict="parallel",
+            stored=self.stored,
+            wrappers=(wrapper,),
+            template=template,
+            refusal=Refusal("needs-architecture", why),
+        )
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum; a slice is called by its key and where it lies."""

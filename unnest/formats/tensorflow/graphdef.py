@@ -7,7 +7,6 @@ A GraphDef spells a tensor `node:1` (`node` for output 0) and a control edge `^n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -27,17 +26,17 @@ SMALL = 1 << 10
 ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
 
-def main_graph(graph: Any, results: Iterable[str]) -> OpGraph:  # noqa: ANN401 - messages are built at run time
+def main_graph(graph: protos.Message, results: Iterable[str]) -> OpGraph:
     """The flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
     return OpGraph("", {n.name: op(n) for n in graph.node}, (), tuple(tensor(r) for r in results))
 
 
-def library(graph: Any) -> dict[str, OpGraph]:  # noqa: ANN401
+def library(graph: protos.Message) -> dict[str, OpGraph]:
     """The functions of a MetaGraph, by name."""
     return {f.signature.name: function(f) for f in graph.library.function}
 
 
-def function(f: Any) -> OpGraph:  # noqa: ANN401
+def function(f: protos.Message) -> OpGraph:
     """One function's body."""
     args = tuple(a.name for a in f.signature.input_arg)
     missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
@@ -49,7 +48,7 @@ def function(f: Any) -> OpGraph:  # noqa: ANN401
     )
 
 
-def _argument_shapes(f: Any, count: int) -> tuple[Shape, ...]:  # noqa: ANN401
+def _argument_shapes(f: protos.Message, count: int) -> tuple[Shape, ...]:
     """From `arg_attr`, a map of argument number to attributes: kept as bytes, so read by hand."""
     shapes: dict[int, Shape] = {}
     for raw in f.arg_attr:
@@ -67,7 +66,7 @@ def tensor(name: str) -> str:
     return name if ":" in name else name + ":0"
 
 
-def op(node: Any, *, inside: bool = False) -> Op:  # noqa: ANN401
+def op(node: protos.Message, *, inside: bool = False) -> Op:
     """One operation."""
     spend(OP_STEPS + len(node.input) + len(node.attr))
     hold(OP_BYTES)
@@ -85,12 +84,12 @@ def op(node: Any, *, inside: bool = False) -> Op:  # noqa: ANN401
     return Op(node.name, node.op, data, controls, attrs, value, shapes)
 
 
-def shape(message: Any) -> Shape:  # noqa: ANN401
+def shape(message: protos.Message) -> Shape:
     """A static shape, -1 for what is open; None for an open rank."""
     return None if message.unknown_rank else tuple(int(d.size) for d in message.dim)
 
 
-def attribute(value: Any) -> object:  # noqa: ANN401
+def attribute(value: protos.Message) -> object:
     """An attribute as something that compares: a plain value, a Function, or its bytes."""
     kind = value.WhichOneof("v")
     if kind == "func":
@@ -106,7 +105,7 @@ def attribute(value: Any) -> object:  # noqa: ANN401
     return protos.dump(value)
 
 
-def constant(array: Any) -> np.ndarray:  # noqa: ANN401
+def constant(array: protos.Message) -> np.ndarray:
     """A Const's value; text, rare dtypes and large ones as opaque bytes that still compare."""
     dims = tuple(int(d.size) for d in array.shape.dim)
     count = 1
@@ -131,6 +130,6 @@ def constant(array: Any) -> np.ndarray:  # noqa: ANN401
     return np.zeros(dims, dtype) if _is_empty(array) else np.array(protos.dump(array))
 
 
-def _is_empty(array: Any) -> bool:  # noqa: ANN401
+def _is_empty(array: protos.Message) -> bool:
     """Whether an Array states no elements at all: zeros."""
     return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL

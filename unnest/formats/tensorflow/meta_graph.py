@@ -124,8 +124,9 @@ class Program:
             joined = serving.joined_by_each(view, concatenations)
             variable_sets = [
                 [_named(serving_scope.variables(view, {place})) for place in places]
-                for places in joined[:MAX_JOINS] if len(places) > 1
-            ]  # fmt: skip
+                for places in joined[:MAX_JOINS]
+                if len(places) > 1
+            ]
         except Broken as e:
             raise prune_graph.broken(self.path, e) from e
         return len(joined) > MAX_JOINS or any(set.intersection(*variable_set) for variable_set in variable_sets)

@@ -30,9 +30,21 @@ KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"
 LAYER, NUMBER = re.compile(r"layer-(\d{1,9})"), re.compile(r"\d{1,9}")
 #: Children that hold again what is reached otherwise, or no weights of a layer.
-NOT_WEIGHTS = frozenset({"keras_api", "optimizer", "variables", "trainable_variables", "non_trainable_variables", "metrics",
-                   "layer_metrics", "layers", "regularization_losses", "layer_regularization_losses",
-                   "seed_generator"})  # fmt: skip
+NOT_WEIGHTS = frozenset(
+    {
+        "keras_api",
+        "optimizer",
+        "variables",
+        "trainable_variables",
+        "non_trainable_variables",
+        "metrics",
+        "layer_metrics",
+        "layers",
+        "regularization_losses",
+        "layer_regularization_losses",
+        "seed_generator",
+    }
+)
 #: Objects looked at in all: so many, and so many for each that there is.
 MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
 #: What an object costs, and each look at one.
@@ -159,7 +171,8 @@ class ObjectGraph:
             if len({tuple(t.ref for g in groups for t in g.tensors) for _, groups in with_layer_names}) != 1:
                 raise Refused(
                     "weights-ambiguous",
-                    f"{self.where}: holds {len(distinct)} models that fit the architecture; save the one you want alone",
+                    f"{self.where}: holds {len(distinct)} models that fit the architecture; "
+                    "save the one you want alone",
                 )
             fitting = with_layer_names
         node, groups = fitting[0]
@@ -256,8 +269,9 @@ class ObjectGraph:
             return self._layer_variables(layer, node, modern=modern)
         flat = [
             Tensor(t.name, t.shape, t.dtype, t.ref, (name, *t.owner), t.trained)
-            for name, tensors in self._model(inner_model, inner_node) for t in tensors
-        ]  # fmt: skip
+            for name, tensors in self._model(inner_model, inner_node)
+            for t in tensors
+        ]
         stored_lists = self._stored_variable_lists(node)
         if stored_lists is not None:
             trained, _ = stored_lists

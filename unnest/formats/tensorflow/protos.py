@@ -130,7 +130,7 @@ def _declare(message: Message, name: str, number: int, kind: str, form: str, one
         field.oneof_index = names.index(oneof)
 
 
-def _typed(field: Any, kind: str) -> None:  # noqa: ANN401 - built at run time
+def _typed(field: Message, kind: str) -> None:
     if kind in SCALARS:
         field.type = SCALARS[kind]
     else:
@@ -170,7 +170,7 @@ def strict(message: Message, where: str) -> None:
                 strict(item, where)
 
 
-def _many(field: Any) -> bool:  # noqa: ANN401
+def _many(field: Message) -> bool:
     if hasattr(field, "is_repeated"):
         return bool(field.is_repeated)
     return bool(field.label == field.LABEL_REPEATED)

@@ -25,9 +25,10 @@ def prune_objects(meta: Message) -> None:
     objects = meta.objects
     serving = _serving_functions(meta)
     dropped = {
-        k for k, n in enumerate(objects.nodes)
+        k
+        for k, n in enumerate(objects.nodes)
         if n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving
-    }  # fmt: skip
+    }
     keep = _reachable(objects, dropped)
     new_number = {old: new for new, old in enumerate(sorted(keep))}
     nodes = [objects.nodes[k] for k in sorted(keep)]
@@ -88,7 +89,7 @@ def _reachable(objects: Message, dropped: set[int]) -> set[int]:
                 numbers += objects.functions[name].bound
         return [n for n in numbers if n not in dropped and 0 <= n < len(objects.nodes)]
 
-    return reached((0,) if 0 not in dropped else (), leads_to)
+    return reached({0} & set(range(len(objects.nodes))) - dropped, leads_to)
 
 
 def _forget_keras(node: Message) -> None:

@@ -17,7 +17,8 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import IO, Any, ClassVar
+from io import FileIO
+from typing import Any, ClassVar
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_model
@@ -90,15 +91,19 @@ class SavedModelSource(Source):
             raise
         super().__init__(path, stored, findings)
 
-    def _keras(self, path: str, model: Any) -> tuple[Stored, tuple[Finding, ...]]:  # noqa: ANN401
+    def _keras(self, path: str, model: protos.Message) -> tuple[Stored, tuple[Finding, ...]]:
+        """The Keras model, without an architecture where none is stored, and what of it is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
             return Stored("model"), ()
         architecture = metadata["architecture"]
         stored = Stored(
-            "model", architecture, metadata.get("training"),
-            keras_version=metadata.get("keras_version"), backend=metadata.get("backend"),
-        )  # fmt: skip
+            "model",
+            architecture,
+            metadata.get("training"),
+            keras_version=metadata.get("keras_version"),
+            backend=metadata.get("backend"),
+        )
         if self.bundle is None or KEY not in self.bundle.entries:
             return stored._replace(groups=()), ()
         try:
@@ -114,15 +119,15 @@ class SavedModelSource(Source):
             return stored._replace(optimizer=None), (not_carried,)
         return stored, ()
 
-    def _metadata(self, path: str, model: Any) -> dict[str, Any] | None:  # noqa: ANN401
+    def _metadata(self, path: str, model: protos.Message) -> dict[str, Any] | None:
         """The Keras config of the root, wherever the layout has it."""
         if EXPORTED in self.files:
             file_path = os.path.join(path, EXPORTED)
             value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                architecture = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
-                return {"architecture": plain(architecture), **_versions(value)}
+                exported = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
+                return {"architecture": plain(exported), **_versions(value)}
         text = self._root_metadata(path, model)
         if not text:
             return None
@@ -130,16 +135,14 @@ class SavedModelSource(Source):
         if "class_name" not in meta or "config" not in meta:
             return None
         versions = _versions(meta)
-        architecture = {k: plain(meta[k]) for k in ("class_name", "config")}
+        architecture: Json = {k: plain(meta[k]) for k in ("class_name", "config")}
         if release_of(versions["keras_version"]) >= MODULES_SINCE:
             architecture = _with_modules(architecture)
         training = meta.get("training_config")
-        return {
-            "architecture": architecture, **versions,
-            "training": _without_shared_ids(plain(training)) if isinstance(training, Mapping) else None,
-        }  # fmt: skip
+        compiled = _without_shared_ids(plain(training)) if isinstance(training, Mapping) else None
+        return {"architecture": architecture, **versions, "training": compiled}
 
-    def _root_metadata(self, path: str, model: Any) -> str:  # noqa: ANN401
+    def _root_metadata(self, path: str, model: protos.Message) -> str:
         if METADATA in self.files:
             file_path = os.path.join(path, METADATA)
             nodes = protos.parse("KerasMetadata", read_plain(file_path, MAX_GRAPH), file_path).nodes
@@ -198,12 +201,18 @@ class SavedModelSource(Source):
         innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
         template = Template(None, len({*ends.sources}), len(ends.merges), None, innermost.parameters)
-        parallel = Plan(verdict="parallel", stored=self.stored, wrappers=wrappers, template=template, findings=left_out,
-                        doubt=self._doubt)  # fmt: skip
+        parallel = Plan(
+            verdict="parallel",
+            stored=self.stored,
+            wrappers=wrappers,
+            template=template,
+            findings=left_out,
+            doubt=self._doubt,
+        )
         fixed_rows = next((f.towers.share for f in wrappers_in_graph if f.is_built), None)
         if fixed_rows is not None:
-            why = f"tower 0 is built for batches of {fixed_rows} rows and takes no others; export the template by your code"
-            return replace(parallel, refusal=Refusal("fixed-batch", why))
+            rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
+            return replace(parallel, refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
         return replace(parallel, output=GraphCut(Stored("model")))
 
     def _proven(self, keras_plan: Plan) -> Plan:
@@ -216,8 +225,10 @@ class SavedModelSource(Source):
             return keras_plan  # the Keras model can be written all the same
         if [f.towers.towers for f in in_graph] != [w.towers for w in keras_plan.wrappers]:
             return keras_plan
-        proofs = (w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
-                  for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True))  # fmt: skip
+        proofs = (
+            w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
+            for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True)
+        )
         return replace(keras_plan, wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
@@ -251,7 +262,7 @@ def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
     return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
 
 
-def plain(value: Json) -> Any:  # noqa: ANN401
+def plain(value: Json) -> Json:
     """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
 
     def change(before: JsonObject, part: dict[str, Json]) -> Json:
@@ -264,21 +275,22 @@ def plain(value: Json) -> Any:  # noqa: ANN401
     return json_tree.transform(value, change)
 
 
-def _without_shared_ids(value: Json) -> Any:  # noqa: ANN401
+def _without_shared_ids(value: Json) -> Json:
     """Without the numbers by which SavedModel metadata tells shared objects."""
     return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
 
 
-def _with_modules(value: Json) -> Any:  # noqa: ANN401
+def _with_modules(value: Json) -> Json:
     """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
 
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
         for key, part in parts.items():
             kind = key.rpartition("_")[2]
             # A registered class (`package>Name`) is in a module of its author's.
-            is_bare = isinstance(part, Mapping) and set(part) == {"class_name", "config"}
-            if kind in MODULES and is_bare and ">" not in str(part["class_name"]):  # type: ignore[index,call-overload]
-                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}  # type: ignore[dict-item]
+            if kind not in MODULES or not isinstance(part, Mapping) or set(part) != {"class_name", "config"}:
+                continue
+            if ">" not in str(part["class_name"]):
+                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
         return parts
 
     return json_tree.transform(value, change)
@@ -399,10 +411,10 @@ def _same(left: str, right: str, progress: Progress) -> bool:
     return True
 
 
-def _filled(file: IO[bytes], buffer: bytearray) -> bool:
+def _filled(file: FileIO, buffer: bytearray) -> bool:
     view = memoryview(buffer)
     while view:
-        count = file.readinto(view)  # type: ignore[attr-defined]
+        count = file.readinto(view)
         if not count:
             return False
         view = view[count:]

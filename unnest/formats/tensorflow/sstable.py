@@ -49,15 +49,15 @@ def mask(crc: int) -> int:
 class Cursor:
     """Reads varints from bytes; running off the end is IndexError."""
 
-    def __init__(self, data: bytes, at: int = 0) -> None:
-        self.data, self.at = data, at
+    def __init__(self, data: bytes, offset: int = 0) -> None:
+        self.data, self.offset = data, offset
 
     def varint(self) -> int:
         """A little-endian base-128 number of up to 64 bits."""
         value = shift = 0
         while True:
-            byte = self.data[self.at]
-            self.at += 1
+            byte = self.data[self.offset]
+            self.offset += 1
             value |= (byte & 0x7F) << shift
             if byte < MORE:
                 return value
@@ -67,11 +67,11 @@ class Cursor:
 
     def take(self, count: int) -> bytes:
         """The next `count` bytes."""
-        end = self.at + count
+        end = self.offset + count
         if end > len(self.data):
             raise IndexError
-        taken = self.data[self.at : end]
-        self.at = end
+        taken = self.data[self.offset : end]
+        self.offset = end
         return taken
 
 
@@ -124,7 +124,7 @@ def _pairs(block: bytes) -> Iterator[tuple[bytes, bytes]]:
         raise IndexError
     cursor = Cursor(block[:limit])
     key = b""
-    while cursor.at < limit:
+    while cursor.offset < limit:
         shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
         if shared > len(key):
             raise IndexError
@@ -142,7 +142,7 @@ def unsnap(data: bytes) -> bytes:
         raise IndexError
     hold(length)
     out = bytearray()
-    while cursor.at < len(data):
+    while cursor.offset < len(data):
         spend(2)
         tag = cursor.take(1)[0]
         if tag & 3 == 0:
