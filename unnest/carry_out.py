@@ -11,7 +11,7 @@ from unnest import destination, examine, outputs
 from unnest.budget import OverBudget
 from unnest.core.keras3.tensors import stored as stored_tensors
 from unnest.core.model import Choices, Plan
-from unnest.core.plan import plan
+from unnest.core.plan import plan as make_plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, system, workspace
 from unnest.findings import Code, listed
@@ -25,11 +25,11 @@ from unnest.report.result import Action, Kept, Result
 Meter: TypeAlias = Callable[[int, int], None]
 
 
-def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:
+def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
     """Raises Refused for what the plan refuses, and for names as the only reason to replace a file."""
-    if made.refusal is not None:
-        raise Refused(made.refusal.code, f"{source.path}: {made.refusal.message}")
-    by_names = made.result is not None and made.stored.contents == "weights" and not options.architecture
+    if plan.refusal is not None:
+        raise Refused(plan.refusal.code, f"{source.path}: {plan.refusal.message}")
+    by_names = plan.result is not None and plan.stored.contents == "weights" and not options.architecture
     if options.in_place and by_names:
         why = "only names say that this is a parallel model; --in-place wants --architecture MODEL.json, or use -o"
         raise Refused("needs-architecture", f"{source.path}: {why}")
@@ -38,50 +38,60 @@ def _check_refusal(source: Source, made: Plan, options: FixOptions) -> None:
 def carried_out(
     result: Result,
     source: Source,
-    made: Plan,
+    plan: Plan,
     options: FixOptions,
     meter: Meter | None,
-    read: atomic.Fingerprint | None,
+    fingerprint: atomic.Fingerprint | None,
 ) -> Result:
-    """Leave, copy, convert, or write the template: what the plan and the options ask for."""
-    _check_refusal(source, made, options)
-    wanted = options.to or outputs.asked_for(
-        source.path if options.in_place else options.output or "", source.path, is_hdf5=source.container in HDF5
-    )
-    goal = _target_format(options.keras)(source, made, wanted)
-    converts = goal.reformed or (goal.container, goal.model.contents) != (source.container, made.stored.contents)
-    converts = converts or goal.model.is_keras_3 is not made.stored.is_keras_3
-    if made.result is not None:
-        if plan(made.result).verdict != "clean":
-            raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
-        done, would = _FIX
-    elif converts:
-        done, would = _CONVERT
-    elif options.output is None:
+    """Leave, copy, convert, or write the template: what the plan and the options ask for.
+
+    `fingerprint` is the input's, taken before it was read. Raises UnnestError.
+    """
+    _check_refusal(source, plan, options)
+    target = _chosen_target(source, plan, options)
+    action, dry_run_action = _actions(source, plan, target)
+    if action == "unchanged" and options.output is None:
         return replace(result, action="unchanged")
-    else:
-        done, would = _COPY
-    place = options.output or outputs.default_output(source.path, goal.suffix, bare=source.container in BARE)
+    output_path = options.output or outputs.default_output(source.path, target.suffix, bare=source.container in BARE)
     if options.in_place:
-        place, backup = result.path, _backup(result.path, source, options)
+        output_path, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
-    result = _told(result, goal, made, place)
+    result = _with_output(result, target, plan, output_path)
     source.check_sums()
-    job = _copying(source) if done == "unchanged" else _writing(source, goal, options, meter or _unwatched)
+    job = _copy_job(source) if action == "unchanged" else _write_job(source, target, options, meter or _unwatched)
     if not options.in_place:
-        destination.check_place(source, goal, place, options)
+        destination.check_place(source, target, output_path, options)
     if options.dry_run:
-        return replace(result, action=_foretold(result, goal, job, options, would))
+        return replace(result, action=_dry_run_action(result, target, job, options, dry_run_action))
     if options.in_place:
-        atomic.replace(os.path.realpath(place), backup, job.fill, job.check, read)
-    elif destination.publish(source, goal, place, job.fill, job.check, options.force) == "same":
-        done = "unchanged"
-    left = workspace.leftovers(os.path.realpath(place) if options.in_place else place)
-    found = (*result.findings, *((Code.LEFTOVER(what=listed(left)),) if left else ()))
-    return replace(result, action=done, checks=tuple(job.checks), findings=found)
+        atomic.replace(os.path.realpath(output_path), backup, job.fill, job.check, fingerprint)
+    elif destination.publish(source, target, output_path, job.fill, job.check, options.force) == "same":
+        action = "unchanged"
+    debris = workspace.leftovers(os.path.realpath(output_path) if options.in_place else output_path)
+    findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
+    return replace(result, action=action, checks=tuple(job.checks), findings=findings)
 
 
-def _target_format(dialect: Dialect) -> Callable[[Source, Plan, Target | None], TargetFormat]:
+def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
+    """The container that options and names of files ask for, and what goes into it. Raises Refused."""
+    named = source.path if options.in_place else options.output or ""
+    asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
+    return _format_chooser(options.keras)(source, plan, asked_for)
+
+
+def _actions(source: Source, plan: Plan, target: TargetFormat) -> tuple[Action, Action]:
+    """What is done, and what a dry run calls that. Raises Failed where a wrapper would be left."""
+    if plan.result is not None:
+        if make_plan(plan.result).verdict != "clean":
+            raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
+        return _FIX
+    stored = plan.stored
+    is_other = (target.container, target.model.contents) != (source.container, stored.contents)
+    converts = target.reformed or is_other or target.model.is_keras_3 is not stored.is_keras_3
+    return _CONVERT if converts else _COPY
+
+
+def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None], TargetFormat]:
     """What chooses the target format; the rules of Keras 3 are a third of all modules, loaded for who asks for them."""
     if dialect == "original":
         return target_format
@@ -110,25 +120,24 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _told(result: Result, goal: TargetFormat, made: Plan, place: str) -> Result:
+def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: str) -> Result:
     """What is going to be where."""
-    model = goal.model
+    model = target.model
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
-    written = [*(t for g in model.groups for t in g.tensors), *(state or ())]
-    kept = {leaf.ref for t in written for leaf in stored_tensors(t)}
+    carried_refs = {leaf.ref for t in model.tensors for leaf in stored_tensors(t)}
     return replace(
         result,
-        output=place,
+        output=output_path,
         findings=(
             *(f for f in result.findings if f.code != STORED_CODE),
-            *goal.lost,
-            *examine.stored_code_findings(made.stored, model),
+            *target.lost,
+            *examine.stored_code_findings(plan.stored, model),
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
-        dropped=tuple(t.name for t in made.dropped if t.ref not in kept),
-        conversions=goal.conversions,
-        **examine.loading_facts(model, place, goal.container),
+        dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
+        conversions=target.conversions,
+        **examine.loading_facts(model, output_path, target.container),
     )
 
 
@@ -141,29 +150,27 @@ class _Job:
     checks: list[str] = field(default_factory=list)
 
 
-def _writing(source: Source, goal: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
-    into, moved = container(goal.container), 0
+def _write_job(source: Source, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
+    writer, done = container(target.container), 0
     checks: list[str] = []
-    total = 2 * sum(
-        nbytes(t) for t in [*(t for g in goal.model.groups for t in g.tensors), *(goal.model.optimizer or ())]
-    )
+    total = 2 * sum(nbytes(t) for t in target.model.tensors)
 
     def step(size: int) -> None:
-        nonlocal moved
-        moved += size
-        meter(min(moved, total), total)
+        nonlocal done
+        done += size
+        meter(min(done, total), total)
 
     def fill(path: str) -> None:
         try:
-            into.write(goal.output, source, path, step)
+            writer.write(target.output, source, path, step)
         except Failed as e:
             if e.code == "write":
                 _check_readable(source)
             raise
 
     def check(path: str) -> None:
-        checks[:] = into.verify(goal.output, source, path, step)
-        _inspected(path, Choices(slice_layers=options.slice_layers))
+        checks[:] = writer.verify(target.output, source, path, step)
+        _check_clean(path, Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)
 
@@ -186,7 +193,7 @@ def _unwatched(_done: int, _all: int) -> None:
     """The meter that nobody looks at."""
 
 
-def _inspected(path: str, choices: Choices) -> None:
+def _check_clean(path: str, choices: Choices) -> None:
     """Raises Failed where `inspect` would call the output unreadable, or parallel."""
     try:
         with open_container(path).open(path) as written:
@@ -199,7 +206,7 @@ def _inspected(path: str, choices: Choices) -> None:
         raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
 
 
-def _copying(source: Source) -> _Job:
+def _copy_job(source: Source) -> _Job:
     checks: list[str] = []
     folder = container(source.container).folder
 
@@ -214,37 +221,37 @@ def _copying(source: Source) -> _Job:
     return _Job(fill, check, checks)
 
 
-def _foretold(result: Result, goal: TargetFormat, job: _Job, options: FixOptions, would: Action) -> Action:
+def _dry_run_action(result: Result, target: TargetFormat, job: _Job, options: FixOptions, action: Action) -> Action:
     """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
-    place = result.output or ""
+    output_path = result.output or ""
     if options.in_place:
         if not atomic.may_back_up(result.backup or "", result.path):
             raise atomic.backup_exists(result.backup or "")
-        return would
-    if not os.path.lexists(place):
-        return would
-    if _would_be_same(place, job, folder=destination.is_folder(goal)):
+        return action
+    if not os.path.lexists(output_path):
+        return action
+    if _would_be_same(output_path, job, folder=destination.is_folder(target)):
         return "unchanged"
     if not options.force:
-        raise atomic.exists(place)
-    return would
+        raise atomic.exists(output_path)
+    return action
 
 
-def _would_be_same(place: str, job: _Job, *, folder: bool) -> bool:
+def _would_be_same(output_path: str, job: _Job, *, folder: bool) -> bool:
     """Whether `place` holds what would be written: most differences show at once, the last need the very bytes."""
     try:
-        job.check(place)
+        job.check(output_path)
     except (UnnestError, OSError):
         return False
     import tempfile
 
     try:
         with tempfile.TemporaryDirectory(prefix="unnest-") as scratch:
-            made = os.path.join(scratch, os.path.basename(place.rstrip("/\\")))
+            scratch_path = os.path.join(scratch, os.path.basename(output_path.rstrip("/\\")))
             if folder:
-                os.mkdir(made)
-            job.fill(made)
-            return (atomic.same_tree if folder else system.same)(made, place)
+                os.mkdir(scratch_path)
+            job.fill(scratch_path)
+            return (atomic.same_tree if folder else system.same)(scratch_path, output_path)
     except (Failed, OSError) as e:
         where = tempfile.gettempdir()
         raise Failed("no-space", f"{where}: a dry run compares here, and cannot ({e}); set TMPDIR") from e

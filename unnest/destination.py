@@ -14,13 +14,13 @@ from unnest.formats.detect import container
 from unnest.options import FixOptions
 
 
-def check_place(source: Source, goal: TargetFormat, place: str, options: FixOptions) -> None:
+def check_place(source: Source, target_format: TargetFormat, place: str, options: FixOptions) -> None:
     """Raises Refused where the output would touch an input, or --force something that is no output like it."""
-    folder = is_folder(goal)
+    folder = is_folder(target_format)
     if not folder and place.endswith(("/", os.sep)):
         raise Refused("in-the-way", f"{place}: ends as a folder's name does, and the output is a file; name the file")
     backup = os.path.realpath(source.path) + options.backup
-    targets = places(source, goal, place)
+    targets = places(source, target_format, place)
     for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):
         for target in dict.fromkeys((place, *targets)):
             replaceable.check_inputs(target, inputs)
@@ -32,28 +32,28 @@ def check_place(source: Source, goal: TargetFormat, place: str, options: FixOpti
             replaceable.check_kind(target, folder=folder, made=source.path)
 
 
-def places(source: Source, goal: TargetFormat, place: str) -> tuple[str, ...]:
+def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:
     """Every path that is written: a checkpoint is several, the deciding one last."""
-    if goal.container != "checkpoint":
+    if target_format.container != "checkpoint":
         return (place,)
     return tuple(place + path[len(source.path) :] for path in source.parts())
 
 
-def is_folder(goal: TargetFormat) -> bool:
+def is_folder(target_format: TargetFormat) -> bool:
     """Whether the output is a folder."""
-    return container(goal.container).folder
+    return container(target_format.container).folder
 
 
 def publish(
-    source: Source, goal: TargetFormat, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
+    source: Source, target_format: TargetFormat, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
 ) -> atomic.Outcome:
     """The output in its place, whatever files it consists of."""
-    modes = _modes(source, folder=is_folder(goal))
-    if goal.container == "checkpoint":
-        parts = list(zip(source.parts(), map(os.path.basename, places(source, goal, place)), strict=True))
+    modes = _modes(source, folder=is_folder(target_format))
+    if target_format.container == "checkpoint":
+        parts = list(zip(source.parts(), map(os.path.basename, places(source, target_format, place)), strict=True))
         return atomic.publish_parts(place, parts, force=force, stale=_stale_parts(place, parts), modes=modes)
-    whole = atomic.publish_folder if is_folder(goal) else atomic.publish
-    return whole(place, fill, check, force=force, modes=modes)
+    publish_one = atomic.publish_folder if is_folder(target_format) else atomic.publish
+    return publish_one(place, fill, check, force=force, modes=modes)
 
 
 def _stale_parts(place: str, parts: list[tuple[str, str]]) -> list[str]:

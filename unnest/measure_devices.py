@@ -28,12 +28,12 @@ def measure(
         from unnest.keras import balance
     except ImportError as missing:
         raise UsageError("usage", str(missing)) from None
-    wanted = None if gpus is None else [int(g) if g.isdigit() else g for g in gpus.split(",")]
-    tried = None if sizes is None else [int(size) if size.isdigit() else 0 for size in sizes.split(",")]
-    if tried is not None and min(tried) < 1:
+    devices = None if gpus is None else [int(g) if g.isdigit() else g for g in gpus.split(",")]
+    size_list = None if sizes is None else [int(size) if size.isdigit() else 0 for size in sizes.split(",")]
+    if size_list is not None and min(size_list) < 1:
         raise UsageError("usage", f"--sizes {sizes}: give batch sizes, as in 128,512,1024")
 
-    def built() -> object:
+    def build_model() -> object:
         try:
             return build()
         except Exception as raised:  # noqa: BLE001 - the function is anyone's code
@@ -41,10 +41,10 @@ def measure(
 
     try:
         result = balance(
-            built,
+            build_model,
             batch_size,
-            wanted,
-            sizes=tried,
+            devices,
+            sizes=size_list,
             progress=lambda so_far: show(balance_table.render(so_far.to_json())),
         )
     except (ValueError, TypeError) as mistake:
@@ -67,5 +67,5 @@ def _function(target: str) -> Callable[[], Any]:
         raise UsageError("usage", f"{module_name} raised {type(raised).__name__}: {raised}") from None
     if not callable(function):
         raise UsageError("usage", f"{target}: {module_name} has no function {name}")
-    built: Callable[[], Any] = function
-    return built
+    builder: Callable[[], Any] = function
+    return builder

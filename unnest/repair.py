@@ -57,26 +57,26 @@ def inspect(
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
     if remote.is_remote(report.path):
-        again = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
-        return _inspect_remote(report.path, again, trust=trust)
-    known, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
+        inspect_copy = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
+        return _inspect_remote(report.path, inspect_copy, trust=trust)
+    given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
         with limited(_budget(report.path, trust=trust)), reading(report.path), examine.opened(report.path) as source:
-            made = examine.planned(source, known, choices)
-            report = examine.described(report, source, made)
-            report = replace(report, near_misses=made.near_misses, fix_would=examine.foreseen(made))
+            plan = examine.planned(source, given, choices)
+            report = examine.described(report, source, plan)
+            report = replace(report, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
             if draw:
-                options = FixOptions(architecture=known, slice_layers=choices.slice_layers, trust=trust)
+                options = FixOptions(architecture=given, slice_layers=choices.slice_layers, trust=trust)
                 report = replace(
                     report,
-                    drawing=examine.drawing(source, made, known, choices),
-                    as_keras_3=examine.as_keras_3(source, made, report, options),
+                    drawing=examine.drawing(source, plan, given, choices),
+                    as_keras_3=examine.as_keras_3(source, plan, report, options),
                 )
-            if made.refusal is not None and made.refusal.code == MISMATCH:
-                return replace(report, error=Problem(MISMATCH, f"{source.path}: {made.refusal.message}"))
+            if plan.refusal is not None and plan.refusal.code == MISMATCH:
+                return replace(report, error=Problem(MISMATCH, f"{source.path}: {plan.refusal.message}"))
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
-        return _troubled(report, e)
+        return _with_error(report, e)
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
@@ -85,7 +85,7 @@ def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: b
         with remote.copied(url, whole=False, trust=trust) as path:
             return remote.renamed(inspect_copy(path), path, remote.shown(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
-        return _troubled(Report(path=remote.shown(url), verdict="unreadable"), e)
+        return _with_error(Report(path=remote.shown(url), verdict="unreadable"), e)
 
 
 def fix(  # noqa: PLR0913 - one argument per option of the command line
@@ -128,31 +128,31 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
         from unnest.verify import check_installed
 
         check_installed()
-    read: atomic.Fingerprint | None = None
+    fingerprint: atomic.Fingerprint | None = None
     try:
         if options.in_place and not options.dry_run:
             workspace.sweep(os.path.realpath(path))  # a killed run may have got as far as leaving nothing to fix
-        read = atomic.Fingerprint.of(path)
+        fingerprint = atomic.Fingerprint.of(path)
         with (
             limited(_budget(path, trust=options.trust)),
             spool_in(os.path.dirname(options.output or path)),
             examine.opened(path) as source,
         ):
             with reading(path):
-                made = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
-                result = examine.described(result, source, made)
+                plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
+                result = examine.described(result, source, plan)
             with writing(options.output or path):
-                done = carried_out(result, source, made, options, meter, read)
+                carried = carried_out(result, source, plan, options, meter, fingerprint)
             if options.keras == "original":
-                done = replace(done, as_keras_3=examine.as_keras_3(source, made, done, options))
-        if options.verify and not options.dry_run and done.output is not None:
+                carried = replace(carried, as_keras_3=examine.as_keras_3(source, plan, carried, options))
+        if options.verify and not options.dry_run and carried.output is not None:
             from unnest.verify import verified
 
-            return verified(done, result)
-        return done  # noqa: TRY300 - only what comes before it may go wrong
+            return verified(carried, result)
+        return carried  # noqa: TRY300 - only what comes before it may go wrong
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        error = atomic.changed(path) if _has_moved_on(path, read, e) else e
-        return replace(_troubled(result, error), action="refused" if isinstance(error, Refused) else "failed")
+        error = atomic.changed(path) if _has_moved_on(path, fingerprint, e) else e
+        return replace(_with_error(result, error), action="refused" if isinstance(error, Refused) else "failed")
 
 
 def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
@@ -161,42 +161,49 @@ def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
     try:
         return remote.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
-        return replace(_troubled(result, e), action="refused" if isinstance(e, Refused) else "failed")
+        return replace(_with_error(result, e), action="refused" if isinstance(e, Refused) else "failed")
 
 
-def _has_moved_on(path: str, read: atomic.Fingerprint | None, error: Exception) -> bool:
+def _has_moved_on(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:
     """Whether somebody wrote or removed the input meanwhile: no disk, and no output, is to blame for that."""
-    if read is not None and not os.path.lexists(path):
+    if fingerprint is not None and not os.path.lexists(path):
         return isinstance(error, (Failed, Unreadable))
-    blames = isinstance(error, Failed) and error.code == "read-back"
-    return blames and read is not None and stat.S_ISREG(read.status.st_mode) and not read.is_of(path)
+    blames_read_back = isinstance(error, Failed) and error.code == "read-back"
+    return (
+        blames_read_back
+        and fingerprint is not None
+        and stat.S_ISREG(fingerprint.status.st_mode)
+        and not fingerprint.is_of(path)
+    )
 
 
 def _budget(path: str, *, trust: bool) -> Budget:
     return Budget.of(path, stored_size(path), trust=trust)
 
 
-def _troubled(report: R, error: Exception) -> R:
+def _with_error(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
     if interrupts.is_behind(error):
         raise KeyboardInterrupt from error
     if not isinstance(error, UnnestError):
-        lacks = out_of_memory(error)
-        error = no_memory(report.path, "go on") if lacks else Failed("internal", f"{report.path}: {internal(error)}")
-    name = report.container
-    if name is None and not remote.is_remote(report.path):
+        lacks_memory = out_of_memory(error)
+        error = (
+            no_memory(report.path, "go on") if lacks_memory else Failed("internal", f"{report.path}: {internal(error)}")
+        )
+    container = report.container
+    if container is None and not remote.is_remote(report.path):
         with contextlib.suppress(UnnestError, OSError, MemoryError):
-            name = container_of(report.path)
-    return replace(report, container=name, error=Problem(error.code, error.message))
+            container = container_of(report.path)
+    return replace(report, container=container, error=Problem(error.code, error.message))
 
 
 def internal(error: BaseException) -> str:
     """A defect in one line: what was raised, and where in this package."""
-    told = " ".join(str(error).split())[:200]
-    place, trace = "", error.__traceback__
+    text = " ".join(str(error).split())[:200]
+    where, trace = "", error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__", "")
         if module.partition(".")[0] == "unnest":
-            place = f" at {module}:{trace.tb_lineno}"
+            where = f" at {module}:{trace.tb_lineno}"
         trace = trace.tb_next
-    return f"internal error ({type(error).__name__}: {told}{place}); please report it"
+    return f"internal error ({type(error).__name__}: {text}{where}); please report it"

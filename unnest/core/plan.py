@@ -168,9 +168,8 @@ def _groups(left: unwrap.ModelWeights, layer_names: Mapping[str, str]) -> tuple[
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
     """The tensors, of weights and of optimizer state, that `after` no longer holds."""
-    kept_refs = {t.ref for g in after.groups for t in g.tensors} | {t.ref for t in after.optimizer or ()}
-    tensors_before = [t for g in before.groups for t in g.tensors] + list(before.optimizer or ())
-    return tuple(t for t in tensors_before if t.ref not in kept_refs)
+    kept_refs = {t.ref for t in after.tensors}
+    return tuple(t for t in before.tensors if t.ref not in kept_refs)
 
 
 def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:

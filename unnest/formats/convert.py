@@ -192,7 +192,7 @@ def _laid_out(source: Source, complete: Stored) -> Stored:
 
 def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
     """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
-    kept_refs = {t.ref for g in model.groups for t in g.tensors} | {t.ref for t in model.optimizer or ()}
+    kept_refs = {t.ref for t in model.tensors}
     left_over = len(source.tensors) - len(kept_refs)
     findings = []
     if model.optimizer:
@@ -205,7 +205,7 @@ def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
 
 def _check_dtypes(source: Source, model: Stored) -> None:
     """HDF5 as Keras writes it knows NumPy's types alone."""
-    for tensor in [t for g in model.groups for t in g.tensors] + list(model.optimizer or ()):
+    for tensor in model.tensors:
         if tensor.dtype[:1] not in "<>|=":
             raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
 

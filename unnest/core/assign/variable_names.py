@@ -30,7 +30,7 @@ from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
 #: Keras's own layers that have weights, or hold layers that do, and need not say so.
-KEPT = frozenset(
+HOLDS_WEIGHTS_UNTOLD = frozenset(
     {
         "Normalization",
         "RNN",
@@ -50,38 +50,38 @@ Path: TypeAlias = "tuple[str, ...]"
 
 @dataclass
 class Names:
-    """The variables of a checkpoint; `unsaved` are those that the program had besides."""
+    """The variables of a checkpoint. `where` is its path for messages, `unsaved` the names of the program's others."""
 
     where: str
     variables: Sequence[Variable]
     unsaved: Sequence[str] = ()
-    #: What is no part of the model and no satellite of its weights; `groups` finds out.
-    left: list[Variable] = field(default_factory=list)
+    #: What is no part of the model and no satellite of its weights; filled by `groups`.
+    not_placed: list[Variable] = field(default_factory=list)
     #: Layers of which nothing says that all their weights are trained.
-    assumed: list[Layer] = field(default_factory=list)
+    assumed_trained: list[Layer] = field(default_factory=list)
 
     def groups(self, architecture: JsonObject) -> tuple[Group, ...]:
         """A group per layer of the architecture, with all its weights in Keras's order. Raises Refused."""
         leaves = dict(_leaves(architecture))
-        bearing = [layer for layer in leaves.values() if not _is_weightless(layer)]
-        twice = {n for n, count in Counter(layer.name for layer in bearing).items() if count > 1}
-        claims = self._claims([layer for layer in bearing if layer.name not in twice])
-        placed: dict[Path, tuple[Tensor, ...]] = {}
-        open_: list[Layer] = []
+        with_weights = [layer for layer in leaves.values() if not _is_weightless(layer)]
+        repeated = {n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1}
+        claims = self._claims([layer for layer in with_weights if layer.name not in repeated])
+        tensors_by_path: dict[Path, tuple[Tensor, ...]] = {}
+        without_tensors: list[Layer] = []
         for path, layer in leaves.items():
             if _is_weightless(layer):
-                placed[path] = ()
+                tensors_by_path[path] = ()
                 continue
-            if layer.name in twice and (expected(layer.config) or has_initializers(layer.config)):
-                raise self._refused("weights-ambiguous", f"several layers are called {layer.name!r}")
-            placed[path] = self._own(layer, claims.get(layer.name, {}))
-            if not placed[path]:
-                open_.append(layer)
-        self._account(placed, open_)
-        return tuple(Group(name, tensors) for name, tensors in _shared_out(architecture, placed))
+            if layer.name in repeated and (expected(layer.config) or has_initializers(layer.config)):
+                raise self._refusal("weights-ambiguous", f"several layers are called {layer.name!r}")
+            tensors_by_path[path] = self._layer_tensors(layer, claims.get(layer.name, {}))
+            if not tensors_by_path[path]:
+                without_tensors.append(layer)
+        self._check_left_over(tensors_by_path, without_tensors)
+        return tuple(Group(name, tensors) for name, tensors in _flat_lists(architecture, tensors_by_path))
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _variable_names(self) -> frozenset[str]:
         return frozenset({*(v.name for v in self.variables), *self.unsaved})
 
     def state(self, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
@@ -90,107 +90,112 @@ class Names:
         Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
         """
         stored = {v.name: v.tensor for v in self.variables if v.tensor is not None}
-        place = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+        rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
         slots: dict[str, dict[tuple[int, str], Tensor]] = {}
         for name, tensor in stored.items():
             inner, _, kind = name.rpartition("/")
             parts = inner.split("/")[:MAX_PARTS]
-            at = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in place), None)
-            if at is not None:
-                slots.setdefault("/".join(parts[:at]), {})[place["/".join(parts[at:])], kind] = tensor
+            position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
+            if position is not None:
+                slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
         if len(slots) != 1:
             return None
-        ((optimizer, own),) = slots.items()
-        kinds = slot_order({kind for _, kind in own})
-        weights = sorted({at for at, _ in own})
-        if kinds is None or len(own) != len(weights) * len(kinds):
+        ((optimizer, tensor_by_slot),) = slots.items()
+        kinds = slot_order({kind for _, kind in tensor_by_slot})
+        weight_ranks = sorted({weight for weight, _ in tensor_by_slot})
+        if kinds is None or len(tensor_by_slot) != len(weight_ranks) * len(kinds):
             return None
-        pairs = [(at, k) for at in weights for k in kinds]
+        pairs = [(weight, kind) for weight in weight_ranks for kind in kinds]
         if kinds not in WEIGHT_BY_WEIGHT:
-            pairs = [(at, k) for k in kinds for at in weights]
+            pairs = [(weight, kind) for kind in kinds for weight in weight_ranks]
         counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
-        return (*counts, *(own[pair] for pair in pairs))
+        return (*counts, *(tensor_by_slot[pair] for pair in pairs))
 
     # ---- whose ----
 
     def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
         """By layer, the sets of variables that bear its name, by the path up to that name; unsaved ones too."""
         bearers = _Bearers(leaves)
-        found: dict[str, dict[str, list[Claim]]] = {}
-        saved = {v.name for v in self.variables}
-        every = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved)]
-        for variable in every:
-            if not _is_satellite(variable.name, self._known):
-                seen = bearers.find(variable)
-                if seen:
-                    layer, family, claim = seen
-                    found.setdefault(layer, {}).setdefault(family, []).append(claim)
-        return found
+        claims: dict[str, dict[str, list[Claim]]] = {}
+        saved_names = {v.name for v in self.variables}
+        variables = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved_names)]
+        for variable in variables:
+            if not _is_satellite(variable.name, self._variable_names):
+                bearer = bearers.find(variable)
+                if bearer:
+                    layer, family, claim = bearer
+                    claims.setdefault(layer, {}).setdefault(family, []).append(claim)
+        return claims
 
-    def _own(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
+    def _layer_tensors(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
         claims = self._family(layer, families)
         missing = [c.variable.name for c in claims if c.variable.tensor is None]
         if missing:
-            raise self._refused(
+            raise self._refusal(
                 "weights-missing",
                 f"{', '.join(missing[:4])} of {layer.name!r} were not saved; save all of the model's variables",
             )
-        promised = _promised(layer)
-        if promised is not None and not _keeps(layer, promised, claims):
-            raise self._refused(
+        expected_count = _expected_count(layer)
+        if expected_count is not None and not _may_be(layer, expected_count, claims):
+            raise self._refusal(
                 "architecture-mismatch",
-                f"{len(claims)} variables are named after {layer.name!r}, which has {promised}; "
+                f"{len(claims)} variables are named after {layer.name!r}, which has {expected_count}; "
                 "pass the architecture of the model that was saved",
             )
         ordered = self._ordered(layer, claims)
         flags = self._trained(layer, ordered)
-        made = [
+        tensors = [
             c.variable.tensor._replace(trained=flag)
             for c, flag in zip(ordered, flags, strict=True)
             if c.variable.tensor is not None
         ]
-        return (*(t for t in made if t.trained), *(t for t in made if not t.trained))
+        return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
     def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
         """The one set of variables that is the layer's. Raises Refused where there are several."""
         if len(families) > 1:
-            seen = {f: own for f, own in families.items() if any(c.variable.read for c in own)}
-            families = seen or families
+            read_families = {f: claims for f, claims in families.items() if any(c.variable.read for c in claims)}
+            families = read_families or families
         if len(families) > 1:
             sets = ", ".join(sorted(families)[:4])
-            raise self._refused(
+            raise self._refusal(
                 "weights-ambiguous",
                 f"there are {len(families)} sets of variables for {layer.name!r} ({sets}), and which one the model "
                 "reads is stored nowhere; put the .meta file beside it",
             )
         return next(iter(families.values()), [])
 
-    def _account(self, placed: Mapping[Path, tuple[Tensor, ...]], open_: Sequence[Layer]) -> None:
+    def _check_left_over(
+        self, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], without_tensors: Sequence[Layer]
+    ) -> None:
         """Raises Refused where a variable that is left over may belong to a layer that got none."""
-        owned = [t for own in placed.values() for t in own]
-        refs, shapes = {t.ref for t in owned}, {t.shape for t in owned}
-        left = [
+        placed_tensors = [t for variables in tensors_by_path.values() for t in variables]
+        refs, shapes = {t.ref for t in placed_tensors}, {t.shape for t in placed_tensors}
+        unplaced = [
             v
             for v in self.variables
             if v.tensor is not None
             and v.tensor.ref not in refs
             and v.tensor.shape
-            and not _is_satellite(v.name, self._known)
+            and not _is_satellite(v.name, self._variable_names)
         ]
         series: dict[str, list[Variable]] = {}
-        for v in left:
+        for v in unplaced:
             series.setdefault(_stem(v.name), []).append(v)
         slots = {
-            v.name for own in series.values() if len(own) > 1 and all(_is_slot(o, shapes) for o in own) for v in own
+            v.name
+            for variables in series.values()
+            if len(variables) > 1 and all(_is_slot(o, shapes) for o in variables)
+            for v in variables
         }
-        self.left = [v for v in left if v.name not in slots]
-        self._check_trained(placed, [v for v in left if v.name in slots])
+        self.not_placed = [v for v in unplaced if v.name not in slots]
+        self._check_trained(tensors_by_path, [v for v in unplaced if v.name in slots])
         graph = any(v.read is not None for v in self.variables)
-        doubtful = [v for v in left if v.read] if graph else self.left
-        if doubtful and open_:
-            raise self._refused(
+        doubtful = [v for v in unplaced if v.read] if graph else self.not_placed
+        if doubtful and without_tensors:
+            raise self._refusal(
                 "weights-unplaced",
-                f"{doubtful[0].name!r} bears no layer's name and may belong to {open_[0].name!r}, "
+                f"{doubtful[0].name!r} bears no layer's name and may belong to {without_tensors[0].name!r}, "
                 "which would get none; save the model as .h5",
             )
 
@@ -203,27 +208,27 @@ class Names:
             return sorted(claims, key=lambda c: c.variable.made or 0)
         ordered = as_made(layer, claims)
         if ordered is None:
-            raise self._refused(
+            raise self._refusal(
                 "weights-ambiguous",
                 f"the order of {layer.name!r}'s weights is stored nowhere; put the .meta file beside it",
             )
         return ordered
 
     def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
-        count, told = trained_count(layer, len(ordered)), expected(layer.config)
-        if count != 0 and told is not None and not told.statistics:
+        count, expected_weights = trained_count(layer, len(ordered)), expected(layer.config)
+        if count != 0 and expected_weights is not None and not expected_weights.statistics:
             return [True] * len(ordered)
         if count is not None:
             return [k < count for k in range(len(ordered))]
         stems = {s for _, _, part in parts_of(layer) for s in stems_of(part)}
-        if told is None and stems:  # Keras 1: what is trained has a regularizer
+        if expected_weights is None and stems:  # Keras 1: what is trained has a regularizer
             return [stem_of(c.weight, stems) is not None for c in ordered]
         slotted = [self._has_slot(c.variable) for c in ordered]
         if any(slotted):
             return slotted
         flags = [c.variable.trained is not False for c in ordered]
         if len(flags) > 1 and all(flags) and today(layer.class_name) not in OWN:
-            self.assumed.append(layer)
+            self.assumed_trained.append(layer)
         return flags
 
     def _has_slot(self, variable: Variable) -> bool:
@@ -236,27 +241,31 @@ class Names:
             for v in self.variables
         )
 
-    def _check_trained(self, placed: Mapping[Path, tuple[Tensor, ...]], slots: Sequence[Variable]) -> None:
+    def _check_trained(self, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], slots: Sequence[Variable]) -> None:
         """Raises Refused where some weights of a layer that does not say so may be frozen, which would come last.
 
         Keras itself tells TensorFlow that all its variables are trained; but its slots are as many as these.
         """
-        refs = {t.ref for own in placed.values() for t in own}
-        told = (v.trained is False and v.tensor is not None and v.tensor.ref in refs for v in self.variables)
-        if not self.assumed or any(told):
+        refs = {t.ref for tensors in tensors_by_path.values() for t in tensors}
+        some_not_trained = (
+            v.trained is False and v.tensor is not None and v.tensor.ref in refs for v in self.variables
+        )
+        if not self.assumed_trained or any(some_not_trained):
             return
-        kept = Counter(v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,))
-        trained = Counter(t.shape for own in placed.values() for t in own if t.trained and t.shape != (1,))
-        times = {kept[shape] / count for shape, count in trained.items()}
-        if len(times) != 1 or not min(times) or kept.keys() - trained.keys():
-            layer = self.assumed[0]
-            raise self._refused(
+        slot_shapes = Counter(v.tensor.shape for v in slots if v.tensor is not None and v.tensor.shape != (1,))
+        trained_shapes = Counter(
+            t.shape for tensors in tensors_by_path.values() for t in tensors if t.trained and t.shape != (1,)
+        )
+        slots_per_weight = {slot_shapes[shape] / count for shape, count in trained_shapes.items()}
+        if len(slots_per_weight) != 1 or not min(slots_per_weight) or slot_shapes.keys() - trained_shapes.keys():
+            layer = self.assumed_trained[0]
+            raise self._refusal(
                 "weights-ambiguous",
                 f"which weights of {layer.name!r} are trained is not stored, and only the code of "
                 f"{layer.class_name} tells their order; save the model as .h5",
             )
 
-    def _refused(self, code: str, why: str) -> Refused:
+    def _refusal(self, code: str, why: str) -> Refused:
         return Refused(code, f"{self.where}: {why}")
 
 
@@ -264,58 +273,58 @@ class _Bearers:
     """The layers' names, and those that layers in their configs lend them."""
 
     def __init__(self, leaves: Sequence[Layer]) -> None:
-        self.own = {layer.name for layer in leaves if not is_input(layer.stored)}
-        self.inner: dict[str, str] = {}
-        self.within: dict[str, set[str]] = {}
+        self.layer_names = {layer.name for layer in leaves if not is_input(layer.stored)}
+        self.layer_of_inner_name: dict[str, str] = {}
+        self.inner_names: dict[str, set[str]] = {}
         for layer in leaves:
             names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
-            self.within[layer.name] = names
-            for name in names - self.own:
-                self.inner.setdefault(name, layer.name)
+            self.inner_names[layer.name] = names
+            for name in names - self.layer_names:
+                self.layer_of_inner_name.setdefault(name, layer.name)
 
     def find(self, variable: Variable) -> tuple[str, str, Claim] | None:
-        """The layer, the set, the claim."""
+        """(layer, path up to its name, claim): whose it is by its name, and as which weight; None: nobody's."""
         parts = variable.name.split("/")
         if len(parts) > MAX_PARTS:
             return None
-        exact = self._scoped(parts, self.own)
-        if exact:
-            start, stop = exact
+        span = self._scoped(parts, self.layer_names)
+        if span:
+            start, stop = span
             layer = "/".join(parts[start:stop])
             return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
         scope, last = parts[:-1], parts[-1]
-        fronts = [last[:at] for at in range(len(last) - 1, 0, -1) if last[at] == "_"]  # the longest first
-        for names in (self.own, self.inner):
-            name = next((f for f in fronts if f in names), None)
+        prefixes = [last[:at] for at in range(len(last) - 1, 0, -1) if last[at] == "_"]  # the longest first
+        for names in (self.layer_names, self.layer_of_inner_name):
+            name = next((f for f in prefixes if f in names), None)
             if name is not None:
-                inner = () if name in self.own else (name,)
-                layer, rest = self.inner.get(name, name) if inner else name, last.removeprefix(name + "_")
+                inner = () if name in self.layer_names else (name,)
+                layer, rest = self.layer_of_inner_name.get(name, name) if inner else name, last.removeprefix(name + "_")
                 match = NUMBER.fullmatch(rest)
                 family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
                 return self._claim(variable, layer, family, inner, match[1] if match else rest, numbered=False)
-        borrowed = self._scoped(parts, self.inner)
-        if borrowed:
-            start, stop = borrowed
-            layer = self.inner["/".join(parts[start:stop])]
+        inner_span = self._scoped(parts, self.layer_of_inner_name)
+        if inner_span:
+            start, stop = inner_span
+            layer = self.layer_of_inner_name["/".join(parts[start:stop])]
             return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
         for at in range(len(scope) - 1, -1, -1):
             match = NUMBER.fullmatch(scope[at])
-            if match and match[1] in self.own:
+            if match and match[1] in self.layer_names:
                 return self._claim(variable, match[1], "/".join(parts[: at + 1]), tuple(scope[at + 1 :]), last)
         return None
 
     def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
         """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
-        found = [
+        spans = [
             (start, start + length)
             for length in range(len(parts) - 1, 0, -1)
             for start in range(len(parts) - 1 - length, -1, -1)
             if "/".join(parts[start : start + length]) in names
         ]
-        for start, stop in found:
+        for start, stop in spans:
             name = "/".join(parts[start:stop])
-            around = ("/".join(parts[a:b]) for a, b in found if b <= start)
-            if not any(name in self.within.get(outer, ()) for outer in around):
+            names_before = ("/".join(parts[a:b]) for a, b in spans if b <= start)
+            if not any(name in self.inner_names.get(outer, ()) for outer in names_before):
                 return start, stop
         return None
 
@@ -328,12 +337,12 @@ class _Bearers:
         return layer, family, claim
 
 
-def _is_satellite(name: str, known: Container[str]) -> bool:
+def _is_satellite(name: str, names: Container[str]) -> bool:
     """Whether a name holds another variable's whole name and goes on."""
     parts = name.split("/")
     if len(parts) > MAX_PARTS:
         return False
-    return any("/".join(parts[start:stop]) in known for stop in range(1, len(parts)) for start in range(stop))
+    return any("/".join(parts[start:stop]) in names for stop in range(1, len(parts)) for start in range(stop))
 
 
 def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
@@ -342,23 +351,23 @@ def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
     return shape in shapes or shape == (1,)
 
 
-def _promised(layer: Layer) -> int | None:
+def _expected_count(layer: Layer) -> int | None:
     """The least number of weights that a layer's config, or what is kept in layers inside it, speaks of."""
-    told = expected(layer.config)
-    if told is not None:
-        return told.total
-    ruled = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
-    if ruled:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
-        return sum(n + 2 * (kind == "BatchNormalization") for kind, n in ruled)
+    expected_weights = expected(layer.config)
+    if expected_weights is not None:
+        return expected_weights.total
+    regularized = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
+    if regularized:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
+        return sum(n + 2 * (kind == "BatchNormalization") for kind, n in regularized)
     return 1 if has_initializers(layer.config) else None
 
 
-def _keeps(layer: Layer, promised: int, claims: Sequence[Claim]) -> bool:
+def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
     """Whether these may be the weights that a layer's config promises."""
-    if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != promised:
+    if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != expected_count:
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
-    return len(claims) >= promised and fits(layer.settings, shapes)
+    return len(claims) >= expected_count and fits(layer.settings, shapes)
 
 
 def _stem(name: str) -> str:
@@ -381,26 +390,30 @@ def _inner(layer: Layer) -> JsonObject | None:
     """The model that a layer is, or holds."""
     if is_model(layer.stored):
         return layer.stored
-    held = [child for _, child in children(layer.stored)]
-    return held[0] if len(held) == 1 else None
+    held_models = [child for _, child in children(layer.stored)]
+    return held_models[0] if len(held_models) == 1 else None
 
 
-def _shared_out(
-    model: JsonObject, placed: Mapping[Path, tuple[Tensor, ...]], path: Path = ()
+def _flat_lists(
+    model: JsonObject, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], path: Path = ()
 ) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
     """Every layer of a model with its flat list."""
     for layer in read(model).layers.values():
-        inner, place = _inner(layer), (*path, layer.name)
+        inner, layer_path = _inner(layer), (*path, layer.name)
         if inner is None:
-            yield layer.name, placed[place]
+            yield layer.name, tensors_by_path[layer_path]
             continue
-        flat = [t._replace(owner=(name, *t.owner)) for name, own in _shared_out(inner, placed, place) for t in own]
+        flat_list = [
+            t._replace(owner=(name, *t.owner))
+            for name, tensors in _flat_lists(inner, tensors_by_path, layer_path)
+            for t in tensors
+        ]
         if layer.settings.get("trainable") is False:
-            flat = [t._replace(trained=False) for t in flat]
-        yield layer.name, (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+            flat_list = [t._replace(trained=False) for t in flat_list]
+        yield layer.name, (*(t for t in flat_list if t.trained), *(t for t in flat_list if not t.trained))
 
 
 def _is_weightless(layer: Layer) -> bool:
     """Whether nobody need look for weights: inputs, and Keras's own layers whose configs speak of none."""
-    own = today(layer.class_name) in OWN and today(layer.class_name) not in KEPT
-    return is_input(layer.stored) or (own and _promised(layer) is None)
+    is_known = today(layer.class_name) in OWN and today(layer.class_name) not in HOLDS_WEIGHTS_UNTOLD
+    return is_input(layer.stored) or (is_known and _expected_count(layer) is None)

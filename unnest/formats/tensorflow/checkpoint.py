@@ -43,14 +43,14 @@ from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 class _PlacedWeights(NamedTuple):
     """The weights by layer of an architecture.
 
-    `model` is the saved model among the objects, `names` what is known where only names are stored, `left` the names of
-    variables that are no part of the model.
+    `model` is the saved model among the objects, `names` what is known where only names are stored, `not_carried` the
+    names of variables that are no part of the model.
     """
 
     stored: Stored
     model: int | None = None
     names: Names | None = None
-    left: tuple[str, ...] = ()
+    not_carried: tuple[str, ...] = ()
 
 
 def _piece_as_entry(entry: Entry, piece: Piece) -> Entry:
@@ -106,9 +106,9 @@ class CheckpointSource(Source):
         if graph_plan is not None:
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
             weights_plan = replace(graph_plan, stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
-        if placed.left:
+        if placed.not_carried:
             weights_plan = replace(
-                weights_plan, findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.left)))
+                weights_plan, findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.not_carried)))
             )
         if weights_plan.result is not None:
             kept_refs = {t.ref for g in weights_plan.result.groups for t in g.tensors}
@@ -171,7 +171,9 @@ class CheckpointSource(Source):
         if self.graph is None:
             names = Names(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
-            return _PlacedWeights(stored._replace(groups=groups), names=names, left=tuple(v.name for v in names.left))
+            return _PlacedWeights(
+                stored._replace(groups=groups), names=names, not_carried=tuple(v.name for v in names.not_placed)
+            )
         located = self.graph.find(architecture)
         if not located.within:
             return _PlacedWeights(stored._replace(groups=located.groups), model=located.node)
