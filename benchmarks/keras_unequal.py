@@ -41,7 +41,7 @@ def emulate(work: Mapping[str, Work]) -> None:
     tf.config.threading.set_inter_op_parallelism_threads(len(work))
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * len(work))
-    placed = execution.placed
+    placed = execution.on_device
 
     def more_work(forward: Forward, inputs: Tensors, device: str) -> Tensors:
         device_work = work[device.lstrip("/")]
@@ -53,7 +53,7 @@ def emulate(work: Mapping[str, Work]) -> None:
 
         return placed(repeated, inputs, device)
 
-    execution.placed = more_work
+    execution.on_device = more_work
 
 
 def _cycled(x: Any, rows: Any) -> Any:

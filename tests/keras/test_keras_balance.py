@@ -103,11 +103,11 @@ def test_other_errors_of_devices_are_not_swallowed(tf: Any, zoo: Any, monkeypatc
 def test_towers_do_not_wait_for_each_other(keras: Any, tf: Any) -> None:
     """TensorFlow runs clocks in the order of the program, unless told not to: no tower may depend on another's."""
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
-    kit = keras_api.kit_of(model)
+    api = keras_api.api_of(model)
 
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]
     def step(x: Any) -> Any:
-        return [balancing._tower(kit, model, [x[i : i + 2]], f"/CPU:{i}") for i in (0, 2)]
+        return [balancing._tower(api, model, [x[i : i + 2]], f"/CPU:{i}") for i in (0, 2)]
 
     graph = step.get_concrete_function(tf.ones([4, 4])).graph
     clocks = [op for op in graph.get_operations() if op.type == "Timestamp"]

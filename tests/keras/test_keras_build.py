@@ -16,7 +16,7 @@ import pytest
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
 from unnest.keras import make_parallel, multi_gpu_model, template_model
-from unnest.keras.batch_split import whole
+from unnest.keras.batch_split import whole_ratios
 from unnest.keras.parallel_model import towers_of
 
 # -- devices ---------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_ratios_that_are_none_are_refused(keras: Any, zoo: Any, ratios: Any) -> 
     ("ratios", "parts"), [([2, 2], (1, 1)), ([0.5, 0.25], (2, 1)), ([768, 560], (48, 35)), ([1e-9, 1], (1, 10**9))]
 )
 def test_ratios_become_the_smallest_whole_numbers(ratios: Any, parts: Any) -> None:
-    assert whole(ratios, 2) == parts
+    assert whole_ratios(ratios, 2) == parts
 
 
 # -- templates -------------------------------------------------------------------

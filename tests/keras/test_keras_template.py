@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.keras import multi_gpu_model, template_model
-from unnest.keras.keras_api import kit_of
+from unnest.keras.keras_api import api_of
 from unnest.keras.template import _drawn, _stored
 
 
@@ -115,7 +115,7 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
-    stored, drawn = _stored(kit_of(parallel), parallel), _drawn(kit_of(parallel), parallel)
+    stored, drawn = _stored(api_of(parallel), parallel), _drawn(api_of(parallel), parallel)
     assert stored is not None
     seen = [
         [(f.template, f.towers, f.merges, f.confidence) for f in wrappers.find(read(view))] for view in (stored, drawn)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unnest.keras import multi_gpu_model
-from unnest.keras.batch_split import bounds, whole
+from unnest.keras.batch_split import bounds, whole_ratios
 
 ALL = [
     *(
@@ -160,7 +160,7 @@ def test_masks_reach_the_loss(tf: Any, keras: Any, zoo: Any, rows: Any) -> None:
 @pytest.mark.parametrize("n", range(70))
 def test_every_row_goes_to_one_tower(n: int) -> None:
     for ratios in ([1, 1], [4, 3], [1, 1000], [3, 1, 2, 2], [0.5, 0.25, 0.25]):
-        exact = whole(ratios, len(ratios))
+        exact = whole_ratios(ratios, len(ratios))
         edges = bounds(n, exact)
         assert edges[0] == 0
         assert edges[-1] == n

@@ -174,14 +174,14 @@ def test_save_weights_of_the_parallel_model_says_once_how_to_save_the_templates(
 
 
 def test_private_names_of_keras_are_there(keras: Any) -> None:
-    assert private_names.gone(keras.__name__) == []
+    assert private_names.missing_names(keras.__name__) == []
 
 
 def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    kit = keras_api.Kit(keras.__name__)
-    names = {**private_names.NAMES[kit.name], f"{kit.name}.Model": ("_of_another_time",), f"{kit.name}.Gone": ()}
-    monkeypatch.setitem(private_names.NAMES, kit.name, names)
-    missing = rf"it has no Model\._of_another_time, {kit.name}\.Gone; \w+ .* are known to work$"
+    api = keras_api.KerasApi(keras.__name__)
+    names = {**private_names.NAMES[api.name], f"{api.name}.Model": ("_of_another_time",), f"{api.name}.Gone": ()}
+    monkeypatch.setitem(private_names.NAMES, api.name, names)
+    missing = rf"it has no Model\._of_another_time, {api.name}\.Gone; \w+ .* are known to work$"
     with pytest.raises(ImportError, match=missing) as refusal:
-        keras_api.require(kit)
+        keras_api.require(api)
     assert "\n" not in str(refusal.value)

@@ -21,17 +21,17 @@ from unnest.keras.balancing import balance
 from unnest.keras.build import make_parallel, multi_gpu_model
 from unnest.keras.keras_api import installed, running
 from unnest.keras.load import load_model
-from unnest.keras.parallel_model import parts
+from unnest.keras.parallel_model import layer_classes
 from unnest.keras.template import template_model
 
 if TYPE_CHECKING:
     ModelCheckpoint: Any
 
-for _kit in installed():
+for _api in installed():
     try:
-        parts(_kit)
+        layer_classes(_api)
     except ImportError as e:  # noqa: PERF203 - two at most, and the other Keras may be the one in use
-        warnings.warn(str(e), ImportWarning if _kit != running() else UserWarning, stacklevel=2)
+        warnings.warn(str(e), ImportWarning if _api != running() else UserWarning, stacklevel=2)
 
 
 def __getattr__(name: str) -> Any:

@@ -55,16 +55,16 @@ def sweep(pattern: str) -> None:
     folder, name = pattern[: pattern.rfind("/") + 1], pattern[pattern.rfind("/") + 1 :]
     if "{" in folder:
         return
-    wanted = re.compile(
+    file_names = re.compile(
         "".join(re.escape(text) + (".+?" if field else "") for text, field, *_ in Formatter().parse(name))
     )
     if not stores.is_remote(pattern):
-        workspace.sweep_folder(folder or ".", wanted)
+        workspace.sweep_folder(folder or ".", file_names)
         return
     store = stores.of(pattern)
-    for each in store.names(folder):
-        if each.endswith(stores.PART) and wanted.fullmatch(each.removesuffix(stores.PART)):
-            store.remove(folder + each)
+    for entry in store.names(folder):
+        if entry.endswith(stores.PART) and file_names.fullmatch(entry.removesuffix(stores.PART)):
+            store.remove(folder + entry)
 
 
 def _upload(local: Path, name: str, store: stores.Store, folder: str) -> None:

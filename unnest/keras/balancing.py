@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import pairwise
 from statistics import median, quantiles
 from typing import Any
@@ -21,11 +22,11 @@ import numpy as np
 import tensorflow as tf
 
 from unnest.keras import batch_split, execution
-from unnest.keras import devices as names
+from unnest.keras import devices as device_names
 from unnest.keras.balance_search import Point, Trial, first_shares, presentable, refine, settled, whole_rows
-from unnest.keras.build import accept
+from unnest.keras.build import check_template
 from unnest.keras.execution import HOST
-from unnest.keras.keras_api import Kit, Model, Tensor, kit_of
+from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of
 
 ROUNDS = 7
 """How often every device's turn comes; each turn's mean is one measurement."""
@@ -142,7 +143,7 @@ class Balance:
         if self.best is None or not self.pays:
             return None
         kinds = {name.partition(":")[0] for name in self.devices}
-        numbered = kinds == {names.kind_of_numbers()}
+        numbered = kinds == {device_names.kind_of_numbers()}
         gpus: list[Any] = [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
         ratios = f", ratios={list(self.ratios)}" if self.ratios else ""
         return f"multi_gpu_model(model, gpus={gpus}{ratios})"
@@ -178,16 +179,16 @@ def balance(
 
     """
     model = build()
-    kit = kit_of(model)
-    accept(kit, model)
-    devices = names.targets(gpus)
+    api = api_of(model)
+    check_template(api, model)
+    devices = device_names.targets(gpus)
     if batch_size < len(devices):
         raise ValueError(f"batch_size={batch_size}: {len(devices)} devices need at least a row each")
     result = Balance(devices, batch_size)
-    tried = sorted(set(sizes or _sizes(batch_size)))
+    sizes_to_try = sorted(set(sizes or _sizes(batch_size)))
     try:
-        _alone(result, kit, model, tried, progress)
-        _together(result, kit, model, progress)
+        _alone(result, api, model, sizes_to_try, progress)
+        _together(result, api, model, progress)
         result.finished = True
     except KeyboardInterrupt:
         pass
@@ -199,15 +200,15 @@ def _sizes(batch_size: int) -> Iterator[int]:
         yield max(1, batch_size // parts)
 
 
-def _alone(result: Balance, kit: Kit, model: Model, sizes: Sequence[int], progress: Progress) -> None:
+def _alone(result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], progress: Progress) -> None:
     """Every device at every size, devices in turn."""
-    full: set[str] = set()
+    out_of_memory: set[str] = set()
     for rows in sizes:
-        measured = _in_turns({d: _step(kit, model, [d], [rows]) for d in result.devices if d not in full})
+        measured = _in_turns({d: _step(api, model, [d], [rows]) for d in result.devices if d not in out_of_memory})
         for device in result.devices:
             turns = measured.get(device)
             if turns is None:
-                full.add(device)
+                out_of_memory.add(device)
                 result.alone.append(Speed(device, rows, None))
             else:
                 low, middle, high = quantiles([turn.seconds for turn in turns], n=4)
@@ -215,7 +216,7 @@ def _alone(result: Balance, kit: Kit, model: Model, sizes: Sequence[int], progre
             progress(result)
 
 
-def _together(result: Balance, kit: Kit, model: Model, progress: Progress) -> None:
+def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) -> None:
     """All devices at once: in equal shares, then moved until the towers end together.
 
     In every round the equal shares and the best single device take their turns beside the split that is tried.
@@ -224,13 +225,13 @@ def _together(result: Balance, kit: Kit, model: Model, progress: Progress) -> No
     if single is None:
         return
     equal = whole_rows([batch / len(curves)] * len(curves), batch)
-    beside = {
-        "equal": _step(kit, model, result.devices, equal),
-        "single": _step(kit, model, [single.device], [single.rows]),
+    always_measured = {
+        "equal": _step(api, model, result.devices, equal),
+        "single": _step(api, model, [single.device], [single.rows]),
     }
 
     def measure(rows: tuple[int, ...]) -> Trial | None:
-        measured = _in_turns({**beside, "split": _step(kit, model, result.devices, rows)})
+        measured = _in_turns({**always_measured, "split": _step(api, model, result.devices, rows)})
         alone = [single.rows / turn.seconds for turn in measured["single"]] if "single" in measured else None
         if result.equal is None and "equal" in measured:
             result.equal = _trial(equal, measured["equal"], measured["equal"], alone)
@@ -278,9 +279,13 @@ def _in_turns(steps: Mapping[str, _Step]) -> dict[str, list[_Turn]]:
     turns: dict[str, list[_Turn]] = {name: [] for name, step in steps.items() if _fits(step) and _fits(step)}
     for _ in range(ROUNDS):
         for name in list(turns):
-            if not _fits(lambda: turns[name].append(_turn(steps[name]))):  # noqa: B023 - called at once
+            if not _fits(partial(_add_turn, turns[name], steps[name])):
                 del turns[name]
     return turns
+
+
+def _add_turn(turns: list[_Turn], step: _Step) -> None:
+    turns.append(_turn(step))
 
 
 def _fits(run: Callable[[], object]) -> bool:
@@ -323,7 +328,7 @@ def _batch(model: Model, rows: int) -> list[Tensor]:
     return batch
 
 
-def _step(kit: Kit, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
+def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]) -> _Step:
     """A training step without its update, compiled: each device takes its rows, in order."""
     edges = batch_split.bounds(sum(rows), rows)
     batch: list[Tensor] = []
@@ -331,7 +336,7 @@ def _step(kit: Kit, model: Model, devices: Sequence[str], rows: Sequence[int]) -
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]
     def towers(*inputs: Tensor) -> Tensor:
         spans = [
-            _tower(kit, model, [x[a:b] for x in inputs], f"/{device}")
+            _tower(api, model, [x[a:b] for x in inputs], f"/{device}")
             for device, (a, b) in zip(devices, pairwise(edges), strict=True)
         ]
         return tf.stack(spans)
@@ -344,7 +349,7 @@ def _step(kit: Kit, model: Model, devices: Sequence[str], rows: Sequence[int]) -
     return step
 
 
-def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
+def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tensor:
     """Forward pass and gradient of one tower on its device: its row of a step's result."""
     with tf.device(HOST):
         part = [tf.identity(x) for x in part]
@@ -353,11 +358,11 @@ def _tower(kit: Kit, model: Model, part: list[Tensor], device: str) -> Tensor:
             part = [tf.identity(x) for x in part]
 
     def forward(tensors: list[Tensor | None]) -> list[Tensor]:
-        outputs = tf.nest.flatten(model(kit.pack_inputs(model, tensors), training=True))
+        outputs = tf.nest.flatten(model(api.pack_inputs(model, tensors), training=True))
         return [tf.reduce_mean(tf.square(tf.cast(y, tf.float32))) for y in outputs]
 
     with tf.GradientTape() as tape:
-        loss = tf.add_n(execution.placed(forward, part, device))
+        loss = tf.add_n(execution.on_device(forward, part, device))
     gradients = [g for g in tape.gradient(loss, model.trainable_variables) if g is not None]
     with tf.device(device):
         touched = tf.add_n([loss, *(tf.cast(tf.reduce_sum(tf.convert_to_tensor(g)), tf.float32) for g in gradients)])

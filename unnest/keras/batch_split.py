@@ -17,7 +17,7 @@ LIMIT = 2**31
 """Bounds are computed in int64: totals below this times any batch below 2**32 cannot overflow."""
 
 
-def whole(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
+def whole_ratios(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
     """The ratios as the smallest whole numbers in the same proportion.
 
     Raises ValueError unless there is one positive, finite number per tower. Where floats need
@@ -28,17 +28,17 @@ def whole(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
             f"ratios={list(ratios)} holds {len(ratios)} numbers, one for each of {towers} devices is needed"
         )
     try:
-        exact = [Fraction(str(r)) for r in ratios]
+        fractions = [Fraction(str(r)) for r in ratios]
     except ValueError:
         raise ValueError(f"ratios={list(ratios)}: every ratio must be a finite number") from None
-    if min(exact) <= 0:
+    if min(fractions) <= 0:
         raise ValueError(f"ratios={list(ratios)}: every ratio must be greater than zero")
-    scale = lcm(*(r.denominator for r in exact))
-    parts = [int(r * scale) for r in exact]
+    scale = lcm(*(r.denominator for r in fractions))
+    parts = [int(r * scale) for r in fractions]
     parts = [p // gcd(*parts) for p in parts]
     if sum(parts) >= LIMIT:
-        total = sum(exact)
-        parts = [max(1, round(r / total * (LIMIT // 2))) for r in exact]
+        total = sum(fractions)
+        parts = [max(1, round(r / total * (LIMIT // 2))) for r in fractions]
     return tuple(parts)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from unnest.keras import batch_split, differences, keras_api
-from unnest.keras import devices as names
-from unnest.keras import moving_statistics as statistics
+from unnest.keras import devices as device_names
 from unnest.keras.execution import HOST
-from unnest.keras.keras_api import TENSORFLOW_ONLY, Kit, Model, Tensor, kit_of
-from unnest.keras.parallel_model import Parts, is_parallel, parts, template_of
+from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of
+from unnest.keras.moving_statistics import IN_TURN, WAYS
+from unnest.keras.parallel_model import LayerClasses, is_parallel, layer_classes, template_of
 
 
 def multi_gpu_model(
@@ -23,7 +23,7 @@ def multi_gpu_model(
     cpu_merge: bool = True,
     cpu_relocation: bool = False,
     *,
-    moving_statistics: str = statistics.IN_TURN,
+    moving_statistics: str = IN_TURN,
 ) -> Model:
     """A model that runs `model` on several devices at once, each on its part of the batch.
 
@@ -51,10 +51,8 @@ def multi_gpu_model(
     Warns, in one line, of what the model's layers compute differently in towers.
 
     """
-    if moving_statistics not in statistics.WAYS:
-        raise ValueError(
-            f"moving_statistics={moving_statistics!r}: give one of {', '.join(map(repr, statistics.WAYS))}"
-        )
+    if moving_statistics not in WAYS:
+        raise ValueError(f"moving_statistics={moving_statistics!r}: give one of {', '.join(map(repr, WAYS))}")
     if cpu_relocation:
         warnings.warn(
             "cpu_relocation does nothing: weights are shared, never cloned; "
@@ -72,8 +70,9 @@ def make_parallel(model: Model, gpu_count: int) -> Model:
     Otherwise as `multi_gpu_model(model, gpu_count)`, its errors included.
     """
     if gpu_count == 0:
-        raise ValueError(f"gpu_count=0: at least one device is needed; this machine has {', '.join(names.available())}")
-    return _build(model, gpu_count, None, cpu_merge=True, least=1, way=statistics.IN_TURN)
+        existing = ", ".join(device_names.available())
+        raise ValueError(f"gpu_count=0: at least one device is needed; this machine has {existing}")
+    return _build(model, gpu_count, None, cpu_merge=True, least=1, way=IN_TURN)
 
 
 def _build(
@@ -85,40 +84,40 @@ def _build(
     least: int,
     way: str,
 ) -> Model:
-    kit = kit_of(model)
+    api = api_of(model)
     if is_parallel(model):
         warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
         model = template_of(model)
-    accept(kit, model)
-    targets = names.targets(gpus, least)
-    exact = batch_split.whole(ratios or [1] * len(targets), len(targets))
+    check_template(api, model)
+    targets = device_names.targets(gpus, least)
+    whole_ratios = batch_split.whole_ratios(ratios or [1] * len(targets), len(targets))
     merge = HOST if cpu_merge else f"/{targets[0]}"
-    different = differences.of(kit, model, way) if len(targets) > 1 else []
-    if different:
-        warnings.warn(f"{model.name!r} in towers: {'; '.join(different)}", UserWarning, stacklevel=3)
-    return _assemble(kit, model, targets, exact, merge, way)
+    differing = differences.of(api, model, way) if len(targets) > 1 else []
+    if differing:
+        warnings.warn(f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3)
+    return _assemble(api, model, targets, whole_ratios, merge, way)
 
 
-def accept(kit: Kit, model: Model) -> None:
+def check_template(api: KerasApi, model: Model) -> None:
     """Raise ValueError, in one line, for a template that cannot run in towers."""
-    if kit.backend != "tensorflow":
-        raise ValueError(TENSORFLOW_ONLY.format(backend=kit.backend))
+    if api.backend != "tensorflow":
+        raise ValueError(TENSORFLOW_ONLY.format(backend=api.backend))
     label = f"{type(model).__name__} {model.name!r}"
     if not getattr(model, "inputs", None):
-        if isinstance(model, kit.keras.Sequential):
+        if isinstance(model, api.keras.Sequential):
             raise ValueError(f"{label} is not built: give it an Input, or call it once, before making it parallel")
         raise ValueError(
             f"{label} is sub-classed: towers need a Sequential or Functional model; "
             "tf.distribute.MirroredStrategy trains sub-classed models on several devices"
         )
-    own_step = keras_api.overridden(kit, model)
-    if own_step:
+    overridden_step = keras_api.overridden(api, model)
+    if overridden_step:
         raise ValueError(
-            f"{label} has its own {own_step}, which a parallel model would not run: "
+            f"{label} has its own {overridden_step}, which a parallel model would not run: "
             "tf.distribute.MirroredStrategy trains it on several devices"
         )
     stateful = [
-        layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(kit, layer)
+        layer.name for layer in model._flatten_layers() if getattr(layer, "stateful", False) and is_rnn(api, layer)
     ]
     if stateful:
         raise ValueError(
@@ -126,41 +125,49 @@ def accept(kit: Kit, model: Model) -> None:
         )
 
 
-def is_rnn(kit: Kit, layer: object) -> bool:
+def is_rnn(api: KerasApi, layer: object) -> bool:
     """Whether the layer keeps a state per row."""
-    return isinstance(layer, kit.keras.layers.RNN)
+    return isinstance(layer, api.keras.layers.RNN)
 
 
-def _assemble(kit: Kit, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str, way: str) -> Model:
+def _assemble(
+    api: KerasApi, model: Model, targets: Sequence[str], ratios: Sequence[int], merge: str, way: str
+) -> Model:
     """The graph: slices, one call of the template per tower, one concatenation per output."""
-    made = parts(kit)
-    taken = {model.name, *(tensor_layer(x).name for x in model.inputs)}
-    outputs = _distinct(output_names(model))
-    merge_names = [_free(name, taken) for name in outputs]
+    classes = layer_classes(api)
+    taken_names = {model.name, *(tensor_layer(x).name for x in model.inputs)}
+    outputs = _distinct_names(output_names(model))
+    merge_names = [_free_name(name, taken_names) for name in outputs]
     towers = [
-        tf.nest.flatten(model(kit.pack_inputs(model, _slices(made, model, i, targets, ratios, way, taken))))
+        tf.nest.flatten(model(api.pack_inputs(model, _slices(classes, model, i, targets, ratios, way, taken_names))))
         for i in range(len(targets))
     ]
     merged = [
-        made.TowerConcatenate(name=name, device=merge)(list(joined))
+        classes.TowerConcatenate(name=name, device=merge)(list(joined))
         for name, joined in zip(merge_names, zip(*towers, strict=True), strict=True)
     ]
-    inputs = kit.pack_inputs(model, list(model.inputs))
-    parallel = made.ParallelModel(inputs, kit.pack_outputs(model, merged), name=_model_name(model))
+    inputs = api.pack_inputs(model, list(model.inputs))
+    parallel = classes.ParallelModel(inputs, api.pack_outputs(model, merged), name=_model_name(model))
     parallel.output_names = outputs
     return parallel
 
 
 def _slices(
-    made: Parts, model: Model, i: int, targets: Sequence[str], ratios: Sequence[int], way: str, taken: set[str]
+    classes: LayerClasses,
+    model: Model,
+    i: int,
+    targets: Sequence[str],
+    ratios: Sequence[int],
+    way: str,
+    taken_names: set[str],
 ) -> list[Tensor]:
     """What tower `i` is called with: its rows of every input."""
-    sliced = []
+    slices = []
     for x in model.inputs:
-        name = _free(f"{tensor_layer(x).name}_tower_{i}", taken)
-        layer = made.TowerSlice(i, len(targets), ratios, targets[i], way, name=name)
-        sliced.append(layer(x))
-    return sliced
+        name = _free_name(f"{tensor_layer(x).name}_tower_{i}", taken_names)
+        layer = classes.TowerSlice(i, len(targets), ratios, targets[i], way, name=name)
+        slices.append(layer(x))
+    return slices
 
 
 def output_names(model: Model) -> list[str]:
@@ -176,24 +183,24 @@ def tensor_layer(tensor: Tensor) -> Model:
     return tensor._keras_history[0]
 
 
-def _distinct(wanted: Sequence[str]) -> list[str]:
+def _distinct_names(names: Sequence[str]) -> list[str]:
     """Output names; where a siamese template repeats one, numbered from 1 as Keras did."""
-    often, seen = Counter(wanted), Counter[str]()
-    found = []
-    for name in wanted:
-        seen[name] += 1
-        found.append(f"{name}_{seen[name]}" if often[name] > 1 else name)
-    return found
+    times, met = Counter(names), Counter[str]()
+    distinct = []
+    for name in names:
+        met[name] += 1
+        distinct.append(f"{name}_{met[name]}" if times[name] > 1 else name)
+    return distinct
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free_name(name: str, taken_names: set[str]) -> str:
     """`name`, or the first of `name_1`, `name_2`, .. that is not taken; taken from now on."""
-    free, number = name, 0
-    while free in taken:
+    free_name, number = name, 0
+    while free_name in taken_names:
         number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
+        free_name = f"{name}_{number}"
+    taken_names.add(free_name)
+    return free_name
 
 
 def _model_name(model: Model) -> str:

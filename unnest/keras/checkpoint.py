@@ -1,7 +1,7 @@
 """`ModelCheckpoint` that writes the template, whatever model is being fitted.
 
 Everything about when to save, under which name and what to print is Keras's own: `_save_model` runs
-unchanged, with a view in place of the model whose `save` and `save_weights` write the template's twin
+unchanged, with a view in place of the model whose `save` and `save_weights` write a copy of the template
 (`unnest.keras.saver`) through a temporary name (`unnest.keras.atomic_save`).
 """
 
@@ -14,15 +14,15 @@ from functools import cache
 from typing import Any
 
 from unnest.keras import atomic_save, record, resume_best
-from unnest.keras.keras_api import Kit, Model, is_model, kit_of, require, running
+from unnest.keras.keras_api import KerasApi, Model, api_of, is_model, require, running
 from unnest.keras.saver import Saver
 
 
 @cache
-def model_checkpoint(kit: Kit) -> Any:
+def model_checkpoint(api: KerasApi) -> Any:
     """The class for one Keras. Raises ImportError for a version of it that has not got what it is built on."""
-    require(kit)
-    stock = kit.keras.callbacks.ModelCheckpoint
+    require(api)
+    stock = api.keras.callbacks.ModelCheckpoint
 
     class ModelCheckpoint(stock):  # type: ignore[misc, valid-type]
         """Keras's ModelCheckpoint that always writes the template model.
@@ -62,13 +62,13 @@ def model_checkpoint(kit: Kit) -> Any:
             super().__init__(*args, **kwargs)
             _refuse_none(max_to_keep=max_to_keep, best_to_keep=best_to_keep)
             self._keep = max_to_keep, best_to_keep
-            noted = self.save_best_only or self._keep != (None, None)
-            self._saver = Saver(kit, template, record.Record(str(self.filepath)) if noted else None)
-            self._takes_up_best = self.save_best_only and _threshold(kit, args, kwargs) is None
+            keeps_record = self.save_best_only or self._keep != (None, None)
+            self._saver = Saver(api, template, record.Record(str(self.filepath)) if keeps_record else None)
+            self._takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
             self._values: list[float] | None = None
 
         def set_model(self, model: Model) -> None:
-            _refuse_stranger(kit, model)
+            _refuse_stranger(api, model)
             super().set_model(model)
 
         def on_train_begin(self, logs: Any = None) -> None:
@@ -89,26 +89,26 @@ def model_checkpoint(kit: Kit) -> Any:
             if self._takes_up_best:
                 self._takes_up_best = False
                 self.best = _best_of(self, _values(self, self._saver) if self._values is None else self._values)
-            before = self.best
-            with _stand_in(kit, self, self._saver, _number((logs or {}).get(self.monitor))):
+            best_before = self.best
+            with _stand_in(api, self, self._saver, _number((logs or {}).get(self.monitor))):
                 try:
                     super()._save_model(epoch=epoch, batch=batch, logs=logs)
                 except BaseException:
-                    self.best = before
+                    self.best = best_before
                     raise
             if self._keep != (None, None):
                 self._saver.prune(*self._keep, lower_is_better=bool(self.monitor_op(0.0, 1.0)))
 
     # Where pickle finds it again.
-    ModelCheckpoint.__module__ = "unnest.keras" if kit == running() else "unnest.keras.legacy"
+    ModelCheckpoint.__module__ = "unnest.keras" if api == running() else "unnest.keras.legacy"
     ModelCheckpoint.__qualname__ = "ModelCheckpoint"
     return ModelCheckpoint
 
 
 @contextmanager
-def _stand_in(kit: Kit, callback: Any, saver: Saver, value: float | None) -> Iterator[None]:
+def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -> Iterator[None]:
     """The saver's view in place of the callback's model; `value` is the monitored one."""
-    attribute = "_model" if kit.name == "keras" else "model"
+    attribute = "_model" if api.name == "keras" else "model"
     running = getattr(callback, attribute)
     if not is_model(running):
         yield
@@ -125,12 +125,12 @@ def _values(callback: Any, saver: Saver) -> list[float]:
     return saver.taken_up() or list(resume_best.values(str(callback.filepath), callback.monitor))
 
 
-def _refuse_stranger(kit: Kit, model: object) -> None:
+def _refuse_stranger(api: KerasApi, model: object) -> None:
     """One line for a model of the other Keras."""
-    if is_model(model) and kit_of(model) != kit:
-        other = "unnest.keras.legacy" if kit.name == "keras" else "unnest.keras"
+    if is_model(model) and api_of(model) != api:
+        other = "unnest.keras.legacy" if api.name == "keras" else "unnest.keras"
         raise TypeError(
-            f"this ModelCheckpoint is for {kit.name}, the model in fit() is of {kit_of(model).name}: "
+            f"this ModelCheckpoint is for {api.name}, the model in fit() is of {api_of(model).name}: "
             f"use {other}.ModelCheckpoint"
         )
 
@@ -169,7 +169,7 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _threshold(kit: Kit, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _threshold(api: KerasApi, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The argument `initial_value_threshold`, by position or by name."""
-    position = 7 if kit.name == "keras" else 8
+    position = 7 if api.name == "keras" else 8
     return args[position] if len(args) > position else kwargs.get("initial_value_threshold")

@@ -1,7 +1,7 @@
 """The template as it would be, had it been trained itself: with the run's optimizer and compile settings.
 
-A twin is an object of the template's own class that shares all it has, layers and variables, and
-differs in what `compile` sets. Saving the twin writes what saving the compiled template would write, class,
+The copy is an object of the template's own class that shares all it has, layers and variables, and
+differs in what `compile` sets. Saving it writes what saving the compiled template would write, class,
 layer order and names included, and touches neither the template nor the running model. Building a new model from
 the template's tensors instead would lose the class, call a Sequential's layers once more, and count their nodes up.
 """
@@ -13,43 +13,43 @@ from typing import Any
 
 import tensorflow as tf
 
-from unnest.keras.keras_api import Kit, Model
+from unnest.keras.keras_api import KerasApi, Model
 from unnest.keras.parallel_model import is_parallel
 from unnest.keras.private_names import COMPILED
 
 
-def trained(kit: Kit, template: Model, running: Model) -> Model:
-    """A twin of `template` with the compile settings and optimizer of `running`; for saving only."""
-    twin = object.__new__(type(template))
-    twin.__dict__.update(template.__dict__)
-    for name in COMPILED[kit.name]:
+def with_training_state(api: KerasApi, template: Model, running: Model) -> Model:
+    """A copy of `template` with the compile settings and optimizer of `running`; for saving only."""
+    copy = object.__new__(type(template))
+    copy.__dict__.update(template.__dict__)
+    for name in COMPILED[api.name]:
         if name in running.__dict__:
-            twin.__dict__[name] = running.__dict__[name]
-    if kit.name == "keras":
-        _settings_of_keras(twin, running)
+            copy.__dict__[name] = running.__dict__[name]
+    if api.name == "keras":
+        _settings_of_keras(copy, running)
     else:
-        _dependencies_of_tf_keras(twin, running)
-    return twin
+        _dependencies_of_tf_keras(copy, running)
+    return copy
 
 
-def _settings_of_keras(twin: Model, running: Model) -> None:
+def _settings_of_keras(copy: Model, running: Model) -> None:
     """`jit_compile` of a parallel model is always off; the template's is for Keras to choose again."""
     settings = running.__dict__.get("_compile_config")
     if settings is not None and is_parallel(running):
-        twin.__dict__["_compile_config"] = type(settings)(**{**settings.config, "jit_compile": "auto"})
+        copy.__dict__["_compile_config"] = type(settings)(**{**settings.config, "jit_compile": "auto"})
 
 
-def _dependencies_of_tf_keras(twin: Model, running: Model) -> None:
-    """TensorFlow's checkpoints follow objects by name: the optimizer must be among the twin's own."""
-    names = "_self_unconditional_dependency_names"
-    listed = "_self_unconditional_checkpoint_dependencies"
-    own_names: dict[str, Any] = dict(getattr(twin, names, {}))
-    own_list: list[Any] = [ref for ref in getattr(twin, listed, []) if ref.name != "optimizer"]
-    theirs = [ref for ref in getattr(running, listed, []) if ref.name == "optimizer"]
-    own_list += theirs
-    own_names.update({ref.name: ref.ref for ref in theirs})
-    twin.__dict__[names], twin.__dict__[listed] = own_names, own_list
-    twin.__dict__["_checkpoint"] = tf.train.Checkpoint(root=weakref.ref(twin))
+def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
+    """TensorFlow's checkpoints follow objects by name: the optimizer must be among the copy's own."""
+    names_attribute = "_self_unconditional_dependency_names"
+    list_attribute = "_self_unconditional_checkpoint_dependencies"
+    names: dict[str, Any] = dict(getattr(copy, names_attribute, {}))
+    references: list[Any] = [ref for ref in getattr(copy, list_attribute, []) if ref.name != "optimizer"]
+    optimizer_references = [ref for ref in getattr(running, list_attribute, []) if ref.name == "optimizer"]
+    references += optimizer_references
+    names.update({ref.name: ref.ref for ref in optimizer_references})
+    copy.__dict__[names_attribute], copy.__dict__[list_attribute] = names, references
+    copy.__dict__["_checkpoint"] = tf.train.Checkpoint(root=weakref.ref(copy))
 
 
 def shares_optimizer(template: Model, running: Model) -> bool:

@@ -16,8 +16,8 @@ _NAME = re.compile(r"/?(?:.*/)?(?:device:)?(?P<kind>[a-z_]+):(?P<index>\d+)", re
 
 def available() -> list[str]:
     """The logical devices of this process, GPUs first, as `GPU:0`. Asking initialises TensorFlow."""
-    found = [canonical(d.name) for d in tf.config.list_logical_devices()]
-    return sorted(found, key=lambda name: (not name.startswith("GPU"), name.split(":")[0], int(name.split(":")[1])))
+    names = [canonical(d.name) for d in tf.config.list_logical_devices()]
+    return sorted(names, key=lambda name: (not name.startswith("GPU"), name.split(":")[0], int(name.split(":")[1])))
 
 
 def canonical(name: str) -> str:
@@ -38,56 +38,58 @@ def targets(gpus: int | Sequence[int | str] | None, least: int = 2) -> tuple[str
 
     Raises ValueError for fewer than `least` devices and for devices that do not exist.
     """
-    here = available()
-    wanted = tuple(_wanted(gpus, here))
-    if len(wanted) < least:
-        alone = f"; on one, train the model itself: with tf.device('/{wanted[0]}'): model.fit(...)" if wanted else ""
-        raise ValueError(
-            f"gpus={gpus!r} is {len(wanted)} device{'s' * (len(wanted) != 1)}, at least {least} are needed; "
-            f"this machine has {_listed(here)}{alone}"
+    existing = available()
+    requested = tuple(_requested(gpus, existing))
+    if len(requested) < least:
+        alone = (
+            f"; on one, train the model itself: with tf.device('/{requested[0]}'): model.fit(...)" if requested else ""
         )
-    missing = [name for name in wanted if name not in here]
+        raise ValueError(
+            f"gpus={gpus!r} is {len(requested)} device{'s' * (len(requested) != 1)}, at least {least} are needed; "
+            f"this machine has {_listed(existing)}{alone}"
+        )
+    missing = [name for name in requested if name not in existing]
     if missing:
-        raise ValueError(f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(here)}")
-    return wanted
+        raise ValueError(f"gpus={gpus!r} asks for {_listed(missing)}; this machine has {_listed(existing)}")
+    return requested
 
 
-def _wanted(gpus: Any, here: Sequence[str]) -> Sequence[str]:
+def _requested(gpus: Any, existing: Sequence[str]) -> Sequence[str]:
     """The names that `gpus` means, whether they exist or not; NumPy's integers and arrays are as good as Python's."""
     kind = kind_of_numbers()
     try:
         names = list(gpus) if np.ndim(gpus) else []
         if not names:
-            everything = gpus is None or np.ndim(gpus)
-            count = sum(name.startswith(kind) for name in here) if everything else index(gpus)
+            takes_all = gpus is None or np.ndim(gpus)
+            count = sum(name.startswith(kind) for name in existing) if takes_all else index(gpus)
             return [f"{kind}:{i}" for i in range(count)]
         return [canonical(g) if isinstance(g, str) else f"{kind}:{index(g)}" for g in names]
     except (TypeError, ValueError):
         raise ValueError(
             f"gpus={gpus!r}: give a number of devices, or a list of indices or of names like 'GPU:0'; "
-            f"this machine has {_listed(here)}"
+            f"this machine has {_listed(existing)}"
         ) from None
 
 
-def stand_ins(wanted: Sequence[str]) -> tuple[str, ...]:
+def stand_ins(named: Sequence[str]) -> tuple[str, ...]:
     """A device of this machine for every one that a saved model names.
 
     What exists stays. The others share, in turn, the devices of the same kind, or of the kind
     that numbers mean here, and a UserWarning says so.
     """
-    here = available()
-    missing = [name for name in dict.fromkeys(wanted) if name not in here]
+    existing = available()
+    missing = [name for name in dict.fromkeys(named) if name not in existing]
     if not missing:
-        return tuple(wanted)
+        return tuple(named)
     chosen = []
-    for position, name in enumerate(wanted):
+    for position, name in enumerate(named):
         kind = name.split(":")[0]
-        pool = [d for d in here if d.startswith(f"{kind}:")] or [
-            d for d in here if d.startswith(f"{kind_of_numbers()}:")
+        pool = [d for d in existing if d.startswith(f"{kind}:")] or [
+            d for d in existing if d.startswith(f"{kind_of_numbers()}:")
         ]
-        chosen.append(name if name in here else pool[position % len(pool)])
+        chosen.append(name if name in existing else pool[position % len(pool)])
     warnings.warn(
-        f"the model's towers were made for {_listed(wanted)}; {_listed(missing)} not being here, "
+        f"the model's towers were made for {_listed(named)}; {_listed(missing)} not being here, "
         f"they run on {_listed(chosen)}",
         UserWarning,
         stacklevel=3,

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from unnest.keras import moving_statistics
-from unnest.keras.keras_api import Kit, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 SHOWN = 3
 """So many names of layers of a kind are told."""
@@ -25,9 +25,9 @@ ELEMENTWISE = {
 _told_of_sums: weakref.WeakSet[Model] = weakref.WeakSet()
 
 
-def tell_sums(template: Model, losses: Sequence[Tensor], rows: int | None) -> None:
+def warn_of_summed_losses(template: Model, losses: Sequence[Tensor], rows: int | None) -> None:
     """Warn, once a template, of losses that layers add and that are sums over the batch; in a graph."""
-    if template not in _told_of_sums and any(_sums(loss, rows) for loss in losses):
+    if template not in _told_of_sums and any(_is_sum_over_rows(loss, rows) for loss in losses):
         _told_of_sums.add(template)
         warnings.warn(
             f"{template.name!r} in towers: a layer adds a loss that is a sum over the batch; each tower's counts by "
@@ -37,14 +37,14 @@ def tell_sums(template: Model, losses: Sequence[Tensor], rows: int | None) -> No
         )
 
 
-def _sums(loss: Tensor, rows: int | None) -> bool:
+def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
     """Whether a loss comes of a sum along the axis of the rows (None: not static), and is not divided by anything.
 
     Where several reductions follow each other, the first to be computed is the one that met the rows.
     """
-    todo, walked, reductions = [loss.op], set(), []
-    while todo:
-        operation = todo.pop(0)
+    pending, walked, reductions = [loss.op], set(), []
+    while pending:
+        operation = pending.pop(0)
         if operation in walked:
             continue
         walked.add(operation)
@@ -52,20 +52,20 @@ def _sums(loss: Tensor, rows: int | None) -> bool:
             x, axes = operation.inputs[0], tf.get_static_value(operation.inputs[1])
             if axes is not None and x.shape.rank and x.shape[0] == rows and 0 in np.ravel(axes) % x.shape.rank:
                 reductions.append(operation.type)
-            todo.append(x.op)
+            pending.append(x.op)
         elif operation.type in ELEMENTWISE:
-            todo += [x.op for x in operation.inputs]
+            pending += [x.op for x in operation.inputs]
     return reductions[-1:] == ["Sum"]
 
 
-def of(kit: Kit, template: Model, way: str) -> list[str]:
+def of(api: KerasApi, template: Model, way: str) -> list[str]:
     """One clause for each such kind of layer; `way` is how towers move moving statistics."""
-    clauses = (_normalization(kit, template, way), _synchronized(kit, template), _spectral(kit, template))
+    clauses = (_normalization(api, template, way), _synchronized(api, template), _spectral(api, template))
     return [clause for clause in (*clauses, _across_rows(template)) if clause]
 
 
-def _normalization(kit: Kit, template: Model, way: str) -> str:
-    names = [layer.name for layer in _layers(kit, template, "BatchNormalization") if layer.trainable]
+def _normalization(api: KerasApi, template: Model, way: str) -> str:
+    names = [layer.name for layer in _layers(api, template, "BatchNormalization") if layer.trainable]
     if not names or way == moving_statistics.MEAN:
         return ""
     return (
@@ -74,14 +74,14 @@ def _normalization(kit: Kit, template: Model, way: str) -> str:
     )
 
 
-def _synchronized(kit: Kit, template: Model) -> str:
-    layers = _layers(kit, template, "BatchNormalization")
+def _synchronized(api: KerasApi, template: Model) -> str:
+    layers = _layers(api, template, "BatchNormalization")
     names = [layer.name for layer in layers if getattr(layer, "synchronized", False)]
     return f"synchronized=True of {_listed(names)} has no effect" if names else ""
 
 
-def _spectral(kit: Kit, template: Model) -> str:
-    names = [layer.name for layer in _layers(kit, template, "SpectralNormalization")]
+def _spectral(api: KerasApi, template: Model) -> str:
+    names = [layer.name for layer in _layers(api, template, "SpectralNormalization")]
     return f"{_listed(names)} iterates once a tower, not once a step" if names else ""
 
 
@@ -95,14 +95,14 @@ def _axes(operation: object) -> list[object]:
     """The axes that a layer or operation says it works along, by attribute or as an argument of its call."""
     calls = (getattr(node, "call_kwargs", None) or {} for node in getattr(operation, "_inbound_nodes", ()))
     is_function = type(operation).__name__ == "TFOpLambda"
-    told = [getattr(operation, "axis", None), *(kwargs.get("axis") for kwargs in calls if is_function)]
-    axes = (list(axis) if isinstance(axis, (list, tuple)) else [axis] for axis in told)
+    stated = [getattr(operation, "axis", None), *(kwargs.get("axis") for kwargs in calls if is_function)]
+    axes = (list(axis) if isinstance(axis, (list, tuple)) else [axis] for axis in stated)
     return [axis for each in axes for axis in each if type(axis) is int]
 
 
-def _layers(kit: Kit, template: Model, name: str) -> list[Model]:
+def _layers(api: KerasApi, template: Model, name: str) -> list[Model]:
     """The layers of Keras's class of that name, at whatever level, wrapped ones included."""
-    cls = getattr(kit.keras.layers, name, None)
+    cls = getattr(api.keras.layers, name, None)
     return [layer for layer in template._flatten_layers() if cls is not None and isinstance(layer, cls)]
 
 

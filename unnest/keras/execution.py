@@ -36,14 +36,14 @@ from itertools import pairwise
 import tensorflow as tf
 
 from unnest.keras import batch_split, differences, moving_statistics
-from unnest.keras.keras_api import Kit, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 
 @dataclass(frozen=True)
-class Shape:
+class FlatResult:
     """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
 
-    `owners` are positions among the template's layers, in the order of `Kit.added_losses`.
+    `owners` are positions among the template's layers, in the order of `KerasApi.added_losses`.
     """
 
     outputs: int = 0
@@ -65,14 +65,14 @@ class Towers:
     of `moving_statistics.WAYS`.
     """
 
-    kit: Kit
+    api: KerasApi
     template: Model
     devices: Sequence[str]
     ratios: Sequence[int]
     merge: str
     training: bool | None
     statistics: str = moving_statistics.IN_TURN
-    shape: Shape = field(default_factory=Shape)
+    flat_result: FlatResult = field(default_factory=FlatResult)
 
     def run(self, inputs: list[Tensor], masks: list[Tensor | None]) -> list[Tensor]:
         """The template's outputs for the whole batch, flat, with their masks attached.
@@ -80,28 +80,28 @@ class Towers:
         Losses that layers added are put back on these layers: each tower's weighs as much
         as its share of the batch, which for a mean over the batch is the whole batch's.
         """
-        with alone():
+        with one_call_at_a_time():
             rows = _static_rows(inputs)
             if rows is not None:
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
                 busy = [i for i, size in enumerate(sizes) if size] or [len(self.devices) - 1]
                 with self._statistics(sizes, rows) as moving:
-                    results = [self._busy(i, moving, edges, inputs, masks) for i in busy]
+                    results = [self._busy_tower(i, moving, edges, inputs, masks) for i in busy]
                 return self._unpack(self._merge(results, [sizes[i] for i in busy], rows))
             with tf.device(HOST):
                 rows = tf.shape(inputs[0], out_type=tf.int64)[0]
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
             with self._statistics(sizes, rows) as moving:
-                results = [self._maybe_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
+                results = [self._tower_that_may_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
             return self._unpack(self._merge(results, sizes, rows))
 
     def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
-        layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.kit, self.template)
+        layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.api, self.template)
         return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
 
-    def _busy(
+    def _busy_tower(
         self,
         i: int,
         moving: moving_statistics.Momenta,
@@ -113,7 +113,7 @@ class Towers:
         moving.of_tower(i)
         return self.tower(i, (edges[i], edges[i + 1]), inputs, masks)
 
-    def _maybe_idle(
+    def _tower_that_may_idle(
         self,
         i: int,
         moving: moving_statistics.Momenta,
@@ -126,14 +126,18 @@ class Towers:
             share = edges[i + 1] - edges[i]
             start = tf.minimum(edges[i], edges[-1] - 1)
             rows = (start, tf.maximum(edges[i + 1], start + 1))
-        moved = moving.of_tower(i)
-        state = [] if self.training is False else [v for v in self.kit.state(self.template) if id(v) not in moved]
-        before = [tf.identity(v) for v in state]
+        moving_variables = moving.of_tower(i)
+        state = (
+            []
+            if self.training is False
+            else [v for v in self.api.state(self.template) if id(v) not in moving_variables]
+        )
+        values_before = [tf.identity(v) for v in state]
         result = self.tower(i, rows, inputs, masks, share)
         if state:
 
             def undo() -> None:
-                for variable, value in zip(state, before, strict=True):
+                for variable, value in zip(state, values_before, strict=True):
                     variable.assign(value)
 
             tf.cond(share > 0, lambda: None, undo)
@@ -149,7 +153,7 @@ class Towers:
     ) -> list[Tensor]:
         """The flat result of tower `i` for rows from .. to, its first `keep` rows: all on its device."""
         with tf.device(HOST):
-            part = [None if x is None else rows_of(x, *rows) for x in inputs]
+            tower_inputs = [None if x is None else rows_of(x, *rows) for x in inputs]
             part_masks = [None if m is None else m[rows[0] : rows[1]] for m in masks]
 
         def forward(tensors: list[Tensor | None]) -> list[Tensor]:
@@ -159,61 +163,63 @@ class Towers:
             result = self._call(tensors)
             if keep is None:
                 return result
-            batched = self.shape.batched
+            batched = self.flat_result.batched
             return [*(rows_of(y, 0, keep) for y in result[:batched]), *result[batched:]]
 
         with tf.name_scope(f"tower_{i}"):
-            if self.kit.exporting():
+            if self.api.exporting():
                 # TensorFlow cannot load a custom gradient around layers that an export wraps in functions.
                 with tf.device(self.devices[i]):
-                    return forward(part)
-            return placed(forward, part, self.devices[i])
+                    return forward(tower_inputs)
+            return on_device(forward, tower_inputs, self.devices[i])
 
     def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
-        """Call the template; note in `shape` what the flat result is made of."""
-        before = [list(losses) for losses in self.kit.added_losses(self.template)]
-        called = self.template(self.kit.pack_inputs(self.template, tensors), training=self.training)
-        outputs = tf.nest.flatten(called)
+        """Call the template; note in `flat_result` what the flat result is made of."""
+        losses_before = [list(losses) for losses in self.api.added_losses(self.template)]
+        result = self.template(self.api.pack_inputs(self.template, tensors), training=self.training)
+        outputs = tf.nest.flatten(result)
         masks = [getattr(y, "_keras_mask", None) for y in outputs]
         losses, owners = [], []
-        for layer, (old, now) in enumerate(zip(before, self.kit.added_losses(self.template), strict=True)):
-            losses += [tf.convert_to_tensor(x) for x in now[len(old) :]]
-            owners += [layer] * (len(now) - len(old))
-            now[:] = old
+        for layer, (earlier, current) in enumerate(
+            zip(losses_before, self.api.added_losses(self.template), strict=True)
+        ):
+            losses += [tf.convert_to_tensor(x) for x in current[len(earlier) :]]
+            owners += [layer] * (len(current) - len(earlier))
+            current[:] = earlier
         if not tf.executing_eagerly():
-            differences.tell_sums(self.template, losses, _static_rows(tensors))
-        self.shape = Shape(len(outputs), tuple(m is not None for m in masks), tuple(owners))
+            differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
+        self.flat_result = FlatResult(len(outputs), tuple(m is not None for m in masks), tuple(owners))
         return [*outputs, *(m for m in masks if m is not None), *losses]
 
     def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
-        batched = self.shape.batched
+        batched = self.flat_result.batched
         with tf.device(self.merge), tf.name_scope("concatenate"):
             merged = [_joined(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
             for parts in zip(*(r[batched:] for r in results), strict=True):
                 weights = [tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)]
-                weighed = [w * part for w, part in zip(weights, parts, strict=True)]
-                merged.append(tf.math.divide_no_nan(tf.add_n(weighed), tf.cast(rows, weighed[0].dtype)))
+                weighted = [w * part for w, part in zip(weights, parts, strict=True)]
+                merged.append(tf.math.divide_no_nan(tf.add_n(weighted), tf.cast(rows, weighted[0].dtype)))
         return merged
 
     def _unpack(self, merged: list[Tensor]) -> list[Tensor]:
-        outputs = merged[: self.shape.outputs]
-        masks = iter(merged[self.shape.outputs : self.shape.batched])
-        for y, has_mask in zip(outputs, self.shape.masked, strict=True):
+        outputs = merged[: self.flat_result.outputs]
+        masks = iter(merged[self.flat_result.outputs : self.flat_result.batched])
+        for y, has_mask in zip(outputs, self.flat_result.masked, strict=True):
             if has_mask:
                 y._keras_mask = next(masks)
-        lists = list(self.kit.added_losses(self.template))
-        for owner, loss in zip(self.shape.owners, merged[self.shape.batched :], strict=True):
+        lists = list(self.api.added_losses(self.template))
+        for owner, loss in zip(self.flat_result.owners, merged[self.flat_result.batched :], strict=True):
             lists[owner].append(loss)
         return outputs
 
 
 HOST = "/CPU:0"
 
-_CALLS = threading.RLock()
+_CALL_LOCK = threading.RLock()
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def one_call_at_a_time() -> Iterator[None]:
     """One call at a time: a template has one list of added losses, and one momentum, for all threads.
 
     The replicas of a strategy are threads that wait for each other in the midst of a call; they take turns anyway.
@@ -221,7 +227,7 @@ def alone() -> Iterator[None]:
     if _replicated():
         yield
         return
-    with _CALLS:
+    with _CALL_LOCK:
         yield
 
 
@@ -230,7 +236,7 @@ def _replicated() -> bool:
     return bool(tf.distribute.get_strategy().num_replicas_in_sync > 1)
 
 
-def placed(
+def on_device(
     forward: Callable[[list[Tensor | None]], list[Tensor]], inputs: list[Tensor | None], device: str
 ) -> list[Tensor]:
     """`forward(inputs)` with its operations and those of its gradient on `device`.
@@ -239,24 +245,26 @@ def placed(
     device scope too; gradients reach `inputs` (of sparse and ragged ones, their values) and the variables that
     `forward` reads. It may be asked for several times.
     """
-    parts = tf.nest.flatten(inputs, expand_composites=True)
-    present = [x for x in parts if x is not None]
+    flat_inputs = tf.nest.flatten(inputs, expand_composites=True)
+    present = [x for x in flat_inputs if x is not None]
 
     @tf.custom_gradient  # type: ignore[untyped-decorator, unused-ignore]
     def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
-        given = iter(args)
-        tensors = [None if x is None else next(given) for x in parts]
+        remaining = iter(args)
+        tensors = [None if x is None else next(remaining) for x in flat_inputs]
         with tf.device(device), _gradients(args) as gradients:
             results = forward(tf.nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
 
         def gradient(*upstream: Tensor, variables: Sequence[Tensor] | None = None) -> object:
-            wanted = [g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex]
+            smooth_upstream = [
+                g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex
+            ]
             with tf.device(device):
                 sources = [*args, *(variables or ())]
-                found = gradients(smooth, sources, wanted)
-            of_inputs = list(found[: len(args)])
-            return (of_inputs, list(found[len(args) :])) if variables is not None else of_inputs
+                found_gradients = gradients(smooth, sources, smooth_upstream)
+            of_inputs = list(found_gradients[: len(args)])
+            return (of_inputs, list(found_gradients[len(args) :])) if variables is not None else of_inputs
 
         return results, gradient
 
@@ -276,7 +284,7 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
     if not tf.executing_eagerly():
         graph = tf.compat.v1.get_default_graph()
 
-        def within(ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]) -> list[Tensor | None]:
+        def gradients_in_graph(ys: list[Tensor], xs: list[Tensor], upstream: list[Tensor]) -> list[Tensor | None]:
             if not ys:
                 return [None] * len(xs)
             if tf.compat.v1.get_default_graph() is graph:
@@ -288,7 +296,7 @@ def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | N
                 )
             )
 
-        yield within
+        yield gradients_in_graph
         return
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([x for x in args if x.dtype.is_floating])

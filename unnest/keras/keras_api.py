@@ -1,6 +1,6 @@
 """The two Kerases behind one face. Everything that differs between them, and all their weak types, is here.
 
-A kit knows one Keras: which models are its own, where it keeps a model's input and
+A KerasApi knows one Keras: which models are its own, where it keeps a model's input and
 output structure, the losses that layers add while they run, and what `compile` sets.
 Nothing else in this package asks which Keras it serves.
 """
@@ -31,8 +31,8 @@ TENSORFLOW_ONLY = (
 
 
 @dataclass(frozen=True)
-class Kit:
-    """One of the two Kerases."""
+class KerasApi:
+    """One of the two Kerases, by the name of its module: `keras` or `tf_keras`."""
 
     name: str
 
@@ -66,12 +66,12 @@ class Kit:
         # Keras 3 keeps it as _inputs_struct (a Sequential in the Functional inside it), tf_keras as
         # _nested_inputs. Keras 3 returns an only output bare, whatever list it was declared in.
         inner = getattr(model, "_functional", None) or model
-        found = getattr(inner, f"_{side}_struct", None)
-        if found is None:
-            found = getattr(inner, f"_nested_{side}", None)
-        if found is None:
-            found = getattr(model, side)
-        return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+        structure = getattr(inner, f"_{side}_struct", None)
+        if structure is None:
+            structure = getattr(inner, f"_nested_{side}", None)
+        if structure is None:
+            structure = getattr(model, side)
+        return structure[0] if isinstance(structure, (list, tuple)) and len(structure) == 1 else structure
 
     # -- losses that layers add while they run -----------------------------------
 
@@ -96,51 +96,51 @@ class Kit:
         Frozen weights are not among them, nor are the seeds of random layers.
         """
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
-        held = (v for layer in model._flatten_layers() for v in getattr(layer, attribute, ()))
+        candidates = (v for layer in model._flatten_layers() for v in getattr(layer, attribute, ()))
         # tf_keras lists the tables of lookup layers, too, which no call writes.
-        variables = {id(v): v for v in held if isinstance(v, tf.Variable) or self.name == "keras"}
+        variables = {id(v): v for v in candidates if isinstance(v, tf.Variable) or self.name == "keras"}
         return list(variables.values())
 
 
-KERAS = Kit("keras")
-TF_KERAS = Kit("tf_keras")
+KERAS = KerasApi("keras")
+TF_KERAS = KerasApi("tf_keras")
 
 
-def kit_of(model: object) -> Kit:
-    """The kit of the Keras that `model` belongs to. Raises TypeError where it is of neither."""
-    for kit in (KERAS, TF_KERAS):
-        if kit.owns(model):
-            return kit
+def api_of(model: object) -> KerasApi:
+    """The API of the Keras that `model` belongs to. Raises TypeError where it is of neither."""
+    for api in (KERAS, TF_KERAS):
+        if api.owns(model):
+            return api
     raise TypeError(f"a Keras model is needed, of Keras 3 or tf_keras; this is a {type(model).__qualname__}")
 
 
-def running() -> Kit:
-    """The kit of the Keras that `tf.keras` is in this process."""
+def running() -> KerasApi:
+    """The API of the Keras that `tf.keras` is in this process."""
     version: str = tf.keras.__version__
     return KERAS if version.startswith("3") else TF_KERAS
 
 
-def installed() -> Iterator[Kit]:
-    """The kits that can be imported here."""
-    for kit in (KERAS, TF_KERAS):
-        module: ModuleType | None = sys.modules.get(kit.name)
-        if module is not None or find_spec(kit.name) is not None:
-            yield kit
+def installed() -> Iterator[KerasApi]:
+    """The APIs that can be imported here."""
+    for api in (KERAS, TF_KERAS):
+        module: ModuleType | None = sys.modules.get(api.name)
+        if module is not None or find_spec(api.name) is not None:
+            yield api
 
 
-def require(kit: Kit) -> None:
+def require(api: KerasApi) -> None:
     """Raise ImportError, in one line, for a version of this Keras that has not got the private names we use."""
-    gone = private_names.gone(kit.name)
-    if gone:
+    missing = private_names.missing_names(api.name)
+    if missing:
         raise ImportError(
-            f"unnest.keras does not know this {kit.name} {kit.keras.__version__}: it has no {', '.join(gone)}; "
-            f"{private_names.KNOWN[kit.name]} are known to work"
+            f"unnest.keras does not know this {api.name} {api.keras.__version__}: it has no {', '.join(missing)}; "
+            f"{private_names.KNOWN[api.name]} are known to work"
         )
 
 
 def is_model(thing: object) -> bool:
     """Whether it is a model of either Keras."""
-    return any(kit.owns(thing) for kit in (KERAS, TF_KERAS))
+    return any(api.owns(thing) for api in (KERAS, TF_KERAS))
 
 
 STEPS = (
@@ -150,7 +150,7 @@ STEPS = (
 """The methods of a model that `fit`, `evaluate` and `predict` call, and that people override."""
 
 
-def overridden(kit: Kit, model: Model) -> str | None:
+def overridden(api: KerasApi, model: Model) -> str | None:
     """The first of STEPS that a class outside Keras defines for `model`; None where all are Keras's own."""
-    own = [c for c in type(model).__mro__ if not c.__module__.startswith((f"{kit.name}.", "builtins"))]
-    return next((name for name in STEPS if any(name in vars(c) for c in own)), None)
+    not_keras = [c for c in type(model).__mro__ if not c.__module__.startswith((f"{api.name}.", "builtins"))]
+    return next((name for name in STEPS if any(name in vars(c) for c in not_keras)), None)

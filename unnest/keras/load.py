@@ -13,7 +13,7 @@ from typing import Any
 
 import unnest
 from unnest.findings import Finding
-from unnest.keras.keras_api import KERAS, Kit, Model, running
+from unnest.keras.keras_api import KERAS, KerasApi, Model, running
 
 #: What each Keras is called where a report says that a file does not load in it.
 SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
@@ -35,24 +35,24 @@ def load_model(
     names a file as a vocabulary and `safe_mode` is on: no Keras can be asked to refuse that in all containers. What
     Keras raises for a class that it does not find is passed on.
     """
-    path, kit = os.fspath(path), running()
+    path, api = os.fspath(path), running()
     report = unnest.inspect(path)
     _raise(report)
     if report.contents == "weights":
         raise ValueError(f"{path}: holds weights alone; unnest fix --architecture MODEL.json --to keras makes a model")
-    if _is_todays(report, kit):
+    if _is_todays(report, api):
         _warn(report.findings)
-        return _loaded(path, report, kit, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _loaded(path, report, api, custom_objects, compile=compile, safe_mode=safe_mode)
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
-        output = os.path.join(folder, "model" + _suffix(report, kit))
-        dialect: dict[str, Any] = {"keras": "3"} if kit is KERAS and _is_older(report) else {}
+        output = os.path.join(folder, "model" + _suffix(report, api))
+        dialect: dict[str, Any] = {"keras": "3"} if api is KERAS and _is_older(report) else {}
         result = unnest.fix(path, output, **dialect)
         _raise(result)
-        why = result.does_not_load_in.get(SOFTWARE[kit.name])
+        why = result.does_not_load_in.get(SOFTWARE[api.name])
         if why is not None:
-            raise ValueError(f"{path}: not in {SOFTWARE[kit.name]}: {why}")
+            raise ValueError(f"{path}: not in {SOFTWARE[api.name]}: {why}")
         _warn(result.findings)
-        return _loaded(output, result, kit, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _loaded(output, result, api, custom_objects, compile=compile, safe_mode=safe_mode)
 
 
 def _raise(report: unnest.Report) -> None:
@@ -70,27 +70,27 @@ def _is_older(report: unnest.Report) -> bool:
     return "Keras 3" in report.does_not_load_in
 
 
-def _is_todays(report: unnest.Report, kit: Kit) -> bool:
+def _is_todays(report: unnest.Report, api: KerasApi) -> bool:
     """Whether Keras's own loader does all there is to do."""
-    loads = SOFTWARE[kit.name] not in report.does_not_load_in
-    files = ("h5", "keras") if kit is KERAS else ("h5", "keras", "saved_model")
+    loads = SOFTWARE[api.name] not in report.does_not_load_in
+    files = ("h5", "keras") if api is KERAS else ("h5", "keras", "saved_model")
     return report.verdict == "clean" and loads and report.container in files
 
 
-def _suffix(report: unnest.Report, kit: Kit) -> str:
+def _suffix(report: unnest.Report, api: KerasApi) -> str:
     """The container to write: the source's own, where the running Keras reads it in that dialect."""
     if report.contents == "architecture":
         return ".json"
-    if kit is KERAS and _is_older(report):
+    if api is KERAS and _is_older(report):
         return ".keras"
-    in_place = report.container == "keras" and SOFTWARE[kit.name] not in report.does_not_load_in
+    in_place = report.container == "keras" and SOFTWARE[api.name] not in report.does_not_load_in
     return ".keras" if in_place else ".h5"
 
 
 def _loaded(
     path: str,
     report: unnest.Report,
-    kit: Kit,
+    api: KerasApi,
     custom_objects: Mapping[str, Any] | None,
     *,
     compile: bool,  # noqa: A002 - Keras's own name
@@ -100,13 +100,13 @@ def _loaded(
     if report.needs.stored_code and safe_mode:
         raise ValueError(f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it")
     if report.needs.files and safe_mode:
-        named = ", ".join(map(repr, report.needs.files))
-        raise ValueError(f"{report.path}: reads vocabularies from {named}; pass safe_mode=False if you trust it")
-    given = None if custom_objects is None else dict(custom_objects)
+        files = ", ".join(map(repr, report.needs.files))
+        raise ValueError(f"{report.path}: reads vocabularies from {files}; pass safe_mode=False if you trust it")
+    custom = None if custom_objects is None else dict(custom_objects)
     if report.contents != "architecture":
-        return kit.keras.models.load_model(path, custom_objects=given, compile=compile, safe_mode=safe_mode)
+        return api.keras.models.load_model(path, custom_objects=custom, compile=compile, safe_mode=safe_mode)
     with open(path, encoding="utf-8") as file:
-        return kit.keras.models.model_from_json(file.read(), custom_objects=given)
+        return api.keras.models.model_from_json(file.read(), custom_objects=custom)
 
 
 __all__ = ["load_model"]

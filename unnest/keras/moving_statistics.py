@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from unnest.keras.keras_api import Kit, Model, Tensor
+from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,13 +30,13 @@ IN_TURN, MEAN = "in_turn", "mean"
 WAYS = (IN_TURN, MEAN)
 
 
-def layers(kit: Kit, template: Model) -> list[Model]:
+def layers(api: KerasApi, template: Model) -> list[Model]:
     """The layers of `template` whose moving statistics obey `momentum` alone: Keras's own, without renorm."""
     return [
         layer
         for layer in template._flatten_layers()
-        if isinstance(layer, kit.keras.layers.BatchNormalization)
-        and type(layer).__module__.startswith(f"{kit.name}.")
+        if isinstance(layer, api.keras.layers.BatchNormalization)
+        and type(layer).__module__.startswith(f"{api.name}.")
         and isinstance(layer.momentum, (int, float))
         and not layer.renorm
     ]
@@ -50,21 +50,21 @@ class Momenta:
 
     def __init__(self, layers: Sequence[Model], way: str, sizes: Sequence[Tensor], rows: Tensor) -> None:
         self._layers, self._way, self._sizes, self._rows = layers, way, sizes, rows
-        self._own: list[float] = []
+        self._own_momenta: list[float] = []
 
     def __enter__(self) -> Self:
-        self._own = [layer.momentum for layer in self._layers]
+        self._own_momenta = [layer.momentum for layer in self._layers]
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for layer, momentum in zip(self._layers, self._own, strict=True):
+        for layer, momentum in zip(self._layers, self._own_momenta, strict=True):
             _set(layer, momentum)
 
     def of_tower(self, i: int) -> set[int]:
         """Set the momenta for tower `i`; the ids of the variables that need no other care."""
-        for layer, momentum in zip(self._layers, self._own, strict=True):
+        for layer, momentum in zip(self._layers, self._own_momenta, strict=True):
             _set(layer, self._momentum(layer, i, momentum))
         return {id(v) for layer in self._layers for v in (layer.moving_mean, layer.moving_variance)}
 

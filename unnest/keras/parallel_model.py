@@ -28,16 +28,16 @@ from typing import Any
 import tensorflow as tf
 
 from unnest.keras import batch_split
-from unnest.keras import devices as names
-from unnest.keras import moving_statistics as statistics
-from unnest.keras.execution import HOST, Towers, alone, rows_of
-from unnest.keras.keras_api import Kit, Model, Tensor, is_model, require
+from unnest.keras import devices as device_names
+from unnest.keras.execution import HOST, Towers, one_call_at_a_time, rows_of
+from unnest.keras.keras_api import KerasApi, Model, Tensor, is_model, require
+from unnest.keras.moving_statistics import IN_TURN
 
 PACKAGE = "unnest"
 
 
 @dataclass(frozen=True)
-class Parts:
+class LayerClasses:
     """The registered classes of one Keras."""
 
     TowerSlice: Any
@@ -46,17 +46,17 @@ class Parts:
 
 
 @cache
-def parts(kit: Kit) -> Parts:
+def layer_classes(api: KerasApi) -> LayerClasses:
     """The classes for one Keras, registered there as `unnest>TowerSlice` and so on.
 
     Raises ImportError for a version of it that has not got what they are built on.
     """
-    require(kit)
-    register = kit.keras.saving.register_keras_serializable(package=PACKAGE)
-    made = Parts(*(register(make(kit)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
+    require(api)
+    register = api.keras.saving.register_keras_serializable(package=PACKAGE)
+    classes = LayerClasses(*(register(make(api)) for make in (_tower_slice, _tower_concatenate, _parallel_model)))
     # An .h5 file has the outermost model's class by its bare name, in both Kerases.
-    kit.keras.utils.get_custom_objects()["ParallelModel"] = made.ParallelModel
-    return made
+    api.keras.utils.get_custom_objects()["ParallelModel"] = classes.ParallelModel
+    return classes
 
 
 def is_parallel(model: object) -> bool:
@@ -89,8 +89,8 @@ def _slices_of(parallel: Model) -> list[Model]:
     return [layer for layer in parallel.layers if type(layer).__name__ == "TowerSlice"]
 
 
-def _tower_slice(kit: Kit) -> Any:
-    class TowerSlice(kit.keras.layers.Layer):  # type: ignore[misc, name-defined]
+def _tower_slice(api: KerasApi) -> Any:
+    class TowerSlice(api.keras.layers.Layer):  # type: ignore[misc, name-defined]
         """The rows of a batch that tower `i` of `parts` takes, any dtype, shape (rows, ...) -> (fewer rows, ...).
 
         `ratios` are the towers' shares as whole numbers, `device` is where the tower runs, `moving_statistics` is
@@ -103,12 +103,12 @@ def _tower_slice(kit: Kit) -> Any:
             parts: int,
             ratios: Sequence[int] | None = None,
             device: str = "CPU:0",
-            moving_statistics: str = statistics.IN_TURN,
+            moving_statistics: str = IN_TURN,
             **kwargs: Any,
         ) -> None:
             super().__init__(autocast=False, trainable=kwargs.pop("trainable", False), **kwargs)
             self.i, self.parts, self.device, self.moving_statistics = int(i), int(parts), device, moving_statistics
-            self.ratios = batch_split.whole(ratios or [1] * parts, parts)
+            self.ratios = batch_split.whole_ratios(ratios or [1] * parts, parts)
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
         def call(self, inputs: Tensor) -> Tensor:
@@ -136,8 +136,8 @@ def _tower_slice(kit: Kit) -> Any:
     return TowerSlice
 
 
-def _tower_concatenate(kit: Kit) -> Any:
-    class TowerConcatenate(kit.keras.layers.Concatenate):  # type: ignore[misc, name-defined]
+def _tower_concatenate(api: KerasApi) -> Any:
+    class TowerConcatenate(api.keras.layers.Concatenate):  # type: ignore[misc, name-defined]
         """The towers' outputs joined along the batch, in tower order, on `device` ("" leaves it to TensorFlow)."""
 
         def __init__(self, axis: int = 0, device: str = HOST, **kwargs: Any) -> None:
@@ -157,8 +157,8 @@ def _tower_concatenate(kit: Kit) -> Any:
     return TowerConcatenate
 
 
-def _parallel_model(kit: Kit) -> Any:
-    class ParallelModel(kit.keras.Model):  # type: ignore[misc, name-defined]
+def _parallel_model(api: KerasApi) -> Any:
+    class ParallelModel(api.keras.Model):  # type: ignore[misc, name-defined]
         """A template model in towers; made by `multi_gpu_model`, or loaded from a file.
 
         Called with, and answering with, what the template takes and gives: the same structure,
@@ -170,20 +170,21 @@ def _parallel_model(kit: Kit) -> Any:
 
         @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator, unused-ignore]
         def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
-            wanted, ratios = towers_of(self)
-            flat = self._flat_inputs(inputs)
-            masks = tf.nest.flatten(mask) if mask is not None else [getattr(x, "_keras_mask", None) for x in flat]
+            saved_devices, ratios = towers_of(self)
+            flat_inputs = self._flat_inputs(inputs)
+            of_inputs = [getattr(x, "_keras_mask", None) for x in flat_inputs]
+            masks = of_inputs if mask is None else tf.nest.flatten(mask)
             merges = [layer for layer in self.layers if type(layer).__name__ == "TowerConcatenate"]
-            way = statistics_of(self)
-            run = Towers(kit, template_of(self), self._here(wanted), ratios, merges[0].device, training, way)
-            return kit.pack_outputs(self, run.run(flat, masks))
+            devices, merge = self._here(saved_devices), merges[0].device
+            towers = Towers(api, template_of(self), devices, ratios, merge, training, statistics_of(self))
+            return api.pack_outputs(self, towers.run(flat_inputs, masks))
 
         def _flat_inputs(self, inputs: Any) -> list[Tensor]:
             # Both Kerases accept single tensors, lists, tuples and dicts here, and adjust rank and dtype.
-            if kit.name == "keras":
+            if api.name == "keras":
                 return list(self._standardize_inputs(inputs))
-            flat = self._flatten_to_reference_inputs(inputs)
-            return [self._conform_to_reference_input(x, ref_input=r) for x, r in zip(flat, self.inputs, strict=True)]
+            pairs = zip(self._flatten_to_reference_inputs(inputs), self.inputs, strict=True)
+            return [self._conform_to_reference_input(x, ref_input=reference) for x, reference in pairs]
 
         def save_weights(self, filepath: Any, *args: Any, **kwargs: Any) -> Any:
             """As Keras's own; a UserWarning, once, says how to save the template's weights."""
@@ -200,16 +201,16 @@ def _parallel_model(kit: Kit) -> Any:
         def __reduce__(self) -> tuple[Any, ...]:
             rebuild, arguments = super().__reduce__()
             # Keras 3 hands out a method of this class, which pickle cannot find by its name.
-            return _unpickled, (kit.name, None if kit.name == "keras" else rebuild, arguments)
+            return _unpickled, (api.name, None if api.name == "keras" else rebuild, arguments)
 
         def _clear_losses(self) -> None:
-            with alone():
+            with one_call_at_a_time():
                 super()._clear_losses()
 
-        def _here(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
+        def _here(self, saved_devices: tuple[str, ...]) -> tuple[str, ...]:
             cached = self.__dict__.get("_stand_ins")
-            if cached is None or cached[0] != wanted:
-                cached = (wanted, names.stand_ins(wanted))
+            if cached is None or cached[0] != saved_devices:
+                cached = (saved_devices, device_names.stand_ins(saved_devices))
                 object.__setattr__(self, "_stand_ins", cached)
             return tuple(cached[1])
 
@@ -218,5 +219,5 @@ def _parallel_model(kit: Kit) -> Any:
 
 def _unpickled(name: str, rebuild: Callable[..., Model] | None, arguments: tuple[Any, ...]) -> Model:
     """What a pickled ParallelModel of the Keras of that name becomes again, in a process that may be a new one."""
-    model = parts(Kit(name)).ParallelModel
+    model = layer_classes(KerasApi(name)).ParallelModel
     return (rebuild or model._unpickle_model)(*arguments)

@@ -59,7 +59,7 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
 """By Keras and class."""
 
 
-def gone(keras: str) -> list[str]:
+def missing_names(keras: str) -> list[str]:
     """The names that the installed version of this Keras (`keras` or `tf_keras`) has not got, as `Class.name`."""
     missing = []
     for path, names in NAMES[keras].items():
@@ -79,8 +79,8 @@ def _mentioned(cls: type) -> Iterator[str]:
     """The names that the methods of a class, inherited ones included, use."""
     for each in cls.__mro__:
         for value in vars(each).values():
-            held = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-            code = getattr(inspect.unwrap(held), "__code__", None) if callable(held) else None
+            function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+            code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
             if isinstance(code, CodeType):
                 yield from _names(code)
 

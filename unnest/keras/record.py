@@ -42,9 +42,9 @@ class Record:
         pattern = _with_slashes(pattern)
         literal = pattern.partition("{")[0]
         self._folder = literal[: literal.rfind("/") + 1]
-        self._rest = pattern.removeprefix(self._folder)
+        self._name_pattern = pattern.removeprefix(self._folder)
         self._store = stores.of(pattern)
-        self.path = f"{self._folder}.{_file_name(self._rest)}.checkpoints"
+        self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
         self.entries: list[Entry] = []
 
     def read(self) -> None:
@@ -60,7 +60,7 @@ class Record:
         """Note that the local file `written` is about to become `path`."""
         mark = stores.fingerprint(stores.GFile(), written)
         name = _with_slashes(path).removeprefix(self._folder)
-        if mark is None or name.count("/") != self._rest.count("/"):
+        if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
         entry = Entry(name, value, *mark)
         self._write([*(e for e in self.entries if e != entry), entry])
@@ -78,8 +78,8 @@ class Record:
     def _parts(self, prefix: str) -> list[str]:
         """The files of the TF checkpoint with this prefix, the index first."""
         folder, name = prefix[: prefix.rfind("/") + 1], prefix[prefix.rfind("/") + 1 :]
-        found = [n for n in self._store.names(folder) if n == f"{name}.index" or n.startswith(f"{name}.data-")]
-        return [folder + n for n in sorted(found, reverse=True)]
+        names = [n for n in self._store.names(folder) if n == f"{name}.index" or n.startswith(f"{name}.data-")]
+        return [folder + n for n in sorted(names, reverse=True)]
 
     def _holds(self, entry: Entry) -> bool:
         return stores.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
@@ -100,10 +100,10 @@ def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_i
     if last is None and best is None:
         return []
     newest = entries[-last:] if last else [e for e in entries if e.value is None]
-    known = [(e.value if lower_is_better else -e.value, e) for e in entries if e.value is not None]
-    ranked = [e for _, e in sorted(known, key=lambda pair: pair[0])]
-    kept = [*newest, *ranked[: best or 0]]
-    return [e for e in entries if e not in kept]
+    with_value = [(e.value if lower_is_better else -e.value, e) for e in entries if e.value is not None]
+    ranked = [e for _, e in sorted(with_value, key=lambda pair: pair[0])]
+    staying = [*newest, *ranked[: best or 0]]
+    return [e for e in entries if e not in staying]
 
 
 def _with_slashes(path: str) -> str:

@@ -27,12 +27,12 @@ def values(pattern: str, monitor: str) -> Iterator[float]:
 
 
 def _expression(name: str, monitor: str) -> re.Pattern[str] | None:
-    parts, told = [], False
+    parts, has_value = [], False
     for literal, field, _, _ in Formatter().parse(name):
         parts.append(re.escape(literal))
-        if field == monitor and not told:
+        if field == monitor and not has_value:
             parts.append(f"(?P<best>{NUMBER})")
-            told = True
+            has_value = True
         elif field is not None:
             parts.append(".+?")
-    return re.compile("".join(parts)) if told else None
+    return re.compile("".join(parts)) if has_value else None

@@ -11,12 +11,12 @@ from typing import Any
 import tensorflow as tf
 
 from unnest.keras import atomic_save, compiled_copy, stores
-from unnest.keras.keras_api import Kit, Model, is_model, kit_of
+from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
 from unnest.keras.record import Record, surplus
 from unnest.keras.template import base_model, template_model, templates_in
 
 
-class View:
+class SavingView:
     """The running model as the callback sees it while it saves."""
 
     def __init__(self, saver: Saver, running: Model, target: Model, value: float | None) -> None:
@@ -44,14 +44,14 @@ class View:
 
 def _warn_of_short_names(running: Model) -> None:
     """Keras 3 writes `loss="mse"` into an .h5 file in a form that it does not load again."""
-    kit = kit_of(running)
-    settings = getattr(running, "_compile_config", None) if kit.name == "keras" else None
+    api = api_of(running)
+    settings = getattr(running, "_compile_config", None) if api.name == "keras" else None
     losses = tf.nest.flatten(settings.config.get("loss")) if settings is not None else []
     for loss in losses:
-        spelling = getattr(kit.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
+        spelling = getattr(api.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
         if spelling != loss:
             warnings.warn(
-                f"Keras {kit.keras.__version__} does not load an .h5 file of a model compiled with loss={loss!r}: "
+                f"Keras {api.keras.__version__} does not load an .h5 file of a model compiled with loss={loss!r}: "
                 f"write loss={spelling!r}, or save as .keras",
                 UserWarning,
                 stacklevel=2,
@@ -61,17 +61,19 @@ def _warn_of_short_names(running: Model) -> None:
 class Saver:
     """What a checkpoint needs to know beyond Keras's own: which model to write, and what it wrote (None: not noted)."""
 
-    def __init__(self, kit: Kit, template: Model | None, record: Record | None) -> None:
-        if template is not None and not (is_model(template) and kit_of(template) == kit):
-            raise TypeError(f"template must be a model of {kit.name}, this is a {type(template).__qualname__}")
-        self.kit, self.template, self._record = kit, template, record
+    def __init__(self, api: KerasApi, template: Model | None, record: Record | None) -> None:
+        if template is not None and not (is_model(template) and api_of(template) == api):
+            raise TypeError(f"template must be a model of {api.name}, this is a {type(template).__qualname__}")
+        self.api, self.template, self._record = api, template, record
         self._remote: dict[str, str] = {}
         self._chosen: tuple[weakref.ref[Any], frozenset[int], Model] | None = None
 
-    def view(self, running: Model, value: float | None) -> View:
+    def view(self, running: Model, value: float | None) -> SavingView:
         """The stand-in for `running` while Keras's own code saves; `value` is the monitored one."""
         template = self.choose(running)
-        return View(self, running, template if template is running else self._dressed(template, running), value)
+        return SavingView(
+            self, running, template if template is running else self._with_training_state(template, running), value
+        )
 
     def known_to_keras(self, path: str) -> str:
         """`path`, or a local name in its place where Keras cannot look for its folder, as it does before it saves."""
@@ -145,8 +147,8 @@ class Saver:
         """The template that was passed in, or the clone of it that is being trained instead."""
         if _holds(running, template):
             return template
-        found = template_model(running)
-        if found is running:
+        trained_template = template_model(running)
+        if trained_template is running:
             raise ValueError(f"template {template.name!r} shares no weights with the model in training")
         warnings.warn(
             f"the model in training does not train {template.name!r} but a clone of it: "
@@ -154,11 +156,11 @@ class Saver:
             UserWarning,
             stacklevel=2,
         )
-        return found
+        return trained_template
 
-    def _dressed(self, template: Model, running: Model) -> Model:
+    def _with_training_state(self, template: Model, running: Model) -> Model:
         if compiled_copy.shares_optimizer(template, running):
-            return compiled_copy.trained(self.kit, template, running)
+            return compiled_copy.with_training_state(self.api, template, running)
         warnings.warn(
             f"the model in training trains other weights than {template.name!r}: "
             "the file has no optimizer state and no compile settings",
@@ -168,6 +170,6 @@ class Saver:
         return template
 
 
-def _holds(whole: Model, part: Model) -> bool:
-    """Whether every variable of `part` is one of `whole`'s."""
-    return {id(v) for v in part.variables} <= {id(v) for v in whole.variables}
+def _holds(model: Model, part: Model) -> bool:
+    """Whether every variable of `part` is one of `model`'s."""
+    return {id(v) for v in part.variables} <= {id(v) for v in model.variables}

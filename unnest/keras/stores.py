@@ -54,8 +54,8 @@ class GFile:
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder."""
-        found = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
-        return sorted(name.rstrip("/") for name in found)
+        entries = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
+        return sorted(name.rstrip("/") for name in entries)
 
     def put(self, local: str, path: str) -> None:
         """Copy a local file there."""
@@ -97,8 +97,8 @@ class FSSpec:
     def names(self, folder: str) -> list[str]:
         """The names in a folder."""
         inner = self._inner(folder)
-        found = self._files.ls(inner, detail=False) if self._files.isdir(inner) else []
-        return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
+        entries = self._files.ls(inner, detail=False) if self._files.isdir(inner) else []
+        return sorted(name.rstrip("/").rpartition("/")[2] for name in entries)
 
     def put(self, local: str, path: str) -> None:
         """Copy a local file there."""

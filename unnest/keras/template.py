@@ -15,7 +15,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject
 from unnest.core.recognise import wrappers
 from unnest.keras import keras_api
-from unnest.keras.keras_api import Kit, Model, kit_of
+from unnest.keras.keras_api import KerasApi, Model, api_of
 
 
 def template_model(parallel: Model) -> Model:
@@ -40,7 +40,7 @@ def template_model(parallel: Model) -> Model:
 
 def templates_in(model: Model) -> list[Model]:
     """The innermost templates of all wrappers in `model`, each once; empty where it holds none."""
-    by_identity = {id(template): template for template in _templates(kit_of(model), model)}
+    by_identity = {id(template): template for template in _templates(api_of(model), model)}
     return list(by_identity.values())
 
 
@@ -51,44 +51,44 @@ def base_model(model: Model) -> Model | None:
     None where no layer of `model` is a parallel model, or where Keras cannot make `model`'s class anew from
     its layers. Raises ValueError where such a layer holds several parallel models.
     """
-    kit = kit_of(model)
+    api = api_of(model)
     replaced = {id(layer): template_model(layer) for layer in model.layers if keras_api.is_model(layer)}
     replaced = {of: template for of, template in replaced.items() if id(template) != of}
     if not replaced:
         return None
-    clone = kit.keras.models.clone_model(model, clone_function=lambda layer: replaced.get(id(layer), layer))
+    clone = api.keras.models.clone_model(model, clone_function=lambda layer: replaced.get(id(layer), layer))
     return clone if type(clone) is type(model) else None
 
 
-def _templates(kit: Kit, model: Model) -> Iterator[Model]:
+def _templates(api: KerasApi, model: Model) -> Iterator[Model]:
     """The innermost templates of the wrappers in `model`, at whatever level."""
-    wrapped = _wrapped(kit, model)
-    for inner in wrapped or nested(model):
-        deeper = list(_templates(kit, inner))
-        yield from deeper or ([inner] if inner in wrapped else [])
+    templates = _templates_at_top(api, model)
+    for inner in templates or nested(model):
+        deeper = list(_templates(api, inner))
+        yield from deeper or ([inner] if inner in templates else [])
 
 
-def _wrapped(kit: Kit, model: Model) -> list[Model]:
+def _templates_at_top(api: KerasApi, model: Model) -> list[Model]:
     """The templates that this one level of `model` wraps."""
-    graph = graph_of(kit, model)
+    graph = graph_of(api, model)
     if graph is None:
         return []
     layers = {layer.name: layer for layer in model.layers}
-    return [layers[found.template] for found in wrappers.find(graph) if found.inline is None]
+    return [layers[wrapper.template] for wrapper in wrappers.find(graph) if wrapper.inline is None]
 
 
 def nested(model: Model) -> list[Model]:
     """The models among a model's layers, and in the layers that hold one (TimeDistributed)."""
-    held = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
-    return [layer for layer in held if keras_api.is_model(layer)]
+    candidates = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
+    return [layer for layer in candidates if keras_api.is_model(layer)]
 
 
-def graph_of(kit: Kit, model: Model) -> Graph | None:
+def graph_of(api: KerasApi, model: Model) -> Graph | None:
     """The layer graph as the core reads it; None where the model has none (sub-classed models)."""
     if not getattr(model, "inputs", None) or not any(keras_api.is_model(layer) for layer in model.layers):
         return None
-    views = (_read(view(kit, model)) for view in (_stored, _drawn))
-    return next((graph for graph in views if graph is not None), None)
+    architectures = (_read(architecture_of(api, model)) for architecture_of in (_stored, _drawn))
+    return next((graph for graph in architectures if graph is not None), None)
 
 
 def _read(architecture: JsonObject | None) -> Graph | None:
@@ -100,7 +100,7 @@ def _read(architecture: JsonObject | None) -> Graph | None:
         return None
 
 
-def _stored(kit: Kit, model: Model) -> JsonObject | None:
+def _stored(api: KerasApi, model: Model) -> JsonObject | None:
     """The architecture as a file of the model would have it; None where it does not serialize.
 
     Layers without a configuration of their own make Keras raise whatever it likes: then the live graph is
@@ -113,26 +113,26 @@ def _stored(kit: Kit, model: Model) -> JsonObject | None:
     return stored
 
 
-def _drawn(kit: Kit, model: Model) -> JsonObject:
+def _drawn(api: KerasApi, model: Model) -> JsonObject:
     """The same from the live nodes, in the form of Keras 2, with what configuration the layers do have."""
-    if isinstance(model, kit.keras.Sequential):
-        return {"class_name": "Sequential", "config": {"name": model.name, "layers": _entries(kit, model, {})}}
-    ranks = _ranks(kit, model)
+    if isinstance(model, api.keras.Sequential):
+        return {"class_name": "Sequential", "config": {"name": model.name, "layers": _entries(api, model, {})}}
+    ranks = _ranks(api, model)
     config = {
         "name": model.name,
-        "layers": _entries(kit, model, ranks),
+        "layers": _entries(api, model, ranks),
         "input_layers": [_history(x, ranks) for x in model.inputs],
         "output_layers": [_history(y, ranks) for y in model.outputs],
     }
     return {"class_name": "Functional", "config": config}
 
 
-def _entries(kit: Kit, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
+def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> list[JsonObject]:
     entries: list[JsonObject] = []
     for layer in _operations(model):
-        entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(kit, layer)}
+        entry: dict[str, Any] = {"class_name": type(layer).__name__, "name": layer.name, "config": _config(api, layer)}
         if keras_api.is_model(layer) and getattr(layer, "inputs", None):
-            entry["config"] = _drawn(kit, layer)["config"]
+            entry["config"] = _drawn(api, layer)["config"]
         nodes = [n for i, n in enumerate(layer._inbound_nodes) if (id(layer), i) in ranks]
         if ranks:
             entry["inbound_nodes"] = [calls for calls in (_reads(node, ranks) for node in nodes) if calls]
@@ -140,15 +140,15 @@ def _entries(kit: Kit, model: Model, ranks: dict[tuple[int, int], int]) -> list[
     return entries
 
 
-def _config(kit: Kit, layer: Model) -> dict[str, Any]:
+def _config(api: KerasApi, layer: Model) -> dict[str, Any]:
     """What can be had of a layer's configuration as JSON, and an input layer's shape in any case."""
     try:
-        found: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
+        config: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
     except Exception:  # noqa: BLE001 - get_config is anyone's code
-        found = {"name": layer.name}
-    if isinstance(layer, kit.keras.layers.InputLayer):
-        found["batch_shape"] = list(layer.output.shape if kit.name == "keras" else layer.output_shape[0])
-    return found
+        config = {"name": layer.name}
+    if isinstance(layer, api.keras.layers.InputLayer):
+        config["batch_shape"] = list(layer.output.shape if api.name == "keras" else layer.output_shape[0])
+    return config
 
 
 def _reads(node: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
@@ -160,20 +160,20 @@ def _history(tensor: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
     return [layer.name, ranks[id(layer), number], index]
 
 
-def _ranks(kit: Kit, model: Model) -> dict[tuple[int, int], int]:
+def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
     """Which calls of which layers belong to the model, each layer's counted from 0 (1 for models)."""
     members: set[tuple[int, int]] = set()
-    todo = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
+    pending = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
     ranks: dict[tuple[int, int], int] = {}
-    while todo:
-        layer, number = todo.pop()
+    while pending:
+        layer, number = pending.pop()
         if (id(layer), number) in members:
             continue
         members.add((id(layer), number))
-        todo += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
+        pending += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
     for layer in _operations(model):
-        own = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
-        ranks.update({(id(layer), i): rank for rank, i in enumerate(own)})
+        numbers = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
+        ranks.update({(id(layer), i): rank for rank, i in enumerate(numbers)})
     return ranks
 
 

@@ -44,8 +44,8 @@ def inputs(model: Any, rows: int, length: int) -> list[Any]:
     for tensor in model.inputs:
         shape = tuple(d or (rows if k == 0 else length) for k, d in enumerate(tuple(tensor.shape)))
         dtype = getattr(tensor.dtype, "name", tensor.dtype)
-        whole = "int" in dtype or dtype in ("bool", "string")
-        arrays.append((rng.integers(0, 2, shape) if whole else rng.normal(size=shape)).astype(dtype))
+        is_integer = "int" in dtype or dtype in ("bool", "string")
+        arrays.append((rng.integers(0, 2, shape) if is_integer else rng.normal(size=shape)).astype(dtype))
     return arrays
 
 
@@ -53,8 +53,8 @@ def outputs(model: Any, arrays: list[Any]) -> list[Any]:
     """What the model predicts, as a flat list of arrays."""
     import tensorflow as tf
 
-    found = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
-    return [np.asarray(a) for a in tf.nest.flatten(found)]
+    predictions = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
+    return [np.asarray(a) for a in tf.nest.flatten(predictions)]
 
 
 def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
@@ -65,23 +65,23 @@ def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
         try:
             return arrays, outputs(model, arrays), None
         except Exception as e:  # noqa: BLE001 - whatever a model raises, another length may suit it
-            why = told(e)
+            why = one_line(e)
     return [], [], why
 
 
-def difference(found: list[Any], wanted: list[Any]) -> float:
+def difference(predictions: list[Any], expected: list[Any]) -> float:
     """The largest, as a share of the largest prediction; infinite where shapes differ, or what is no finite number."""
-    if [a.shape for a in found] != [b.shape for b in wanted]:
+    if [a.shape for a in predictions] != [b.shape for b in expected]:
         return float("inf")
-    finite = [np.isfinite(b) for b in wanted]
-    if any(not np.array_equal(np.isfinite(a), mask) for a, mask in zip(found, finite, strict=True)):
+    finite = [np.isfinite(b) for b in expected]
+    if any(not np.array_equal(np.isfinite(a), mask) for a, mask in zip(predictions, finite, strict=True)):
         return float("inf")
-    pairs = [(a[mask], b[mask]) for a, b, mask in zip(found, wanted, finite, strict=True)]
+    pairs = [(a[mask], b[mask]) for a, b, mask in zip(predictions, expected, finite, strict=True)]
     largest = max([1e-6, *(float(np.max(np.abs(b), initial=0)) for _, b in pairs)])
     return max([0.0, *(float(np.max(np.abs(a - b), initial=0)) for a, b in pairs)]) / largest
 
 
-def told(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
@@ -94,14 +94,14 @@ def outcome(job: dict[str, Any]) -> dict[str, Any]:
         model = load(keras, job["output"])
         result["loaded"] = True
     except Exception as e:  # noqa: BLE001 - whatever a loader raises is the answer
-        return {**result, "why": told(e)}
-    arrays, found, why = run(model, job["rows"])
+        return {**result, "why": one_line(e)}
+    arrays, predictions, why = run(model, job["rows"])
     result |= {"ran": why is None, "why": why}
     if result["ran"] and job["input"] is not None:
         try:
-            result["difference"] = difference(found, outputs(load(keras, job["input"]), arrays))
+            result["difference"] = difference(predictions, outputs(load(keras, job["input"]), arrays))
         except Exception as e:  # noqa: BLE001 - the input need not run
-            result["why"] = told(e)
+            result["why"] = one_line(e)
     return result
 
 
