@@ -97,7 +97,7 @@ class Dying(Fixing):
         if task.path.endswith("b.h5") and not died.exists():
             died.touch()
             with Workspace(task.path.replace("b.h5", "b.unnested.h5")) as work:
-                Path(work.made).write_bytes(b"half")
+                Path(work.new_path).write_bytes(b"half")
                 os.kill(os.getpid(), signal.SIGKILL)
         return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew
 

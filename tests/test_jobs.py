@@ -182,7 +182,7 @@ class Dying(Fixing):
         """Its result."""
         if task.path.endswith("dies.h5"):
             with Workspace(task.path.replace("dies.h5", "dies.unnested.h5")) as work:
-                Path(work.made).write_bytes(b"half")
+                Path(work.new_path).write_bytes(b"half")
                 os.kill(os.getpid(), signal.SIGKILL)
         return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew
 

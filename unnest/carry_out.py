@@ -131,7 +131,7 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         output=output_path,
         findings=(
             *(f for f in result.findings if f.code != STORED_CODE),
-            *target.lost,
+            *target.not_held,
             *examine.stored_code_findings(plan.stored, model),
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),

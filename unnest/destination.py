@@ -29,7 +29,7 @@ def check_place(source: Source, target_format: TargetFormat, place: str, options
         if options.force and os.path.lexists(target):
             if os.path.realpath(target) == backup:
                 raise atomic.backup_exists(target)
-            replaceable.check_kind(target, folder=folder, made=source.path)
+            replaceable.check_kind(target, folder=folder, new_folder=source.path)
 
 
 def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:

@@ -87,10 +87,10 @@ def redacted(text: str) -> str:
 
 
 @contextlib.contextmanager
-def copied(url: str, *, whole: bool, trust: bool = False) -> Iterator[str]:
+def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str]:
     """The path of a local copy of what the URL names: a file, a SavedModel's folder, or the prefix of a checkpoint.
 
-    `whole`, or without tensors' bytes. Raises Unreadable, Refused where it changed, or UsageError without the driver.
+    `with_tensors`, or without their bytes. Raises Unreadable, Refused where it changed, UsageError without the driver.
     """
     import tempfile
 
@@ -103,7 +103,7 @@ def copied(url: str, *, whole: bool, trust: bool = False) -> Iterator[str]:
             os.makedirs(os.path.dirname(local_path), exist_ok=True)
             with open(local_path, "x+b", buffering=0) as file:
                 copy = _Copy(file, size, functools.partial(store.read, name))
-                if whole:
+                if with_tensors:
                     copy.complete(())
                 elif not SHARD.search(name):
                     with limited(Budget.of(store.shown, size, trust=trust)):
@@ -113,7 +113,7 @@ def copied(url: str, *, whole: bool, trust: bool = False) -> Iterator[str]:
                         message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
                         raise Unreadable("over-budget", message)
                     copy.complete(tensors)
-        if not whole:
+        if not with_tensors:
             _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
             raise atomic.changed(store.shown)
@@ -144,7 +144,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
 
     if options.in_place:
         raise Refused("cannot-write", f"{shown(url)}: --in-place is for files of this machine; use -o")
-    source = copied(url, whole=True) if is_remote(url) else contextlib.nullcontext(url)
+    source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output = options.output
         if output is None:
@@ -156,7 +156,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
             return renamed(run(path, options), path, shown(url))
         store = _Store(output)
         local_output = os.path.join(folder, store.name)
-        with contextlib.suppress(Unreadable), copied(output, whole=True) as present_output:
+        with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
             if os.path.exists(present_output):
                 os.rename(present_output, local_output)
         existed = os.path.lexists(local_output)

@@ -59,17 +59,17 @@ def inspect(
     if remote.is_remote(report.path):
         inspect_copy = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
         return _inspect_remote(report.path, inspect_copy, trust=trust)
-    given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
+    json_given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
         with limited(_budget(report.path, trust=trust)), reading(report.path), examine.opened(report.path) as source:
-            plan = examine.planned(source, given, choices)
+            plan = examine.planned(source, json_given, choices)
             report = examine.described(report, source, plan)
             report = replace(report, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
             if draw:
-                options = FixOptions(architecture=given, slice_layers=choices.slice_layers, trust=trust)
+                options = FixOptions(architecture=json_given, slice_layers=choices.slice_layers, trust=trust)
                 report = replace(
                     report,
-                    drawing=examine.drawing(source, plan, given, choices),
+                    drawing=examine.drawing(source, plan, json_given, choices),
                     as_keras_3=examine.as_keras_3(source, plan, report, options),
                 )
             if plan.refusal is not None and plan.refusal.code == MISMATCH:
@@ -82,7 +82,7 @@ def inspect(
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
     """`inspect` of a copy without the tensors' bytes."""
     try:
-        with remote.copied(url, whole=False, trust=trust) as path:
+        with remote.copied(url, with_tensors=False, trust=trust) as path:
             return remote.renamed(inspect_copy(path), path, remote.shown(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return _with_error(Report(path=remote.shown(url), verdict="unreadable"), e)
@@ -110,11 +110,20 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     Raises UsageError for options that contradict each other; all else is in the result.
     """
     options = FixOptions(
-        None if output is None else os.fspath(output), in_place, backup, force, dry_run, to,
-        given_architecture(architecture), keep_nested, frozenset(slice_layers), architecture_inputs(architecture),
+        None if output is None else os.fspath(output),
+        in_place,
+        backup,
+        force,
+        dry_run,
+        to,
+        given_architecture(architecture),
+        keep_nested,
+        frozenset(slice_layers),
+        architecture_inputs(architecture),
         trust,
-        verify=verify, keras=keras,
-    )  # fmt: skip
+        verify=verify,
+        keras=keras,
+    )
     return fix_with(os.fspath(path), options, meter)
 
 

@@ -100,7 +100,7 @@ def test_a_workspace_goes_when_there_is_memory_again(tmp_path: Path, monkeypatch
         return remove(path)
 
     with Workspace(str(tmp_path / "out")) as work:
-        fill(work.made)
+        fill(work.new_path)
         monkeypatch.setattr(os, "listdir", listed)
     assert os.listdir(tmp_path) == []
 

@@ -291,7 +291,7 @@ class TestFolder:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "old").write_bytes(b"old")
         with Workspace(str(tmp_path / "out")) as work:
-            os.mkdir(work.made)
+            os.mkdir(work.new_path)
             work.move(["out"], replace=True)
             assert os.listdir(tmp_path / "out") == []
             assert work.replaced is not None
@@ -305,7 +305,7 @@ class TestFolder:
         place = tmp_path / "out"
         place.write_bytes(b"x") if there == "file" else place.mkdir()
         with Workspace(str(place)) as work:
-            Path(work.made).mkdir() if there == "file" else Path(work.made).write_bytes(b"y")
+            Path(work.new_path).mkdir() if there == "file" else Path(work.new_path).write_bytes(b"y")
             with pytest.raises(OSError, match="out"):
                 work.move(["out"], replace=True)
         assert os.listdir(tmp_path) == ["out"]

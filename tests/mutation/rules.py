@@ -663,7 +663,7 @@ RULES = [
     Broken(
         rule="an input is never replaced",
         file="files/replaceable.py",
-        old="        if identity in inputs.whole:\n",
+        old="        if identity in inputs.named:\n",
         new="        if False:\n",
         tests="tests/unit/files/test_replaceable.py",
     ),
@@ -677,7 +677,7 @@ RULES = [
     Broken(
         rule="what contains an input is never replaced",
         file="files/replaceable.py",
-        old="        if identity in inputs.above:\n",
+        old="        if identity in inputs.folders_above:\n",
         new="        if False:\n",
         tests="tests/unit/files/test_replaceable.py",
     ),
@@ -782,7 +782,7 @@ RULES = [
     Broken(
         rule="a file is read back before it gets its name",
         file="files/atomic.py",
-        old="    try:\n        check(made)\n    finally:\n        if has_begun:",
+        old="    try:\n        check(new_path)\n    finally:\n        if has_begun:",
         new="    try:\n        pass\n    finally:\n        if has_begun:",
         tests="tests/files/test_atomic.py::TestTrouble::test_in_the_long_parts",
     ),
@@ -810,14 +810,14 @@ RULES = [
     Broken(
         rule="a file that was saved this very moment goes back",
         file="files/atomic.py",
-        old="        if not was_read:\n            system.exchange(made, target)\n",
+        old="        if not was_read:\n            system.exchange(new_path, target)\n",
         new="        pass\n",
         tests="tests/files/test_changed_input.py::test_at_the_very_last_moment",
     ),
     Broken(
         rule="a backup that is all that is left of the old file stays",
         file="files/atomic.py",
-        old="                and _is_same_file(work.made, new_status)\n",
+        old="                and _is_same_file(work.new_path, new_status)\n",
         new="                and True\n",
         tests="tests/files/test_no_memory.py::test_the_old_file_is_never_lost",
     ),

@@ -44,10 +44,10 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
     """
     with _workspace(target) as (work, held):
         with held.released():
-            fill(work.made)
+            fill(work.new_path)
             _set_modes(work, modes)
-            _check_and_sync(work.made, check)
-            if os.path.isfile(target) and same(work.made, target):
+            _check_and_sync(work.new_path, check)
+            if os.path.isfile(target) and same(work.new_path, target):
                 return "same"
         if force:
             replaceable.check_kind(target, folder=False)
@@ -61,14 +61,14 @@ def publish_folder(target: str, fill: Fill, check: Fill, *, force: bool = False,
     with _workspace(target) as (work, held):
         target = work.target
         with held.released():
-            os.mkdir(work.made)
-            fill(work.made)
+            os.mkdir(work.new_path)
+            fill(work.new_path)
             _set_modes(work, modes)
-            _check_and_sync(work.made, check)
-            if system.is_folder(target) and same_tree(work.made, target):
+            _check_and_sync(work.new_path, check)
+            if system.is_folder(target) and same_tree(work.new_path, target):
                 return "same"
         if force:
-            replaceable.check_kind(target, folder=True, made=work.made)
+            replaceable.check_kind(target, folder=True, new_folder=work.new_path)
         work.move([work.name], replace=force)
         _still_replaceable(work)
         completed.append(target)
@@ -127,8 +127,8 @@ class Fingerprint(NamedTuple):
     def is_of(self, path: str) -> bool:
         """Whether that very file is there, as it was."""
         try:
-            now = os.stat(path)
-            if not os.path.samestat(now, self.status) or _change(now) != _change(self.status):
+            status_now = os.stat(path)
+            if not os.path.samestat(status_now, self.status) or _change(status_now) != _change(self.status):
                 return False
             if self.content is None:
                 return True
@@ -150,19 +150,19 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
         read = read or Fingerprint.of(target)
         try:
             with held.released():
-                fill(work.made)
-                _check_and_sync(work.made, check)
+                fill(work.new_path)
+                _check_and_sync(work.new_path, check)
             if read is None or not read.is_of(target):
                 raise changed(target)
             old_status = read.status
-            _keep_attributes(target, work.made, old_status)
+            _keep_attributes(target, work.new_path, old_status)
             _check_may_rename(work.folder or ".", old_status)
             if not _is_backup(backup, target):
-                new_status, backup_status = os.stat(work.made), os.stat(target)
+                new_status, backup_status = os.stat(work.new_path), os.stat(target)
                 if not system.link(target, backup):
                     backup_status = _copied(work, target, held)
                     system.rename_new(work.part(COPY), backup)
-            _take_place(work.made, target, read)
+            _take_place(work.new_path, target, read)
             backup_status = None
             completed.append(target)
             sync_folder(work.folder)
@@ -172,7 +172,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
             # Only while the new file has not taken its place: afterwards a backup may be all that is left of the old.
             if (
                 backup_status is not None
-                and _is_same_file(work.made, new_status)
+                and _is_same_file(work.new_path, new_status)
                 and _is_same_file(backup, backup_status)
             ):
                 _remove(backup)
@@ -217,10 +217,10 @@ def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
     return Failed("write", f"{target}: cannot be written ({reason}); {advice}")
 
 
-def same_bytes(source: str, made: str) -> None:
+def same_bytes(source: str, copied: str) -> None:
     """Raises Failed where a copy is none."""
-    if not same(source, made):
-        raise Failed("read-back", f"{made}: the copy reads back differently; the disk may be failing")
+    if not same(source, copied):
+        raise Failed("read-back", f"{copied}: the copy reads back differently; the disk may be failing")
 
 
 def copy(source: str, target: str) -> None:
@@ -261,15 +261,15 @@ def _workspace(target: str, *, alone: bool = False) -> Iterator[tuple[Workspace,
 
 
 def _with_target_name(message: str, work: Workspace | None) -> str:
-    return message if work is None or not work.path else message.replace(work.made, work.target)
+    return message if work is None or not work.path else message.replace(work.new_path, work.target)
 
 
-def _check_and_sync(made: str, check: Fill) -> None:
+def _check_and_sync(new_path: str, check: Fill) -> None:
     """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
-    syncing = _Sync(made)
+    syncing = _Sync(new_path)
     has_begun = syncing.begun()
     try:
-        check(made)
+        check(new_path)
     finally:
         if has_begun:
             syncing.join()
@@ -312,12 +312,12 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
     """The input's bits less the umask, as `cp` gives; nobody else could look into the workspace so far."""
     if modes is None:
         return
-    made = os.path.dirname(work.made)
-    for folder, folders, files in os.walk(made):
+    new_root = os.path.dirname(work.new_path)
+    for folder, folders, files in os.walk(new_root):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
-            inner = os.path.relpath(path, made).partition(os.sep)[2].replace(os.sep, "/")
-            bits = modes(inner) & work.permitted
+            path_in_target = os.path.relpath(path, new_root).partition(os.sep)[2].replace(os.sep, "/")
+            bits = modes(path_in_target) & work.permitted
             with contextlib.suppress(OSError):  # not every file system has them
                 os.chmod(path, bits | 0o700 if name in folders else bits)
 
@@ -343,18 +343,18 @@ def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> No
         os.chmod(target, stat.S_IMODE(old_status.st_mode))
 
 
-def _take_place(made: str, target: str, read: Fingerprint) -> None:
+def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
     """One step, and a last look at what came out of it: a file that was saved this very moment goes back."""
-    if not system.exchange(made, target):
-        os.replace(made, target)
+    if not system.exchange(new_path, target):
+        os.replace(new_path, target)
         return
     was_read = False
     try:
-        taken_status = os.stat(made, follow_symlinks=False)
+        taken_status = os.stat(new_path, follow_symlinks=False)
         was_read = os.path.samestat(taken_status, read.status) and _change(taken_status) == _change(read.status)
     finally:
         if not was_read:
-            system.exchange(made, target)
+            system.exchange(new_path, target)
     if not was_read:
         raise changed(target)
 

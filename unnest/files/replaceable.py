@@ -39,13 +39,13 @@ class Inputs(NamedTuple):
     """What a run reads, by device and inode, so that any name of it is seen through; each with its path."""
 
     #: The files and folders themselves.
-    whole: dict[Identity, str]
+    named: dict[Identity, str]
     #: Those of them that are a SavedModel's folder.
     models: dict[Identity, str]
     #: The files in these.
     parts: dict[Identity, str]
     #: The folders that all of them lie in.
-    above: dict[Identity, str]
+    folders_above: dict[Identity, str]
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Inputs:
@@ -58,9 +58,9 @@ class Inputs(NamedTuple):
         return inputs
 
     def _add(self, path: str) -> None:
-        _add_identity(self.whole, path, path)
+        _add_identity(self.named, path, path)
         for folder in _folders_above(path):
-            _add_identity(self.above, folder, path)
+            _add_identity(self.folders_above, folder, path)
         if is_model_folder(path):
             _add_identity(self.models, path, path)
             for root, _, names in os.walk(path):
@@ -72,12 +72,12 @@ def check_inputs(target: str, inputs: Inputs) -> None:
     """Raises Refused where `target` is an input, contains one, lies in one, or links to one."""
     identity = _identity(target)
     if identity is not None:
-        if identity in inputs.whole:
-            raise _refused(target, f"is {inputs.whole[identity]}, which is an input, or a link to it")
+        if identity in inputs.named:
+            raise _refused(target, f"is {inputs.named[identity]}, which is an input, or a link to it")
         if identity in inputs.parts:
             raise _refused(target, f"is {inputs.parts[identity]}, which is part of an input, or a link to it")
-        if identity in inputs.above:
-            raise _refused(target, f"contains {inputs.above[identity]}, which is an input")
+        if identity in inputs.folders_above:
+            raise _refused(target, f"contains {inputs.folders_above[identity]}, which is an input")
     for folder in _folders_above(target) if inputs.models else ():
         model = inputs.models.get(_identity(folder) or NOTHING)
         if model is not None:
@@ -106,10 +106,10 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
-def check_kind(target: str, *, folder: bool, made: str | None = None) -> None:
+def check_kind(target: str, *, folder: bool, new_folder: str | None = None) -> None:
     """Raises Refused where something of another kind is in the place of a file or (`folder`) of a SavedModel.
 
-    `made` is the new folder, if it is made already: what it holds as well is not in its way.
+    `new_folder` is the new one, if it is made already: what it holds as well is not in its way.
     """
     try:
         mode = os.lstat(target).st_mode
@@ -118,7 +118,7 @@ def check_kind(target: str, *, folder: bool, made: str | None = None) -> None:
     if folder:
         if not stat.S_ISDIR(mode):
             raise _refused(target, f"is {_kind(target)}, and a SavedModel is a folder")
-        check_folder(target, made, target)
+        check_folder(target, new_folder, target)
     elif os.path.isdir(target):
         raise _refused(target, f"is {_kind(target)}, and the output is a file")
     elif not stat.S_ISREG(mode) and not (stat.S_ISLNK(mode) and _leads_to_file(target)):
@@ -133,12 +133,12 @@ def _leads_to_file(link: str) -> bool:
         return True
 
 
-def check_folder(folder: str, made: str | None, target: str) -> None:
+def check_folder(folder: str, new_folder: str | None, target: str) -> None:
     """Raises Refused, which names `target`, where the folder holds something besides a SavedModel's own parts."""
     names = sorted(os.listdir(folder))
     if not names:
         return
-    stranger = next(_others(folder, made), None)
+    stranger = next(_others(folder, new_folder), None)
     if stranger is not None:
         raise _refused(target, f"holds {stranger}, which is no part of a SavedModel")
     if not set(GRAPHS) & set(names):
@@ -155,25 +155,31 @@ def is_model_folder(path: str) -> bool:
     return any(os.path.isfile(os.path.join(path, name)) for name in GRAPHS)
 
 
-def _others(folder: str, made: str | None) -> Iterator[str]:
-    """Paths in the folder that are no part of a SavedModel, and not in `made` with the same bytes."""
+def _others(folder: str, new_folder: str | None) -> Iterator[str]:
+    """Paths in the folder that are no part of a SavedModel, and not in `new_folder` with the same bytes."""
     for root, folders, files in os.walk(folder):
         for name in sorted((*folders, *files)):
             path = os.path.join(root, name)
-            inner = os.path.relpath(path, folder).replace(os.sep, "/")
-            if not _is_part(inner, path) and not (made is not None and _is_same(path, os.path.join(made, inner))):
-                yield inner
+            path_in_folder = os.path.relpath(path, folder).replace(os.sep, "/")
+            if not _is_part(path_in_folder, path) and not (
+                new_folder is not None and _is_same(path, os.path.join(new_folder, path_in_folder))
+            ):
+                yield path_in_folder
 
 
-def _is_part(inner: str, path: str) -> bool:
-    top, _, rest = inner.partition("/")
+def _is_part(path_in_folder: str, path: str) -> bool:
+    top, _, rest = path_in_folder.partition("/")
     if os.path.islink(path):
         return False
     if is_folder(path):
-        return top in FOLDERS or inner == "variables"
+        return top in FOLDERS or path_in_folder == "variables"
     if not os.path.isfile(path):
         return False
-    return inner in FILES or (top in FOLDERS and bool(rest)) or (top == "variables" and bool(VARIABLES.fullmatch(rest)))
+    return (
+        path_in_folder in FILES
+        or (top in FOLDERS and bool(rest))
+        or (top == "variables" and bool(VARIABLES.fullmatch(rest)))
+    )
 
 
 def _is_same(left: str, right: str) -> bool:

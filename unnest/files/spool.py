@@ -16,11 +16,11 @@ _FOLDER: ContextVar[str | None] = ContextVar("spool folder", default=None)
 @contextlib.contextmanager
 def spool_in(folder: str) -> Iterator[None]:
     """Within the block, `spool` uses this folder, which has room for the output or nothing has."""
-    before = _FOLDER.set(folder or ".")
+    token = _FOLDER.set(folder or ".")
     try:
         yield
     finally:
-        _FOLDER.reset(before)
+        _FOLDER.reset(token)
 
 
 def spool() -> IO[bytes]:

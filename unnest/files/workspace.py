@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 try:
     import fcntl
 except ImportError:  # Windows, which has no such locks
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment] # to mypy it is a module everywhere
 
 #: How the folders' names end: nothing in them is ever read as a model. Runs side by side have numbers.
 TEMPORARY = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
@@ -87,7 +87,7 @@ class Workspace:
             _release(self._lock)
 
     @property
-    def made(self) -> str:
+    def new_path(self) -> str:
         """Where the target is made."""
         return self.part(self.name)
 

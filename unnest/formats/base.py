@@ -100,8 +100,8 @@ class Source(ABC):
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
-        known = architecture if self.stored.architecture is None else None
-        return plan(self.stored, architecture=known, choices=choices)
+        given_architecture = architecture if self.stored.architecture is None else None
+        return plan(self.stored, architecture=given_architecture, choices=choices)
 
     def cut(self) -> bytes:
         """The serving graph with one tower of each wrapper, as `saved_model.pb` holds it. Raises Refused."""

@@ -26,7 +26,7 @@ class TargetFormat(NamedTuple):
     suffix: str | None = None
     #: Whether it is another form of the source's own container: JSON out of YAML.
     reformed: bool = False
-    lost: tuple[Finding, ...] = ()
+    not_held: tuple[Finding, ...] = ()
     #: What rules changed on the way, with --keras 3.
     conversions: tuple[Conversion, ...] = ()
 
@@ -38,8 +38,12 @@ class TargetFormat(NamedTuple):
 
 #: What --to calls each container's own form.
 OWN_FORM: dict[ContainerName, Target] = {
-    "h5": "h5", "keras": "keras", "weights_h5": "weights", "saved_model": "saved_model", "json": "json",
-}  # fmt: skip
+    "h5": "h5",
+    "keras": "keras",
+    "weights_h5": "weights",
+    "saved_model": "saved_model",
+    "json": "json",
+}
 
 #: Why a container cannot be written from another one's models.
 WHY_NOT: dict[Target, str] = {
@@ -120,7 +124,7 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
     goal = convert(source, plan)
     if source.assets and goal.container != name:
         not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        goal = goal._replace(lost=(*goal.lost, not_held))
+        goal = goal._replace(not_held=(*goal.not_held, not_held))
     return goal
 
 
@@ -159,11 +163,11 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     if to == "h5":
         complete = _complete(source, plan)
         _check_dtypes(source, complete)
-        return TargetFormat("h5", Rewritten(complete), ".h5", lost=_left_of_checkpoint(source, complete))
+        return TargetFormat("h5", Rewritten(complete), ".h5", not_held=_left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
         goal = _model_as_keras(source, plan, complete)
-        return goal._replace(lost=_left_of_checkpoint(source, goal.model))
+        return goal._replace(not_held=_left_of_checkpoint(source, goal.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
@@ -173,10 +177,10 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
             "needs-architecture",
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
-    lost = _left_of_checkpoint(source, model)
+    not_held = _left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
-        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", lost=lost)
-    return TargetFormat("h5", Rewritten(model), ".weights.h5", lost=lost)
+        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", not_held=not_held)
+    return TargetFormat("h5", Rewritten(model), ".weights.h5", not_held=not_held)
 
 
 def _laid_out(source: Source, complete: Stored) -> Stored:
@@ -220,7 +224,7 @@ def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", Rewritten(weights), ".weights.h5", lost=left_out(model, weights))
+    return TargetFormat("h5", Rewritten(weights), ".weights.h5", not_held=left_out(model, weights))
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
@@ -263,7 +267,7 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
         output = _with_model(plan.output, zipped)
         if isinstance(output, Rewritten):
             lay_out(zipped)  # whatever has no place is refused before anything is written
-    return TargetFormat("keras", output, ".keras", lost=left_out(model, zipped))
+    return TargetFormat("keras", output, ".keras", not_held=left_out(model, zipped))
 
 
 def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
@@ -279,7 +283,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
         as_stored = as_stored._replace(optimizer=None)
-    return TargetFormat("h5", Rewritten(as_stored), ".h5", lost=left_out(model, as_stored))
+    return TargetFormat("h5", Rewritten(as_stored), ".h5", not_held=left_out(model, as_stored))
 
 
 def _as_json(source: Source, plan: Plan) -> TargetFormat:
@@ -297,7 +301,7 @@ def _as_json(source: Source, plan: Plan) -> TargetFormat:
     as_json = model._replace(
         contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
     )
-    return TargetFormat("json", Rewritten(as_json), ".json", lost=left_out(model, as_json))
+    return TargetFormat("json", Rewritten(as_json), ".json", not_held=left_out(model, as_json))
 
 
 def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
@@ -307,7 +311,9 @@ def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - a
 def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
     model = planned_model(plan)
     weights = model._replace(contents="weights", architecture=None, training=None)
-    return TargetFormat("weights_h5", _with_model(plan.output, weights), ".weights.h5", lost=left_out(model, weights))
+    return TargetFormat(
+        "weights_h5", _with_model(plan.output, weights), ".weights.h5", not_held=left_out(model, weights)
+    )
 
 
 def _as_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
@@ -315,7 +321,7 @@ def _as_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - a
     if model.contents == "weights":
         return TargetFormat("h5", Rewritten(model))
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", Rewritten(weights), None, lost=left_out(model, weights))
+    return TargetFormat("h5", Rewritten(weights), None, not_held=left_out(model, weights))
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:

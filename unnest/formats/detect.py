@@ -151,9 +151,11 @@ def _is_path_keyed(path: str) -> bool:
     try:
         has_name_lists = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
         layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 and 2.13
-        return not has_name_lists and layers and b"model_weights" not in file  # noqa: TRY300
+        has_weights_group = b"model_weights" in file
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
+    else:
+        return layers and not has_name_lists and not has_weights_group
     finally:
         file.close()
 
@@ -178,8 +180,8 @@ def open_container(path: str) -> Container:
 def container(name: ContainerName) -> Container:
     """The container of that name; it must be one of READERS."""
     module, class_name = READERS[name]
-    made: Container = getattr(import_module(module), class_name)()
-    return made
+    container_object: Container = getattr(import_module(module), class_name)()
+    return container_object
 
 
 def _unknown(path: str) -> Unreadable:

@@ -41,8 +41,8 @@ def replacing(path: str) -> Iterator[str]:
         return
     with Held() as held, Workspace(os.path.realpath(path)) as work:
         with held.released():
-            yield work.made
-            folder = Path(work.made).parent
+            yield work.new_path
+            folder = Path(work.new_path).parent
             for written in sorted(folder.rglob("*")):
                 system.sync_folder(str(written)) if written.is_dir() else system.sync(str(written))
         parts = _parts(folder, work.name)

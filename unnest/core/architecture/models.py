@@ -96,7 +96,7 @@ def layer_name(entry: JsonObject) -> str:
 
 def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
     """Layer entries by name. Raises NotAGraph where a name is missing or repeats."""
-    named: dict[str, JsonObject] = {}
+    entry_by_name: dict[str, JsonObject] = {}
     unnamed = 0
     for entry in entries:
         if "name" not in entry and not isinstance(entry.get("config"), Mapping):
@@ -105,21 +105,23 @@ def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
             name = f"{str(entry['class_name']).lower()}_{unnamed}"
         else:
             name = layer_name(entry)
-        if name in named:
+        if name in entry_by_name:
             raise NotAGraph(f"two layers are called {name!r}")
-        named[name] = entry
-    return named
+        entry_by_name[name] = entry
+    return entry_by_name
 
 
 def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     if "input_layers" not in config:
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
-    named = _named(entries)
-    stored_calls = _calls_by_layer(named)
-    raw_reads = {name: [tensor_refs.reads(node, named) for node in calls] for name, calls in stored_calls.items()}
-    ends = [tensor_refs.reads(config.get(key), named) for key in ("input_layers", "output_layers")]
+    entry_by_name = _named(entries)
+    stored_calls = _calls_by_layer(entry_by_name)
+    raw_reads = {
+        name: [tensor_refs.reads(node, entry_by_name) for node in calls] for name, calls in stored_calls.items()
+    }
+    ends = [tensor_refs.reads(config.get(key), entry_by_name) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
-    first, first_at_ends = _first_numbers(named, raw_reads, ends, keras_3=keras_3)
+    first, first_at_ends = _first_numbers(entry_by_name, raw_reads, ends, keras_3=keras_3)
 
     def ref(raw_ref: tensor_refs.RawRef, first: Mapping[str, int]) -> Ref:
         name, number, tensor = raw_ref
@@ -142,7 +144,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
             first[name],
             first_at_ends[name],
         )
-        for name, entry in named.items()
+        for name, entry in entry_by_name.items()
     }
     inputs, outputs = (tuple(ref(r, first_at_ends) for r in end) for end in ends)
     graph = Graph(model_name(model), layers, inputs, outputs, model)
@@ -150,15 +152,15 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     return graph
 
 
-def _calls_by_layer(named: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:
+def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:
     """The stored calls of each layer entry. Raises NotAGraph where an entry has no config, or a call cannot be."""
-    without_config = next((name for name, entry in named.items() if entry.get("config", {}) is None), None)
+    without_config = next((name for name, entry in entry_by_name.items() if entry.get("config", {}) is None), None)
     if without_config is not None:
         raise NotAGraph(f"{without_config!r} has no config")
-    stored_calls = {name: _stored_calls(entry) for name, entry in named.items()}
+    stored_calls = {name: _stored_calls(entry) for name, entry in entry_by_name.items()}
     spend(STEPS_A_LAYER * sum(map(len, stored_calls.values())))
     for name, calls in stored_calls.items():
-        if any(tensor_refs.counts_below_zero(node, named) for node in calls):
+        if any(tensor_refs.counts_below_zero(node, entry_by_name) for node in calls):
             raise NotAGraph(f"{name!r} reads an output with a number below zero")
     return stored_calls
 
@@ -171,7 +173,7 @@ def _stored_calls(entry: JsonObject) -> Sequence[Json]:
 
 
 def _first_numbers(
-    named: Mapping[str, JsonObject],
+    entry_by_name: Mapping[str, JsonObject],
     raw_reads: Mapping[str, Sequence[Sequence[tensor_refs.RawRef]]],
     ends: Sequence[Sequence[tensor_refs.RawRef]],
     *,
@@ -190,12 +192,17 @@ def _first_numbers(
             return 0
         return lowest if lowest > 0 else 0 if 0 in numbers else default
 
-    in_calls = _numbers_of(named, (group for calls in raw_reads.values() for group in calls))
-    at_ends = _numbers_of(named, ends)
+    in_calls = _numbers_of(entry_by_name, (group for calls in raw_reads.values() for group in calls))
+    at_ends = _numbers_of(entry_by_name, ends)
     if keras_3:
-        starts = {name: first_number(name, in_calls[name], 0) for name in named}
-        return starts, {name: first_number(name, at_ends[name], first_at_ends(named[name])) for name in named}
-    starts = {name: first_number(name, in_calls[name] | at_ends[name], int(is_model(named[name]))) for name in named}
+        starts = {name: first_number(name, in_calls[name], 0) for name in entry_by_name}
+        return starts, {
+            name: first_number(name, at_ends[name], first_at_ends(entry_by_name[name])) for name in entry_by_name
+        }
+    starts = {
+        name: first_number(name, in_calls[name] | at_ends[name], int(is_model(entry_by_name[name])))
+        for name in entry_by_name
+    }
     return starts, starts
 
 
@@ -231,10 +238,10 @@ def _refuse_circles(graph: Graph) -> None:
 
 def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     """A chain: every layer reads the one before it, the first an input that need not be stored."""
-    named = _named(_with_names(entries))
+    entry_by_name = _named(_with_names(entries))
     layers: dict[str, Layer] = {}
     previous: Ref | None = None
-    for (name, entry), stored in zip(named.items(), entries, strict=True):
+    for (name, entry), stored in zip(entry_by_name.items(), entries, strict=True):
         calls = (Call((previous,) if previous else ()),)
         layers[name] = Layer(
             name, str(entry["class_name"]), entry.get("config"), stored, calls, is_named=entry is stored
@@ -256,12 +263,12 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
         config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config
     }
     taken_names |= {e["name"] for e in entries if "name" in e}
-    named: list[JsonObject] = []
+    named_entries: list[JsonObject] = []
     count: dict[str, int] = {}
     for entry in entries:
         config = entry.get("config")
         if "name" in entry or not isinstance(config, Mapping) or "name" in config or _entries(entry) is not None:
-            named.append(entry)
+            named_entries.append(entry)
             continue
         stem = snake_case(str(entry["class_name"]).rpartition(">")[2])
         while True:
@@ -269,8 +276,8 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
             name = f"{stem}_{number}" if number else stem
             if name not in taken_names:
                 break
-        named.append({**entry, "name": name})
-    return named
+        named_entries.append({**entry, "name": name})
+    return named_entries
 
 
 def snake_case(name: str) -> str:

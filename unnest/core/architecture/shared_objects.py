@@ -103,9 +103,9 @@ def _plain(layers: list[Json]) -> list[Json]:
     stray = [e for e in entries if "inbound_nodes" in e]
     if not stray or len(stray) == len(entries):
         return layers
-    named = any("name" in e for e in entries if "inbound_nodes" not in e)
-    drop = ("inbound_nodes",) if named else ("inbound_nodes", "name")
+    others_have_names = any("name" in e for e in entries if "inbound_nodes" not in e)
+    keys_to_drop = ("inbound_nodes",) if others_have_names else ("inbound_nodes", "name")
     return [
-        {k: v for k, v in e.items() if k not in drop} if isinstance(e, Mapping) and "inbound_nodes" in e else e
+        {k: v for k, v in e.items() if k not in keys_to_drop} if isinstance(e, Mapping) and "inbound_nodes" in e else e
         for e in layers
     ]

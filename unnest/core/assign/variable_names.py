@@ -49,7 +49,7 @@ Path: TypeAlias = "tuple[str, ...]"
 
 
 @dataclass
-class Names:
+class CheckpointVariables:
     """The variables of a checkpoint. `where` is its path for messages, `unsaved` the names of the program's others."""
 
     where: str
@@ -93,8 +93,8 @@ class Names:
         rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
         slots: dict[str, dict[tuple[int, str], Tensor]] = {}
         for name, tensor in stored.items():
-            inner, _, kind = name.rpartition("/")
-            parts = inner.split("/")[:MAX_PARTS]
+            path, _, kind = name.rpartition("/")
+            parts = path.split("/")[:MAX_PARTS]
             position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
             if position is not None:
                 slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
@@ -293,7 +293,7 @@ class _Bearers:
             layer = "/".join(parts[start:stop])
             return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
         scope, last = parts[:-1], parts[-1]
-        prefixes = [last[:at] for at in range(len(last) - 1, 0, -1) if last[at] == "_"]  # the longest first
+        prefixes = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]  # the longest first
         for names in (self.layer_names, self.layer_of_inner_name):
             name = next((f for f in prefixes if f in names), None)
             if name is not None:
@@ -307,10 +307,10 @@ class _Bearers:
             start, stop = inner_span
             layer = self.layer_of_inner_name["/".join(parts[start:stop])]
             return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
-        for at in range(len(scope) - 1, -1, -1):
-            match = NUMBER.fullmatch(scope[at])
+        for index in range(len(scope) - 1, -1, -1):
+            match = NUMBER.fullmatch(scope[index])
             if match and match[1] in self.layer_names:
-                return self._claim(variable, match[1], "/".join(parts[: at + 1]), tuple(scope[at + 1 :]), last)
+                return self._claim(variable, match[1], "/".join(parts[: index + 1]), tuple(scope[index + 1 :]), last)
         return None
 
     def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
@@ -379,14 +379,14 @@ def _stem(name: str) -> str:
 def _leaves(model: JsonObject, path: Path = ()) -> Iterator[tuple[Path, Layer]]:
     """The layers that hold weights themselves, in this model and those nested in it."""
     for layer in read(model).layers.values():
-        inner = _inner(layer)
+        inner = _inner_model(layer)
         if inner is None:
             yield (*path, layer.name), layer
         else:
             yield from _leaves(inner, (*path, layer.name))
 
 
-def _inner(layer: Layer) -> JsonObject | None:
+def _inner_model(layer: Layer) -> JsonObject | None:
     """The model that a layer is, or holds."""
     if is_model(layer.stored):
         return layer.stored
@@ -399,7 +399,7 @@ def _flat_lists(
 ) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
     """Every layer of a model with its flat list."""
     for layer in read(model).layers.values():
-        inner, layer_path = _inner(layer), (*path, layer.name)
+        inner, layer_path = _inner_model(layer), (*path, layer.name)
         if inner is None:
             yield layer.name, tensors_by_path[layer_path]
             continue

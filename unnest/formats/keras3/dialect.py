@@ -39,10 +39,12 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         except Refused as e:
             raise Refused(e.code, f"{source.path}: {e.message}") from e
     name = CONTAINERS[to]
-    lost = [*converted.findings, *left_out(converted.model, goal)]
+    not_held = [*converted.findings, *left_out(converted.model, goal)]
     if source.assets and name != source.container:
-        lost.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
-    return TargetFormat(name, Rewritten(goal), SUFFIXES[name], lost=tuple(lost), conversions=converted.conversions)
+        not_held.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
+    return TargetFormat(
+        name, Rewritten(goal), SUFFIXES[name], not_held=tuple(not_held), conversions=converted.conversions
+    )
 
 
 def _complete(source: Source, plan: Plan) -> Stored:

@@ -119,18 +119,18 @@ class KerasSource(PathKeyedSource):
 
     def member(self, name: str) -> Iterator[bytes]:
         """A member's content in blocks, held against its checksum at the end. Raises Unreadable."""
-        left = self.archive.getinfo(name).file_size
+        bytes_left = self.archive.getinfo(name).file_size
         try:
             with self.archive.open(name) as content:
                 while block := content.read(BLOCK):
-                    left -= len(block)
-                    if left < 0:
+                    bytes_left -= len(block)
+                    if bytes_left < 0:
                         raise Unreadable("absurd-size", f"{self.path}: {name} is longer than it claims")
                     spend_bytes(len(block))
                     yield block
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, NotImplementedError) as e:
             raise _broken(self.path, name, e) from e
-        if left:
+        if bytes_left:
             raise Unreadable("damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again")
 
     def member_size(self, name: str) -> int:

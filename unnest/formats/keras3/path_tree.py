@@ -208,8 +208,8 @@ class Placement:
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
             holding = [m for m in self._model_paths if all(r.startswith(m + "/") or not m for r in refs)]
-            named = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
-            return max(named or holding, key=len)
+            with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
+            return max(with_name or holding, key=len)
         if refs:
             return self._owners.get(refs[0])
         # A template's input layer is often the wrapper's own, and then has its group there alone.

@@ -86,11 +86,11 @@ class PathKeyedSource(Source):
 
     def _naming(self, parallel: Plan) -> Plan:
         """The plan, which names what of nested models' own it leaves out."""
-        left = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
-        if not left:
+        left_in_file = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
+        if not left_in_file:
             return parallel
-        dropped = (self.tree.tensor(path) for paths in left.values() for path in paths)
-        finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left]))
+        dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)
+        finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left_in_file]))
         return replace(parallel, findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
 
     def _rest(self) -> list[Move]:
@@ -236,8 +236,8 @@ class WeightsSource(PathKeyedSource):
 
     def _shown(self, wrapper: _PathWrapper, depth: int) -> Wrapper:
         """The wrapper as a report shows it."""
-        before = wrapper.inputs * wrapper.towers
-        evidence = (f"/{wrapper.template} holds all weights", f"{before} layers without weights stand before it")
+        count_before = wrapper.inputs * wrapper.towers
+        evidence = (f"/{wrapper.template} holds all weights", f"{count_before} layers without weights stand before it")
         template, *merges = (
             self.tree.name(path) or path.rsplit("/", 1)[1] for path in (wrapper.template, *wrapper.merges)
         )
@@ -247,14 +247,14 @@ class WeightsSource(PathKeyedSource):
     def _lifted(self, template: str) -> list[Move]:
         """The template in the place of the root, without what it has beside its layers, having been compiled itself."""
         start = len(template) + 1
-        inside = {g[start:].split("/")[0] for g in self.hdf5.groups if g.startswith(template + "/")}
-        parts = sorted(inside - {*COMPILED_PARTS, "vars"})
+        names_inside = {g[start:].split("/")[0] for g in self.hdf5.groups if g.startswith(template + "/")}
+        parts = sorted(names_inside - {*COMPILED_PARTS, "vars"})
         return [Move(template, "", recursive=False), *(Move(join_path(template, part), part) for part in parts)]
 
     def _inputs(self, template: str) -> list[Move]:
         """The wrapper's input layers, where they are the template's too; a Sequential has none."""
-        own = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
-        if own or template.rsplit("/", 1)[1].startswith("sequential"):
+        own_inputs = [c for c in self._children(template) if "/input_layer" in c[len(template) :]]
+        if own_inputs or template.rsplit("/", 1)[1].startswith("sequential"):
             return []
         return [Move(c, c) for c in self._children("") if c.startswith(join_path(self.tree.attribute, "input_layer"))]
 
@@ -375,15 +375,15 @@ def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progre
 
 
 def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: str, progress: Progress) -> None:
-    before = source.hdf5
-    assert before is not None
-    groups, tensors = _moved(output, before)
+    source_hdf5 = source.hdf5
+    assert source_hdf5 is not None
+    groups, tensors = _moved(output, source_hdf5)
     if set(hdf5.datasets) != set(tensors) or not set(groups) <= hdf5.groups:
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
     for new, old in tensors.items():
-        if not same_stream(slabs(before.dataset(old)), slabs(hdf5.dataset(new))):
+        if not same_stream(slabs(source_hdf5.dataset(old)), slabs(hdf5.dataset(new))):
             raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
         progress(hdf5.datasets[new].stored)
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
-from unnest.core.assign.variable_names import Names
+from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (
     Choices,
@@ -49,7 +49,7 @@ class _PlacedWeights(NamedTuple):
 
     stored: Stored
     model: int | None = None
-    names: Names | None = None
+    names: CheckpointVariables | None = None
     not_carried: tuple[str, ...] = ()
 
 
@@ -169,7 +169,7 @@ class CheckpointSource(Source):
             backend=backend if isinstance(backend, str) else None,
         )
         if self.graph is None:
-            names = Names(self.path, self._variables, list(self.program.made) if self.program else ())
+            names = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
             return _PlacedWeights(
                 stored._replace(groups=groups), names=names, not_carried=tuple(v.name for v in names.not_placed)

@@ -164,8 +164,8 @@ def _extents(part: str) -> tuple[tuple[int, int], ...] | None:
     if match is None:
         return None
     shape = [int(n) for n in match["shape"].split()]
-    given = match["extents"].split(":")
-    if len(given) != len(shape):
+    parts = match["extents"].split(":")
+    if len(parts) != len(shape):
         return None
-    pairs = (e.split(",") if e != "-" else ("0", str(n)) for e, n in zip(given, shape, strict=True))
+    pairs = (e.split(",") if e != "-" else ("0", str(n)) for e, n in zip(parts, shape, strict=True))
     return tuple((int(start), int(length)) for start, length in pairs)

@@ -27,10 +27,22 @@ Message: TypeAlias = Any
 TRAIN = "__saved_model_train_op"
 #: Collections of VariableDefs, and of the names of operations that loading runs or looks up.
 VARIABLES = frozenset(
-    {"variables", "trainable_variables", "local_variables", "model_variables", "moving_average_variables",
-     "metric_variables", "concatenated_variables", "resources", "table_initializer", "asset_filepaths",
-     "saved_model_main_op", "legacy_init_op", "saved_model_assets"}
-)  # fmt: skip
+    {
+        "variables",
+        "trainable_variables",
+        "local_variables",
+        "model_variables",
+        "moving_average_variables",
+        "metric_variables",
+        "concatenated_variables",
+        "resources",
+        "table_initializer",
+        "asset_filepaths",
+        "saved_model_main_op",
+        "legacy_init_op",
+        "saved_model_assets",
+    }
+)
 #: Wrappers in wrappers; ten thousand levels are an attack.
 MAX_WRAPPERS = 200
 
@@ -53,7 +65,7 @@ class ServingGraph:
     """The MetaGraph that serves, seen as graphs: the flat one, then each function that serving calls."""
 
     meta: Message
-    found: list[ServedWrapper] = field(default_factory=list)
+    wrappers: list[ServedWrapper] = field(default_factory=list)
 
     def graphs(self) -> tuple[list[OpGraph], dict[str, OpGraph]]:
         """What the signatures reach, the flat graph first, and all functions by name."""
@@ -70,9 +82,11 @@ class ServingGraph:
                 _constants(View(library[n] if n else main, library), op, library[name])
                 for n, op in serving_scope.get(name, ())
             ]
-            known = {k: v for k, v in (calls[0] if calls else {}).items() if all(_same(c.get(k), v) for c in calls)}
-            if known:
-                library[name] = replace(library[name], known=known)
+            constants_of_all_calls = {
+                k: v for k, v in (calls[0] if calls else {}).items() if all(_same(c.get(k), v) for c in calls)
+            }
+            if constants_of_all_calls:
+                library[name] = replace(library[name], known=constants_of_all_calls)
         return [main, *(library[n] for n in order)], library
 
 
@@ -174,12 +188,12 @@ def recognise(meta: Message, path: str) -> Recognised:
             graphs, library = serving_graph.graphs()
             towers, near_misses = serving.find(graphs, library)
             if towers is None:
-                return Recognised(_distinct(serving_graph.found), () if serving_graph.found else near_misses)
-            if len(serving_graph.found) >= MAX_WRAPPERS:
+                return Recognised(_distinct(serving_graph.wrappers), () if serving_graph.wrappers else near_misses)
+            if len(serving_graph.wrappers) >= MAX_WRAPPERS:
                 raise Refused(
                     "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
                 )
-            serving_graph.found.append(_served_wrapper(meta, graphs[0], library, towers, serving_graph.found))
+            serving_graph.wrappers.append(_served_wrapper(meta, graphs[0], library, towers, serving_graph.wrappers))
             _rewire(meta, towers, next(g for g in graphs if g.name == towers.graph))
     except Broken as e:
         raise broken(path, e) from e
@@ -190,10 +204,10 @@ def _served_wrapper(
     main: OpGraph,
     library: Mapping[str, OpGraph],
     towers: serving.Towers,
-    before: Sequence[ServedWrapper],
+    earlier: Sequence[ServedWrapper],
 ) -> ServedWrapper:
-    around = [f for f in before if _inside(f.towers, towers, library, main)]
-    depth = max((f.depth + 1 for f in around), default=0)
+    outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
+    depth = max((f.depth + 1 for f in outer_wrappers), default=0)
     scope = serving_scope.scope(main, library, _signature_outputs(meta), towers)
     parameters, is_built = (
         serving_scope.parameters(main, library, towers),

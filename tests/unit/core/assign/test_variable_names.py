@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.assign.variable_names import Names
+from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.optimizer_slots import slot_order
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Tensor
@@ -44,14 +44,14 @@ def variables(names: str, *, made: bool = False, read: Sequence[str] | None = No
 
 def placed(architecture: dict[str, Any], given: list[Variable], unsaved: Sequence[str] = ()) -> dict[str, list[str]]:
     """The names of each layer's weights."""
-    groups = Names("ckpt", given, unsaved).groups(architecture)
+    groups = CheckpointVariables("ckpt", given, unsaved).groups(architecture)
     return {g.name: [t.ref for t in g.tensors] for g in groups}
 
 
 def refused(architecture: dict[str, Any], given: list[Variable], unsaved: Sequence[str] = ()) -> str:
     """The code of the refusal."""
     with pytest.raises(Refused) as doubt:
-        Names("ckpt", given, unsaved).groups(architecture)
+        CheckpointVariables("ckpt", given, unsaved).groups(architecture)
     assert doubt.value.message.startswith("ckpt: ")
     return doubt.value.code
 
@@ -146,12 +146,12 @@ def test_a_merge_that_bears_a_layers_name_gets_nothing() -> None:
 def test_slots() -> None:
     """Slot after slot but for Ftrl; none of an optimizer that nobody knows."""
     names = "d/kernel d/bias opt/iter opt/beta " + " ".join(f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm")
-    known = Names("ckpt", variables(names))
+    known = CheckpointVariables("ckpt", variables(names))
     groups = known.groups(model(layer("Dense", "d", DENSE)))
     assert [t.ref for t in known.state(groups) or ()] == [
         "opt/iter", "opt/d/kernel/m", "opt/d/bias/m", "opt/d/kernel/v", "opt/d/bias/v",
     ]  # fmt: skip
     assert slot_order({"linear", "accumulator"}) == ("accumulator", "linear")
     assert slot_order({"m", "memory"}) is None
-    strange = Names("ckpt", variables(names.replace("/v", "/memory")))
+    strange = CheckpointVariables("ckpt", variables(names.replace("/v", "/memory")))
     assert strange.state(strange.groups(model(layer("Dense", "d", DENSE)))) is None
