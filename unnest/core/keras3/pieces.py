@@ -10,6 +10,10 @@ from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 
+Weights: TypeAlias = tuple[Tensor, ...]
+Shares: TypeAlias = Mapping[str, Weights]
+"""Layer -> its weights, in stored order."""
+
 FLOAT = "float32"
 FUNCTIONAL, SEQUENTIAL = "Functional", "Sequential"
 MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}

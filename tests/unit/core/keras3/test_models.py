@@ -1,4 +1,4 @@
-"""Models of layers for Keras 3: names, calls, the order of calls, and what a Sequential becomes."""
+"""Models of layers for Keras 3: functional ones, the order of calls, and models in models."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, functional, layer, names, sequential, source, tensors
-from tests.unit.core.keras3.test_rules import CODE
+from tests.unit.core.build import DENSE, functional, layer, names, source, tensors
 from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.models import arguments_of, converted, in_order, is_ref, nested, today_names
-from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras3.models import converted, in_order, nested
+from unnest.core.keras3.pieces import Known, NewLayer
 from unnest.core.model import Tensor
 
 X, Y = Known("x", 0, 0), Known("y", 0, 0)
@@ -34,65 +33,6 @@ def entries(model: NewLayer) -> list[Any]:
 def reads(entry: Mapping[str, Any]) -> list[list[Any]]:
     """What each call of a layer reads."""
     return [[a["config"]["keras_history"] for a in call["args"]] for call in entry["inbound_nodes"]]
-
-
-@pytest.mark.parametrize(
-    ("found", "masks", "today", "renamed"),
-    [
-        (["dense", "concat"], False, ["dense", "concat"], []),
-        (["tower/dense"], False, ["tower_dense"], ["tower/dense"]),
-        (["tower/dense", "tower_dense"], False, ["tower_dense_1", "tower_dense"], ["tower/dense"]),
-        (["a/b/c", "a/b_c"], False, ["a_b_c", "a_b_c_1"], ["a/b/c", "a/b_c"]),
-        (["any", "where_1", "wherever"], True, ["any_layer", "where_1_layer", "wherever"], ["any", "where_1"]),
-        (["any", "where_1"], False, ["any", "where_1"], []),
-        (["where/1"], True, ["where_1_1"], ["where/1"]),
-        (["where/1"], False, ["where_1"], ["where/1"]),
-        (["where/1", "where_1"], True, ["where_1_1", "where_1_layer"], ["where/1", "where_1"]),
-    ],
-)
-def test_names_of_today(found: list[str], masks: bool, today: list[str], renamed: list[str]) -> None:
-    """Without slashes; those of the operations that compute masks only where there are masks."""
-    context = Context(masks=masks)
-    graph = read(sequential(*(layer(name, **DENSE) for name in found)))
-    assert today_names(graph.layers, context) == dict(zip(found, today, strict=True))
-    assert [n for c in context.conversions() for n in c.layers] == renamed
-
-
-@pytest.mark.parametrize(
-    ("new", "given", "args", "kwargs"),
-    [
-        (LSTM, Arguments(([X, Y],), {}, {}), (X,), {"initial_state": [Y]}),
-        (LSTM, Arguments(([X],), {}, {}), ([X],), {}),
-        (LSTM, Arguments((X,), {"initial_state": None, "training": False}, {}), (X,), {"training": False}),
-        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, None]}, {}), ([X, Y],), {}),
-        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, Y]}, {}), ([X, Y],), {"mask": [None, Y]}),
-    ],
-)
-def test_arguments_of_a_call(
-    new: NewLayer, given: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
-) -> None:
-    assert arguments_of(new, given, Context()) == (args, kwargs)
-
-
-@pytest.mark.parametrize(
-    ("new", "given", "why"),
-    [
-        (LSTM, Arguments((X,), {"training": True}, {}), r"'l' \(LSTM\): was called with training=True"),
-        (LSTM, Arguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
-        (NewLayer("l", "RNN", {"num_constants": 1}), Arguments(([X, Y],), {}, {}), "constants of a cell"),
-    ],
-)
-def test_arguments_that_keras_3_has_not(new: NewLayer, given: Arguments, why: str) -> None:
-    with pytest.raises(CannotConvert, match=why):
-        arguments_of(new, given, Context())
-
-
-@pytest.mark.parametrize(
-    ("value", "is_one"),
-    [(["x", 0, 0], True), (["x", 0, 0, {}], True), (["nobody", 0, 0], False), (["x", 0], False), ("x", False)],
-)
-def test_references_to_tensors(value: Any, is_one: bool) -> None:
-    assert is_ref(value, read(functional(source(), layer("y", ["x"], **DENSE)))) is is_one
 
 
 def test_calls_come_after_what_they_read() -> None:
@@ -130,73 +70,6 @@ def test_whether_a_model_is_trained(trainable: bool | None) -> None:
     model = functional(source(), layer("y", ["x"], **DENSE))
     model["config"]["trainable"] = trainable
     assert made(model).config.get("trainable") is trainable
-
-
-def test_a_sequential_stays_one() -> None:
-    """With an input layer for the shape that its first layer kept."""
-    context = Context.of("2.2.4", "tensorflow")
-    chain = sequential(layer("a", **DENSE, trainable=True, batch_input_shape=[None, 4]), layer("b", kind="Flatten"))
-    model = made(chain, context, a=(KERNEL, BIAS))
-    assert (model.name, model.class_name, model.module) == ("seq", "Sequential", "keras")
-    assert names(entries(model)) == ["a_input", "a", "b"]
-    assert entries(model)[0]["config"] == {
-        "batch_shape": [None, 4], "dtype": "float32", "sparse": False, "name": "a_input",
-    }  # fmt: skip
-    assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("a",)), ("/b", ("a",))]
-    assert [(c.rule, c.layers) for c in context.conversions() if c.rule == "input-layer"] == [("input-layer", ("a",))]
-    assert context.output_names == {"b": "b"}
-
-
-@pytest.mark.parametrize(
-    ("first", "shape", "listed", "built"),
-    [
-        ({"batch_input_shape": [None, 4]}, None, ["a_input", "a"], None),
-        ({}, [None, 4], ["a"], [None, 4]),
-        ({}, None, ["a"], None),
-    ],
-)
-def test_the_shape_of_a_sequential(
-    first: dict[str, Any], shape: list[int | None] | None, listed: list[str], built: list[int | None] | None
-) -> None:
-    """Kept where it is stored; where none is, none is made up."""
-    chain = sequential(layer("a", **DENSE, trainable=True, **first))
-    if shape is not None:
-        chain["config"]["build_input_shape"] = shape
-    model = made(chain)
-    assert names(entries(model)) == listed
-    assert model.config.get("build_input_shape") == built
-
-
-@pytest.mark.parametrize(
-    ("kind", "config", "dtype"),
-    [
-        ("Dense", {**DENSE, "dtype": "float16"}, "float16"),
-        ("Dense", {**DENSE, "dtype": {"class_name": "Policy", "config": {"name": "mixed_float16"}}}, "float16"),
-        ("Flatten", {"dtype": "int32"}, "int32"),
-        ("Embedding", {"input_dim": 9, "output_dim": 3, "dtype": "int32"}, "float32"),
-    ],
-)
-def test_the_dtype_of_a_sequential_s_input(kind: str, config: dict[str, Any], dtype: str) -> None:
-    """That of its first layer; an Embedding casts the ids that it is given."""
-    model = made(sequential(layer("a", kind=kind, **config, trainable=True, batch_input_shape=[None, 4])))
-    assert entries(model)[0]["config"]["dtype"] == dtype
-
-
-def test_a_sequential_that_holds_operations_is_functional() -> None:
-    context = Context.of("2.2.4", "tensorflow")
-    context.masks = True  # without them the Lambda is a Rescaling
-    half = layer("half", kind="Lambda", **CODE, trainable=True, batch_input_shape=[None, 4])
-    model = made(sequential(half, layer("b", **DENSE)), context, b=(KERNEL, BIAS))
-    assert (model.name, model.class_name) == ("seq", "Functional")
-    assert [e["class_name"] for e in entries(model)] == ["InputLayer", "Divide", "Dense"]
-    assert ("sequential-graph", ("seq",)) in [(c.rule, c.layers) for c in context.conversions()]
-    assert context.output_names == {"b": "b"}
-
-
-def test_operations_need_a_shape() -> None:
-    """A Sequential that stores none cannot become functional."""
-    with pytest.raises(CannotConvert, match=r"'seq' \(Sequential\): its input shape is not stored"):
-        made(sequential(layer("half", kind="Lambda", **CODE)))
 
 
 def test_weights_of_a_model_in_another() -> None:

@@ -1,0 +1,70 @@
+"""Calls of before Keras 3: which values are tensors, and what else a layer is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, functional, layer, source
+from unnest.core.architecture import read
+from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed
+
+X, Y = Known("x", 0, 0), Known("y", 0, 0)
+LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
+GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
+
+
+@pytest.mark.parametrize(
+    ("new", "given", "args", "kwargs"),
+    [
+        (LSTM, Arguments(([X, Y],), {}, {}), (X,), {"initial_state": [Y]}),
+        (LSTM, Arguments(([X],), {}, {}), ([X],), {}),
+        (LSTM, Arguments((X,), {"initial_state": None, "training": False}, {}), (X,), {"training": False}),
+        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, None]}, {}), ([X, Y],), {}),
+        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, Y]}, {}), ([X, Y],), {"mask": [None, Y]}),
+    ],
+)
+def test_arguments_of_a_call(
+    new: NewLayer, given: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+) -> None:
+    assert arguments_of(new, given, Context()) == (args, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("new", "given", "why"),
+    [
+        (LSTM, Arguments((X,), {"training": True}, {}), r"'l' \(LSTM\): was called with training=True"),
+        (LSTM, Arguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
+        (NewLayer("l", "RNN", {"num_constants": 1}), Arguments(([X, Y],), {}, {}), "constants of a cell"),
+    ],
+)
+def test_arguments_that_keras_3_has_not(new: NewLayer, given: Arguments, why: str) -> None:
+    with pytest.raises(CannotConvert, match=why):
+        arguments_of(new, given, Context())
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [(["x", 0, 0], True), (["x", 0, 0, {}], True), (["nobody", 0, 0], False), (["x", 0], False), ("x", False)],
+)
+def test_references_to_tensors(value: Any, is_one: bool) -> None:
+    assert is_ref(value, GRAPH) is is_one
+
+
+@pytest.mark.parametrize(
+    ("node", "args", "kwargs"),
+    [
+        ([["x", 0, 0]], [["x", 0, 0]], {}),
+        ([["x", 0, 0, {"training": True}]], [["x", 0, 0]], {"training": True}),
+        (["x", 0, 0, {"axis": 1}], [["x", 0, 0]], {"axis": 1}),
+        ([["x", 0, 0, {"a": 1}], ["x", 0, 0, {"a": 2, "b": 3}]], [[["x", 0, 0], ["x", 0, 0]]], {"a": 1, "b": 3}),
+        (["_CONSTANT_VALUE", -1, 5, {"y": ["x", 0, 0]}], [5], {"y": ["x", 0, 0]}),
+    ],
+    ids=["a tensor", "named arguments", "an operation", "the first that names one", "a constant"],
+)
+def test_arguments_behind_tensors(node: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    assert parsed(node, GRAPH, GRAPH.layers["y"]) == (args, kwargs)

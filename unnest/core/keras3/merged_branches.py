@@ -1,0 +1,79 @@
+"""Keras 1's Sequential that begins with a Merge of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras3.builder import Builder
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.layer_names import today_names
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.pieces import Known, LayerCall, NewLayer, Shares
+from unnest.core.keras3.sequential import chained
+
+Converted: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
+
+
+def begins_with_models(graph: Graph) -> bool:
+    """Whether a Sequential begins with a Merge of models."""
+    first = next(iter(graph.layers.values()), None)
+    return first is not None and first.class_name == "Merge" and bool(first.settings.get("layers"))
+
+
+def merged_branches(graph: Graph, shares: Shares, context: Context, converted: Converted) -> NewLayer:
+    """Keras 1's Sequential that begins with a Merge of models, which has an input for each of them.
+
+    The file lists the weights of the branches' layers beside those of the others (source: Keras 1.2.2, keras/models.py:
+    flattened_layers). `converted` makes a model of each branch.
+    """
+    merge, *rest = graph.layers.values()
+    branches = _branches(merge, shares, context, converted)
+    names = today_names(graph.layers, context)
+    context.note("sequential-graph", graph.name)
+    builder = Builder(reserved={*names.values(), *(b.name for b in branches)})
+    inputs, tensors = [], []
+    for branch in branches:
+        start = builder.input(_input_like(branch, merge))
+        inputs.append(start)
+        tensors.append(builder.place(LayerCall(branch, (start,)), branch.name))
+    joined = {**merge.stored, "config": {k: v for k, v in merge.settings.items() if k != "layers"}}
+    made = piece(joined, names[merge.name], (), context)
+    if not isinstance(made, NewLayer):
+        raise refused(merge.name, merge.class_name, "is several operations today")
+    tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
+    assert isinstance(tensor, Known)
+    pieces = [piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in rest]
+    tensor = chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
+    if graph.outputs:
+        context.output_names[graph.outputs[0].layer] = tensor.layer
+    return builder.model(graph.name, inputs, [tensor], {"trainable": True})
+
+
+def _branches(merge: Layer, shares: Shares, context: Context, converted: Converted) -> list[NewLayer]:
+    """The models that a Merge holds, each under a name of its own: Keras 1 stores none. Raises CannotConvert."""
+    entries = merge.settings["layers"]
+    if context.masks:
+        raise refused(merge.name, merge.class_name, "merges branches with masks, which Keras 3 merges otherwise")
+    if not isinstance(entries, Sequence) or not all(isinstance(e, Mapping) and is_model(e) for e in entries):
+        raise refused(merge.name, merge.class_name, "holds branches that are no models")
+    graphs = [read(entry) for entry in entries if isinstance(entry, Mapping)]
+    held = [name for graph in graphs for name in graph.layers]
+    if len(held) > len(set(held)):
+        raise refused(merge.name, merge.class_name, "its branches share layers")
+    inner = replace(context, output_names={})
+    return [converted(g, shares, inner).renamed(f"{merge.name}_branch_{k}") for k, g in enumerate(graphs)]
+
+
+def _input_like(branch: NewLayer, merge: Layer) -> NewLayer:
+    """An input layer for what goes into a branch. Raises CannotConvert where that is not one tensor."""
+    layers = branch.config["layers"]
+    assert isinstance(layers, Sequence)
+    settings = [e["config"] for e in layers if isinstance(e, Mapping) and e.get("class_name") == "InputLayer"]
+    if len(settings) != 1 or not isinstance(settings[0], Mapping):
+        raise refused(merge.name, merge.class_name, "has a branch whose input is not stored, or with several")
+    name = f"{branch.name}_input"
+    return NewLayer(name, "InputLayer", {**settings[0], "name": name})

@@ -1,0 +1,153 @@
+"""A Sequential as Keras 3's: a chain of layers, or a functional model where one of them became operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.graph import Graph
+from unnest.core.keras3.builder import Builder, dtype_of, owned
+from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.layer_names import today_names
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.masks import check_chain
+from unnest.core.keras3.pieces import (
+    FLOAT,
+    SEQUENTIAL,
+    Arguments,
+    Choice,
+    Expansion,
+    Known,
+    LayerCall,
+    NewLayer,
+    Piece,
+    Shares,
+)
+from unnest.core.keras3.shapes import build_shape
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.model import Json, JsonObject
+
+
+def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
+    """The model; functional where a layer became operations. `shares` are its layers' weights. Raises CannotConvert."""
+    check_chain([layer.stored for layer in graph.layers.values()], context)
+    names = today_names(graph.layers, context)
+    pieces: list[Piece] = [
+        piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in graph.layers.values()
+    ]
+    if graph.outputs:
+        last = graph.outputs[0].layer
+        context.output_names[last] = names[last]
+    first = _input_of(graph, names, context)
+    if first is not None:
+        pieces.insert(0, first)
+    pieces = _resolved(pieces)
+    layers: list[NewLayer] = []
+    for made in pieces:
+        if not isinstance(made, NewLayer) and (not isinstance(made, Expansion) or made.chain is None):
+            called = [*([first.name] if first else []), *names.values()]
+            return _as_functional(graph, pieces, called, context)
+        layers += (made.chain or ()) if isinstance(made, Expansion) else (made,)
+    config: dict[str, Json] = {"name": graph.name, "trainable": True, "layers": [layer.entry for layer in layers]}
+    shape = build_shape(graph.model)
+    if first is None and shape is not None and not (layers and layers[0].class_name == "InputLayer"):
+        config["build_input_shape"] = shape
+    weights = tuple(w for layer in layers for w in owned(layer.name, layer.weights))
+    return NewLayer(graph.name, SEQUENTIAL, config, weights, "keras")
+
+
+def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of a chain, each told what it is given as far as that is known.
+
+    Behind operations they stay as they are: the model will be a functional one, whose builder knows more.
+    """
+    resolved: list[Piece] = []
+    spec: Spec | None = None
+    dtype = FLOAT
+    for k, made in enumerate(pieces):
+        new = made.resolved([spec], [dtype]) if isinstance(made, Choice) else made
+        steps = new.chain if isinstance(new, Expansion) else (new,) if isinstance(new, NewLayer) else None
+        resolved.append(new)
+        if steps is None:
+            return [*resolved, *pieces[k + 1 :]]
+        for step in steps:
+            if step.class_name == "InputLayer":
+                spec = shape_inference.of_input(step.entry)
+            else:
+                spec = None if spec is None else shape_inference.result_of(step.entry, [spec])
+            dtype = dtype_of(step.entry, spec, [dtype])
+    return resolved
+
+
+def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLayer | None:
+    """The input layer of a Sequential whose first layer keeps its shape; None where there is one, or no shape."""
+    layer = next(iter(graph.layers.values()), None)
+    if layer is None or is_input(layer.stored):
+        return None
+    shape, dtype = _first_shape(layer.stored)
+    if shape is None:
+        return None
+    context.note("input-layer", names[layer.name])
+    name = f"{names[layer.name]}_input"
+    while name in names.values():
+        name += "_"
+    return NewLayer(name, "InputLayer", {"batch_shape": shape, "dtype": dtype, "sparse": False, "name": name})
+
+
+def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
+    """The input shape that a first layer stores, and its dtype; a first model's is its first layer's."""
+    from unnest.core.keras3.config_values import dtype as dtype_of
+    from unnest.core.keras3.config_values import plain
+
+    if is_model(entry):
+        graph = read(entry)
+        if graph.sequential and graph.layers:
+            return _first_shape(next(iter(graph.layers.values())).stored)
+        if len(graph.inputs) == 1:
+            return _first_shape(graph.layers[graph.inputs[0].layer].stored)
+        return None, "float32"
+    config = plain(entry.get("config"))
+    if not isinstance(config, Mapping):
+        return None, "float32"
+    shape = config.get("batch_input_shape", config.get("batch_shape"))
+    kind = str(entry.get("class_name"))
+    if shape is None:
+        inner = config.get("layer")
+        return (None, "float32") if not isinstance(inner, Mapping) or kind != "Bidirectional" else _first_shape(inner)
+    dtype = dtype_of(config.get("dtype", config.get("input_dtype")), kind, Context()) or "float32"
+    if kind == "Embedding":
+        dtype = "float32"  # as Keras 3 has a Sequential's input whose dtype nobody tells; ids are cast to int
+    return (list(shape), dtype.removeprefix("mixed_")) if isinstance(shape, Sequence) else (None, dtype)
+
+
+def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context) -> NewLayer:
+    """A chain in which a layer became operations, which a Sequential cannot hold."""
+    name = graph.name
+    context.note("sequential-graph", name)
+    builder = Builder(reserved=set(names))
+    first, shape = pieces[0], build_shape(graph.model)
+    if not (isinstance(first, NewLayer) and first.class_name == "InputLayer") and shape is not None:
+        config: JsonObject = {"batch_shape": shape, "dtype": "float32", "sparse": False, "name": f"{names[0]}_input"}
+        first = NewLayer(f"{names[0]}_input", "InputLayer", config)
+        pieces, names = [first, *pieces], [first.name, *names]
+    if not isinstance(first, NewLayer) or first.class_name != "InputLayer":
+        raise CannotConvert(f"{name!r} (Sequential): its input shape is not stored, which operations need")
+    start = builder.input(first)
+    return builder.model(name, [start], [chained(builder, start, pieces[1:], names[1:])], {"trainable": True})
+
+
+def chained(builder: Builder, tensor: Known, pieces: Sequence[Piece], names: Sequence[str]) -> Known:
+    """What comes out of a chain that `tensor` goes into."""
+    for made, called in zip(pieces, names, strict=True):
+        given = Arguments((tensor,), {}, builder.specs, builder.dtypes)
+        new = made.resolved([given.spec(tensor)], [given.dtype(tensor)]) if isinstance(made, Choice) else made
+        if isinstance(new, NewLayer):
+            placed = builder.place(LayerCall(new, (tensor,)), called)
+        else:
+            assert isinstance(new, Expansion), "resolved before"
+            (tree,) = new.outputs(given)
+            placed = builder.place(tree, called, called)
+        assert isinstance(placed, Known)
+        tensor = placed
+    return tensor

@@ -1,0 +1,85 @@
+"""What a stored call of before Keras 3 is given, and how Keras 3's classes take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Graph, Layer, Ref
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.pieces import Arguments, NewLayer, Tree
+from unnest.core.model import Json
+
+
+def arguments_of(layer: NewLayer, given: Arguments, context: Context) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+    """A call's arguments as Keras 3's class takes them."""
+    args, kwargs = list(given.args), dict(given.kwargs)
+    if kwargs.get("training"):
+        why = "was called with training=True, which Keras 3 overrides at inference"
+        raise refused(layer.name, layer.class_name, why)
+    if layer.class_name in RECURRENT and args and isinstance(args[0], list) and len(args[0]) > 1:
+        if kwargs.get("constants") or layer.config.get("num_constants"):
+            raise refused(layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3")
+        context.note("initial-state", layer.name)
+        kwargs["initial_state"] = args[0][1:]
+        args[0] = args[0][0]
+    for key in ("mask", "training", "initial_state", "constants", "attention_mask"):
+        value = kwargs.get(key, ...)
+        if value is None or (isinstance(value, list) and all(part is None for part in value)):
+            del kwargs[key]
+    return tuple(args), kwargs
+
+
+#: Layers whose first call argument was once a list of the input and the states.
+RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "Bidirectional"})
+
+
+def is_ref(value: Json, graph: Graph) -> bool:
+    """Whether a value is a reference to a tensor of the graph: `["layer", node, tensor]`, keyword arguments behind."""
+    return tensor_refs.is_ref(value, graph.layers)
+
+
+def ref(value: Sequence[Json], graph: Graph) -> Ref:
+    """The tensor that a reference names."""
+    name, number, tensor = str(value[0]), value[1], value[2]
+    assert isinstance(number, int)
+    assert isinstance(tensor, int)
+    return Ref(name, number - graph.layers[name].first, tensor)
+
+
+def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str, Json]]:
+    """Positional and named arguments of a stored call of before Keras 3.
+
+    The named ones stand behind the (first) tensor; a first argument that is no tensor is `_CONSTANT_VALUE`.
+    """
+    kwargs: dict[str, Json] = {}
+
+    def stripped(value: Json) -> Json:
+        if is_ref(value, graph) or _is_constant(value):
+            assert isinstance(value, Sequence)
+            for extra in value[3:]:
+                if isinstance(extra, Mapping):
+                    kwargs.update({k: v for k, v in extra.items() if k not in kwargs})
+            return list(value[:3]) if not _is_constant(value) else value[2]
+        if isinstance(value, Mapping):
+            return {k: stripped(v) for k, v in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [stripped(v) for v in value]
+        return value
+
+    if isinstance(node, Mapping):
+        if "args" in node:
+            raise refused(layer.name, layer.class_name, "is called as Keras 3 calls layers, in a file of before")
+        return [stripped(node)], kwargs
+    first = stripped(node)
+    if isinstance(first, list) and len(first) == 1 and not is_ref(first, graph):
+        first = first[0]
+    return [first], kwargs
+
+
+CONSTANT = "_CONSTANT_VALUE"
+
+
+def _is_constant(value: Json) -> bool:
+    """`["_CONSTANT_VALUE", -1, value, named arguments]`."""
+    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 2 and value[0] == CONSTANT  # noqa: PLR2004
