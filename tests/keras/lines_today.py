@@ -24,7 +24,7 @@ import tensorflow as tf  # noqa: E402
 from keras import ops  # noqa: E402
 
 
-class Scaled(keras.layers.Layer):  # type: ignore[misc]  # keras has no types
+class Scaled(keras.layers.Layer):
     """A normalization with a scale and an offset of the last axis; arguments are kept as they come."""
 
     def __init__(self, epsilon: float = 1e-6, **given: Any) -> None:
@@ -62,7 +62,7 @@ class InstanceNormalization(Scaled):
         return self.scaled(x, [1, 2], inside=False)
 
 
-class Attention(keras.layers.Layer):  # type: ignore[misc]
+class Attention(keras.layers.Layer):
     """Of two sequences."""
 
     def call(self, x: Any) -> Any:
@@ -73,7 +73,7 @@ class Attention(keras.layers.Layer):  # type: ignore[misc]
         return shapes[0]
 
 
-class AttentionLayer(keras.layers.Layer):  # type: ignore[misc]
+class AttentionLayer(keras.layers.Layer):
     """A weighted sum over steps."""
 
     def build(self, shape: Any) -> None:
@@ -85,7 +85,7 @@ class AttentionLayer(keras.layers.Layer):  # type: ignore[misc]
         return ops.sum(x * ops.expand_dims(at, -1), axis=1)
 
 
-class Capsule(keras.layers.Layer):  # type: ignore[misc]
+class Capsule(keras.layers.Layer):
     """A convolution over one step."""
 
     def __init__(self, **given: Any) -> None:
@@ -98,7 +98,7 @@ class Capsule(keras.layers.Layer):  # type: ignore[misc]
         return ops.matmul(x, self.w[0])
 
 
-class PositionEmbedding(keras.layers.Layer):  # type: ignore[misc]
+class PositionEmbedding(keras.layers.Layer):
     """A table that is added."""
 
     def __init__(self, size: int = 4, **given: Any) -> None:
@@ -112,14 +112,14 @@ class PositionEmbedding(keras.layers.Layer):  # type: ignore[misc]
         return x + self.table
 
 
-class BatchNorm(keras.layers.BatchNormalization):  # type: ignore[misc]
+class BatchNorm(keras.layers.BatchNormalization):
     """Never trained; tf.keras wrote its axis as a list."""
 
     def __init__(self, axis: Any = -1, **given: Any) -> None:
         super().__init__(axis=axis[0] if isinstance(axis, list) else axis, **given)
 
 
-class FixedDropout(keras.layers.Dropout):  # type: ignore[misc]
+class FixedDropout(keras.layers.Dropout):
     """Of whole channels."""
 
 

@@ -146,7 +146,7 @@ def test_texts_are_made_up_too(keras: Any, tf: Any) -> None:
 def test_a_device_with_six_times_the_work_gets_the_smaller_share(keras: Any, tf: Any) -> None:
     """Unequal by real work: one layer multiplies matrices as often as its device says."""
 
-    class Work(keras.layers.Layer):  # type: ignore[misc]
+    class Work(keras.layers.Layer):
         def call(self, x: Any) -> Any:
             w = tf.linalg.diag(tf.ones([400]))
             for _ in range(12 if "CPU:1" in tf.identity(x).device else 2):

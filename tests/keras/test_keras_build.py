@@ -83,7 +83,7 @@ def test_a_template_with_a_step_of_its_own_is_refused(keras: Any, name: str) -> 
 
 
 def test_templates_without_a_graph_are_refused(keras: Any) -> None:
-    class Mine(keras.Model):  # type: ignore[misc]
+    class Mine(keras.Model):
         def call(self, x: Any) -> Any:
             return x
 

@@ -320,7 +320,7 @@ def test_a_trainer_that_is_more_than_its_parallel_model_is_saved_whole(
     """Its head is made in the first step, after the callback has first looked for the template."""
     _template, parallel, fit = training
 
-    class Trainer(keras.Model):  # type: ignore[misc]
+    class Trainer(keras.Model):
         def __init__(self) -> None:
             super().__init__()
             self.inner, self.head = parallel, keras.layers.Dense(3, name="head")
@@ -345,7 +345,7 @@ def test_a_trainer_that_only_holds_a_parallel_model_is_saved_as_its_template(
 ) -> None:
     template, parallel, fit = training
 
-    class Trainer(keras.Model):  # type: ignore[misc]
+    class Trainer(keras.Model):
         def __init__(self) -> None:
             super().__init__()
             self.inner = parallel

@@ -120,7 +120,7 @@ def test_stored_code_is_not_run_unasked(keras: Any, tmp_path: Path) -> None:
 def test_custom_objects(keras: Any, tmp_path: Path) -> None:
     """Handed on to Keras."""
 
-    class Twice(keras.layers.Layer):  # type: ignore[misc] # Keras ships no types
+    class Twice(keras.layers.Layer):
         def call(self, x: Any) -> Any:
             return x * 2
 

@@ -106,7 +106,7 @@ def test_towers_overlap_whatever_the_batch_size(tf: Any, keras: Any) -> None:
             together.append(False)
         return x
 
-    class Meets(keras.layers.Layer):  # type: ignore[misc]
+    class Meets(keras.layers.Layer):
         def call(self, x: Any) -> Any:
             met = tf.numpy_function(wait, [x], x.dtype, stateful=False)
             return x + tf.stop_gradient(tf.ensure_shape(met, x.shape) - x)
@@ -193,7 +193,7 @@ def test_a_loss_that_is_a_sum_over_the_batch_is_told_once(
         "sum over rows by their number": lambda x: tf.reduce_sum(x) / tf.cast(tf.shape(x)[0], x.dtype),
     }
 
-    class Adds(keras.layers.Layer):  # type: ignore[misc]
+    class Adds(keras.layers.Layer):
         def call(self, x: Any) -> Any:
             if kind in sums:
                 self.add_loss(sums[kind](x))

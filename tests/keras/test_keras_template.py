@@ -75,7 +75,7 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
     """The live graph is looked at; slices of one's own class that tell nothing may as well be views of a batch."""
     slicer = cut(tf)
 
-    class Part(keras.layers.Layer):  # type: ignore[misc]
+    class Part(keras.layers.Layer):
         def __init__(self, i: int, unserializable: Any) -> None:
             super().__init__()
             self.i, self.what = i, unserializable
@@ -98,7 +98,7 @@ def test_layers_without_a_configuration(tf: Any, keras: Any, zoo: Any) -> None:
 def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> None:
     """Mask_RCNN's ParallelModel: its configuration is not that of a graph, its layers are."""
 
-    class ParallelModel(keras.Model):  # type: ignore[misc]
+    class ParallelModel(keras.Model):
         def __init__(self, model: Any, gpu_count: int) -> None:
             built = keras_2_way(tf, keras, model, gpu_count)
             super().__init__(inputs=built.inputs, outputs=built.outputs)

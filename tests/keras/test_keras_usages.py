@@ -19,7 +19,7 @@ from unnest.keras import keras_api, multi_gpu_model, private_names, template_mod
 def test_a_custom_layer_without_a_name_in_its_config(keras: Any, checkpoint: Any, tmp_path: Path) -> None:
     """Keras 3 stores no name then, and a Sequential's graph is read by names."""
 
-    class Scale(keras.layers.Layer):  # type: ignore[misc]
+    class Scale(keras.layers.Layer):
         def __init__(self, factor: float = 2.0) -> None:
             super().__init__()
             self.factor = factor
@@ -114,7 +114,7 @@ def test_second_derivatives(tf: Any, keras: Any, zoo: Any, rows: Any, name: str,
 
 
 def test_threads_that_call_a_model_with_added_losses(tf: Any, keras: Any) -> None:
-    class Adds(keras.layers.Layer):  # type: ignore[misc]
+    class Adds(keras.layers.Layer):
         def call(self, x: Any) -> Any:
             self.add_loss(tf.reduce_mean(x**2))
             return x

@@ -41,7 +41,7 @@ def judge(folder: Path, pair: Path) -> str:
     import numpy as np
     import tf_keras
 
-    class Cut(tf_keras.layers.Layer):  # type: ignore[misc] # ships no types
+    class Cut(tf_keras.layers.Layer):
         """Rows by an index and a count, or by a share, a total and a start."""
 
         def __init__(self, told: list[int], **rest: Any) -> None:
