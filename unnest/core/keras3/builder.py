@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.keras3.context import refused
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
+
+SIZE = "Shape"
+"""The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
 
 
 @dataclass
@@ -143,8 +147,10 @@ class Builder:
         return keras_order(reads, refs(inputs), refs(outputs))
 
     def model(self, name: str, inputs: Sequence[Known], outputs: Sequence[Known], settings: JsonObject) -> NewLayer:
-        """The functional model; `settings` are more keys of its config."""
+        """The functional model; `settings` are more keys of its config. Raises CannotConvert."""
         names = self.ordered(inputs, outputs)
+        for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
+            raise refused(size, "TensorFlow operation", "gives a shape or a number, where a layer needs a tensor")
         layers: list[Json] = [
             {**self.entries[n].entry, "name": n, "inbound_nodes": self.entries[n].nodes} for n in names
         ]  # fmt: skip

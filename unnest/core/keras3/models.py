@@ -31,7 +31,7 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
     except Ambiguous as doubt:
         raise refused(name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}") from doubt
-    inner = replace(context, output_names={})  # what is noted goes to the same lists
+    inner = replace(context, output_names={}, results={}, rows={})  # what is noted goes to the same lists
     return converted(graph, shares, inner).renamed(name)
 
 

@@ -10,23 +10,29 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from unnest.core.keras3.builder import SIZE
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.lambdas.values import (
+    CORE,
     Arguments,
+    Const,
     Dialect,
     Items,
     Name,
     NotUnderstood,
+    Shape,
+    Size,
     Value,
     constant,
     items,
 )
 from unnest.core.keras3.lambdas.values import Tensor as Symbol
-from unnest.core.keras3.op_nodes import Input, Operand
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode
 from unnest.core.keras3.pieces import Arguments as Call
 from unnest.core.keras3.pieces import Expansion, Known, Piece, Tree, filled
 from unnest.core.model import Json, Tensor
@@ -63,15 +69,16 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     def outputs(call: Call) -> Sequence[Tree]:
         try:
             if isinstance(function, str):
-                value = called(function, call.args, call.kwargs, call)
+                value = called(function, call.args, call.kwargs, Graph(call, context))
             else:
-                value = _node_called(node, config, call)
-            operands = [_operand(v) for v in value.items] if isinstance(value, Items) else [_operand(value)]
+                value = _node_called(node, config, Graph(call, context))
+            operands = _operands(value, call)
         except NotUnderstood as reason:
             raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
             raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
         context.note("tf-operation", name)
+        context.results.setdefault(name, value)
         return [filled(operand, call.tensors, {}) for operand in operands]
 
     return Expansion(outputs)
@@ -94,7 +101,7 @@ def operation(
 def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     sides = [*args, *kwargs.values()]
     if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
-        return operators.subscript(sides[0], sides[1])
+        return _part(sides[0], sides[1])
     swapped = name.startswith("r") and name.removeprefix("r") in OPERATORS
     symbol = OPERATORS.get(name.removeprefix("r") if swapped else name)
     if symbol is None or len(sides) != 2:  # noqa: PLR2004 - of two
@@ -103,32 +110,70 @@ def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     return operators.binary(symbol, left, right)
 
 
-def called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], call: Call) -> Value:
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One call, and what is known of what it is called on."""
+
+    call: Call
+    context: Context
+
+    def value(self, tensor: Known) -> Value:
+        """A tensor as the reader of stored code has it; a shape or a number, where that is what an operation gave."""
+        rows = self.context.rows.setdefault(tensor, len(self.context.rows))
+        made = self.context.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
+        if made is not None and not isinstance(made, Symbol) and not _holds_tensors(made):
+            return made
+        spec = self.call.spec(tensor)
+        shape = None if spec is None else (None, *spec.shape[1:])
+        if isinstance(made, Symbol):
+            shape = made.shape if shape is None else shape
+            rows = rows if made.rows is None else made.rows
+        return Symbol(Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows)
+
+
+def _holds_tensors(value: Value) -> bool:
+    return isinstance(value, Items) and any(isinstance(each, Symbol) for each in value.items)
+
+
+def _part(of: Value, key: Value) -> Value:
+    """A part of a tensor, or of a shape or a list, which TensorFlow's keys take for a tensor of one axis."""
+    if not isinstance(of, Symbol) and isinstance(key, Items) and len(key.items) == 1:
+        key = key.items[0]
+    return operators.subscript(of, key)
+
+
+def called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], graph: Graph) -> Value:
     """A stored call of a function. Raises NotUnderstood."""
-    index = {tensor: k for k, tensor in reversed(list(enumerate(call.tensors)))}
-    positional = [_value(a, index, call) for a in args]
-    named = {k: _value(v, index, call) for k, v in kwargs.items() if not (k in DROPPED and v is None)}
+    positional = [_value(a, graph) for a in args]
+    named = {k: _value(v, graph) for k, v in kwargs.items() if not (k in DROPPED and v is None)}
     return operation(function, positional, named)
 
 
-def _value(tree: Tree, index: Mapping[Known, int], call: Call) -> Value:
+def _value(tree: Tree, graph: Graph) -> Value:
     """An argument as the reader of stored code has values."""
     if isinstance(tree, Known):
-        spec = call.spec(tree)
-        shape = None if spec is None else (None, *spec.shape[1:])
-        return Symbol(Input(index[tree]), call.dtype(tree), "x", shape=shape)
+        return graph.value(tree)
     if isinstance(tree, Mapping):
         if set(tree) <= {"start", "stop", "step"}:
-            return operators.slice_of([_value(tree.get(k), index, call) for k in ("start", "stop", "step")])
+            return operators.slice_of([_value(tree.get(k), graph) for k in ("start", "stop", "step")])
         if tree.get("class_name") == "__ellipsis__" or tree.get("type") == "Ellipsis":
             return constant(...)
         raise NotUnderstood("an argument of a form that is not known")
     if isinstance(tree, Sequence) and not isinstance(tree, str):
-        values = [_value(v, index, call) for v in tree]
+        values = [_value(v, graph) for v in tree]
         return items("tuple" if any(not isinstance(v, Symbol) for v in values) else "list", values)
     if tree is None or isinstance(tree, bool | int | float | str):
         return constant(tree)
     raise NotUnderstood("an argument of a form that is not known")
+
+
+def _operands(value: Value, call: Call) -> list[Operand]:
+    """What the result is computed by; of a shape or a number, what stands for it. Raises NotUnderstood."""
+    if isinstance(value, Items) and _holds_tensors(value):
+        return [_operand(each) for each in value.items]
+    if isinstance(value, Shape | Size | Const | Items):
+        return [OpNode(CORE, SIZE, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))]
+    return [_operand(value)]
 
 
 def _operand(value: Value) -> Operand:
@@ -228,17 +273,16 @@ def _plain(value: Json) -> Value:
     return constant(value)
 
 
-def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], call: Call) -> Value:
+def _node_called(node: Mapping[str, Json], config: Mapping[str, Json], graph: Graph) -> Value:
     """A node of TensorFlow's graph; constants stand by their position among the inputs."""
     kind = str(node.get("op"))
     constants = config.get("constants")
     fixed = {int(k): v for k, v in constants.items()} if isinstance(constants, Mapping) else {}
-    index = {tensor: k for k, tensor in reversed(list(enumerate(call.tensors)))}
-    tensors = iter(call.tensors)
-    total = len(fixed) + len(call.tensors)
+    tensors = iter(graph.call.tensors)
+    total = len(fixed) + len(graph.call.tensors)
     if not fixed.keys() <= set(range(total)):
         raise NotUnderstood(NO_NODE)
-    sides = [_value(fixed[k], index, call) if k in fixed else _value(next(tensors), index, call) for k in range(total)]
+    sides = [_value(fixed[k], graph) if k in fixed else graph.value(next(tensors)) for k in range(total)]
     plain = [fixed.get(k) for k in range(total)]
     if kind in UNARY and total == 1:
         return operation(UNARY[kind], sides, {})
@@ -299,7 +343,7 @@ def _sliced(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Js
                 int(str(stride)),
             ]
             keys.append(operators.slice_of([constant(e) for e in ends]))
-    return operators.subscript(sides[0], items("tuple", keys))
+    return _part(sides[0], items("tuple", keys))
 
 
 def _multiplied(node: Mapping[str, Json], sides: Sequence[Value], plain: Sequence[Json]) -> Value:

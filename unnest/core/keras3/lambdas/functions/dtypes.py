@@ -13,7 +13,9 @@ CASTS = Table()
 
 @CASTS.known("K.cast tf.cast", "x|value dtype")
 def _cast(call: Bound) -> Value:
-    dtype = call.dtype("dtype")
+    dtype, value = call.dtype("dtype"), call["x"]
+    if isinstance(value, Const) and isinstance(value.value, int) and dtype == FLOAT:
+        return constant(float(call.number("x")))  # one size of a shape
     return replace(op(CORE, "Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
 
 

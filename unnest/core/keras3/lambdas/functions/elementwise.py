@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
@@ -12,9 +13,16 @@ from unnest.core.model import Json
 ELEMENTWISE = Table()
 
 
+OF_SIZES = {"Sqrt": 0.5, "Rsqrt": -0.5}
+"""Functions that people call on one size of a shape, too: its power."""
+
+
 def _elementwise(names: str, module: str, class_name: str, **config: Json) -> None:
     @ELEMENTWISE.known(names, "x|features|tensor|logits|input|a")
     def compute(call: Bound) -> Value:
+        number = call["x"].value if isinstance(call["x"], Const) else None
+        if class_name in OF_SIZES and isinstance(number, float) and number > 0:
+            return constant(math.pow(number, OF_SIZES[class_name]))
         x = call.floats("x")
         return replace(op(module, class_name, x, **config), shape=x.shape, rows=x.rows)
 
@@ -44,7 +52,7 @@ _elementwise("tf.asinh tf.math.asinh", NUMPY, "Arcsinh")
 _elementwise("tf.acosh tf.math.acosh", NUMPY, "Arccosh")
 _elementwise("tf.atanh tf.math.atanh", NUMPY, "Arctanh")
 _elementwise("tf.erf tf.math.erf", MATH, "Erf")
-_elementwise("tf.log_sigmoid tf.math.log_sigmoid tf.nn.log_sigmoid", NN, "LogSigmoid")
+_elementwise("tf.log_sigmoid tf.math.log_sigmoid", NN, "LogSigmoid")
 _elementwise("tf.negative tf.math.negative", NUMPY, "Negative")
 _elementwise("tf.reciprocal tf.math.reciprocal", NUMPY, "Reciprocal")
 _elementwise("K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid", NN, "Sigmoid")

@@ -154,7 +154,7 @@ def _concat(call: Bound) -> Value:
 def _stack(call: Bound) -> Value:
     """Of sizes it is one more way to write a shape, which is an array then."""
     values = call["tensors"]
-    if isinstance(values, Items) and any(isinstance(each, Size) for each in values.items):
+    if isinstance(values, Items) and not any(isinstance(each, Tensor) for each in values.items):
         call.only(axis=0)
         call.sizes("tensors")
         return replace(values, kind="stored")
