@@ -38,7 +38,7 @@ def _table(stack: str) -> str:
             what = case.name.removeprefix(f"{case.note['class']}-")
             total += 1
             if result.error is not None:
-                reason = result.error.message.rpartition("): ")[2].replace("|", "/")
+                reason = result.error.message.rpartition("): ")[2].removeprefix(f"{path}: ").replace("|", "/")
                 rows[case.note["class"]]["not"].append(f"{what} ({reason})")
                 continue
             carried += 1

@@ -50,6 +50,10 @@ ON_JAX = (
 )  # fmt: skip
 
 
+#: What a model may differ by from itself when its own stack loads it again.
+NOISE = 1e-5
+
+
 @dataclass(frozen=True)
 class LayerCase:
     """One case: its stack, its name there, and its note."""
@@ -61,7 +65,10 @@ class LayerCase:
     pack: Path
 
     def is_worse(self, backend: str) -> bool:
-        """Whether it is known to come out otherwise, for the reason given above."""
+        """Whether it is known to come out otherwise, as told above, or did when its own stack loaded it again."""
+        reloaded = self.note.get("reload")
+        if isinstance(reloaded, float) and reloaded > NOISE:
+            return True
         return any(self.name.startswith(k) for k in (*KNOWN, *(ON_JAX if backend == "jax" else ())))
 
     def extract(self, folder: Path) -> Path:

@@ -140,6 +140,16 @@ def _where(call: Bound) -> Value:
     return replace(chosen, dtype=FLOAT, shape=condition.shape if len(shapes) == 1 else None)
 
 
+@OF_SEVERAL.known("K.switch", "condition x|then_expression y|else_expression")
+def _switch(call: Bound) -> Value:
+    """Of one shape each: otherwise it chooses whole rows, or all."""
+    condition, x, y = call.tensor("condition"), call.floats("x"), call.floats("y")
+    if condition.dtype != "bool" or condition.shape is None or not condition.shape == x.shape == y.shape:
+        raise NotUnderstood("`K.switch` of what may not have one shape")
+    chosen = operation(NUMPY, "Where", {}, [condition.operand, x.operand, y.operand], [x, condition, y])
+    return replace(chosen, shape=x.shape)
+
+
 def _float(side: Value) -> Json:
     value = number(side)
     if not isinstance(value, float):

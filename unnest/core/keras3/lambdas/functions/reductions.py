@@ -43,8 +43,8 @@ _reduction("K.prod tf.reduce_prod tf.math.reduce_prod", NUMPY, "Prod")
 _reduction("K.std tf.math.reduce_std", NUMPY, "Std")
 _reduction("K.var tf.math.reduce_variance", NUMPY, "Var")
 _reduction("K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", MATH, "Logsumexp")
-_reduction("tf.reduce_all tf.math.reduce_all", NUMPY, "All", "bool")
-_reduction("tf.reduce_any tf.math.reduce_any", NUMPY, "Any", "bool")
+_reduction("K.all tf.reduce_all tf.math.reduce_all", NUMPY, "All", "bool")
+_reduction("K.any tf.reduce_any tf.math.reduce_any", NUMPY, "Any", "bool")
 
 TF_L2_EPSILON = "1e-12"
 """Under the root: TensorFlow's default, and what Keras's backend leaves it at."""
