@@ -35,7 +35,7 @@ def is_keras_3(node: Json) -> bool:
 
 
 def keras_3(history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapping[str, Json]) -> Json:
-    """A call on one tensor as Keras 3 stores it."""
+    """A call on one tensor as Keras 3 stores it; `history` is [layer, node, tensor], `dtype` as in `float32`."""
     tensor = {"shape": list(shape), "dtype": dtype, "keras_history": history}
     return {"args": [{"class_name": KERAS_3_TENSOR, "config": tensor}], "kwargs": kwargs}
 
@@ -72,7 +72,10 @@ def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -
 
 
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
-    """Every tensor that a stored node (or an input or output list) refers to, in order."""
+    """Every tensor that a stored node (or a model's list of inputs or outputs) refers to, in the order of the text.
+
+    `layers` are the names that a reference can have: what looks like one otherwise is an argument.
+    """
     refs: list[RawRef] = []
 
     def collect(ref: RawRef) -> RawRef:

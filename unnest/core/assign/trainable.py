@@ -14,5 +14,5 @@ def trained_count(layer: Layer, count: int) -> int | None:
     """
     if layer.settings.get("trainable") is False:
         return 0
-    told = promised(layer.class_name, layer.config)
-    return told.trained if told is not None and told.total == count else None
+    weights = promised(layer.class_name, layer.config)
+    return weights.trained if weights is not None and weights.total == count else None

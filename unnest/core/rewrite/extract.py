@@ -75,7 +75,7 @@ def _home_of(class_name: str) -> JsonObject:
 
 
 def cannot_flatten(graph: Graph, wrapper: Found) -> str | None:
-    """Why the template's layers cannot become the outer model's own."""
+    """Why the template's layers cannot become the outer model's own, as a clause of a message; None where they can."""
     template = graph.layers[wrapper.template]
     if len(template.calls) > len(wrapper.towers):
         return f"{template.name} is called elsewhere too"
@@ -95,7 +95,7 @@ def cannot_flatten(graph: Graph, wrapper: Found) -> str | None:
 
 
 def own_layers(graph: Graph, wrapper: Found) -> JsonObject:
-    """The template as the functional model whose layers a head is put upon."""
+    """The template as the functional model whose layers a head is put upon. Raises ShapesUnknown."""
     inputs = [graph.layers[source.layer].stored for source in wrapper.sources]
     return sequential_as_functional(graph.layers[wrapper.template].stored, inputs)
 
@@ -118,7 +118,7 @@ def _calls_behind(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref
 
 
 class _TemplateTensor(NamedTuple):
-    """A tensor of the template's own graph, which takes the place of one of the outer graph's."""
+    """A tensor of the template's own graph, and the layer that makes it, in the place of one of the outer graph's."""
 
     layer: Layer
     ref: Ref
@@ -160,7 +160,7 @@ class _Renumbering:
 
 
 def in_place(graph: Graph, wrapper: Found) -> JsonObject:
-    """The first tower, reading the sources, where the wrapper was."""
+    """The outer model with the first tower, reading the sources, where the wrapper was. Raises NotAGraph."""
     removed, first = _removed(graph, wrapper), wrapper.first
     replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
     renumber = _Renumbering(graph, removed, replacements)
@@ -208,7 +208,7 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
 
 
 def flattened(graph: Graph, wrapper: Found) -> JsonObject:
-    """The template's layers as the outer model's own."""
+    """The outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, ShapesUnknown."""
     template = graph.layers[wrapper.template]
     inner_model = own_layers(graph, wrapper)
     inner = read(inner_model)

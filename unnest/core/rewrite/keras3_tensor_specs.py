@@ -1,7 +1,7 @@
 """What Keras 3 notes of tensors in calls, where a Sequential's layers become a functional model's own.
 
 A functional config of Keras 3 holds the shape and dtype of every tensor that a call reads; a Sequential's
-does not. What the writer would note is inferred (`shapes`), and held against what the file does note.
+does not. What the writer would note is inferred (`shape_inference`), and held against what the file does note.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _casts(graph: Graph) -> bool:
 
 
 def made_by(inner: Graph) -> shape_inference.Spec | None:
-    """The tensor that comes out of a chain of layers."""
+    """Shape and dtype of what comes out of a chain of layers; None where its last layer does not tell."""
     last = list(inner.layers.values())[-1]
     input_spec = next(shape_inference.noted(last.calls[0].stored), None)
     call = shape_inference.called(last.stored, input_spec) if input_spec else None

@@ -33,7 +33,7 @@ Attributes = Mapping[str, Attribute]
 
 
 def text(attributes: Attributes, name: str, place: str) -> str | None:
-    """A scalar text, None where there is none."""
+    """A scalar text, None where there is none; `place` is for messages. Raises Unreadable, or OverBudget."""
     if name not in attributes:
         return None
     value = _read(attributes[name], name, place)
@@ -43,7 +43,7 @@ def text(attributes: Attributes, name: str, place: str) -> str | None:
 
 
 def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | None:
-    """A list of names, its chunks joined; None where there is none."""
+    """A list of names, its chunks joined; None where there is none. Raises Unreadable, or OverBudget."""
     if name in attributes:
         return _names(attributes[name], name, place)
     if f"{name}0" not in attributes:

@@ -83,11 +83,13 @@ def copy_dataset(hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, li
 
 
 class Transfer:
-    """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last."""
+    """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last.
+
+    `pending` are the tensors that are still to be filled in, each with the offset in the file that it has there.
+    """
 
     def __init__(self, source: Source, progress: Progress) -> None:
         self.source, self.hdf5, self.progress = source, source.hdf5, progress
-        #: (where the bytes go, tensor), for when the file is closed.
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)
         self.links.set_create_intermediate_group(True)

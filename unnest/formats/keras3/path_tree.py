@@ -110,7 +110,7 @@ class Tree:
         return 0
 
     def places(self, model: JsonObject, prefix: str = "") -> Iterator[tuple[Layer, str]]:
-        """Every layer of a model of this file with the path of its group."""
+        """Every layer of a model of this file, at `prefix`, with the path of its group, be it there or not."""
         return places(
             model, prefix, self.attribute, lambda layer, path: path in self.tensors_below or promises_weights(layer)
         )

@@ -75,7 +75,7 @@ class Weights(NamedTuple):
 
 
 class ObjectGraph:
-    """The objects of a bundle, as numbered nodes."""
+    """The objects of a bundle, as numbered nodes; node 0 is the root. Raises Unreadable."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
@@ -92,7 +92,7 @@ class ObjectGraph:
         self.optimizers = Optimizers(self)
 
     def child(self, node: int, name: str) -> int | None:
-        """The number of a named child."""
+        """The node that a node has under a name; None where it has none."""
         return self._children[node].get(name)
 
     def _number(self, child: Message) -> int:
@@ -119,7 +119,7 @@ class ObjectGraph:
         return [n for n in order if self.layers(n)]
 
     def layers(self, node: int) -> dict[int, int]:
-        """A model's layers, by their number."""
+        """A model's layers: node by number among the layers, ascending; empty for what is no model."""
         if node not in self._layers:
             by_number = self._numbered(node)
             self._layers[node] = {k: by_number[k] for k in sorted(by_number)}

@@ -362,7 +362,7 @@ def _colocate(node: Message, alive: set[str]) -> None:
 
 
 def prune(model: Message, meta: Message) -> Message:
-    """A SavedModel of this MetaGraph alone, with nothing that serving and loading do not need."""
+    """A SavedModel of this MetaGraph alone, with nothing that serving and loading do not need; `meta` is changed."""
     meta.signatures.pop(TRAIN, None)
     if meta.HasField("objects"):
         prune_objects(meta)
