@@ -53,40 +53,52 @@ class Layout:
 
         `holder`: the layer that holds it, after which Keras 2 may call its weights.
         """
-        if is_model(entry):
-            try:
-                shares = split(tensors, read(entry))
-            except Ambiguous as doubt:
-                raise Refused("weights-ambiguous", f"{doubt}; write .h5, whose weights stay in that list") from doubt
-            self.add_model(entry, {n: s.tensors for n, s in shares.items()}, path)
-            return
         config = entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         kind = str(entry.get("class_name"))
-        if kind in CELLED:
+        if is_model(entry):
+            self._add_nested(entry, tensors, path)
+        elif kind in CELLED:
             self.add_object(path, name)
             self.add_object(join_path(path, "cell"), f"{snake_case(kind)}_cell", tensors)
         elif kind in ("TimeDistributed", "Bidirectional", "RNN") and tensors:
             self.add_object(path, name)
             self._add_held(kind, settings, name, tensors, path)
         elif kind == "SpectralNormalization" and self.modern and len(tensors) > 1:
-            # Keras 3 notes the inner layer's kernel once more as the wrapper's own, before its vector.
-            self.add_object(path, name, (tensors[0], tensors[-1]))
-            wrapped = settings.get("layer")
-            if not isinstance(wrapped, Mapping):
-                raise _unplaced(name, kind)
-            self.add_layer(wrapped, _name(wrapped), tensors[:-1], join_path(path, "layer"))
+            self._add_spectral_normalization(settings, name, tensors, path)
         elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
-            self.add_object(path, name)
-            tensors_each = len(tensors) // len(ATTENTION)
-            for k, part in enumerate(ATTENTION):
-                stored_name = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
-                place = join_path(path, part if self.modern else "_" + part)
-                self.add_object(place, stored_name, tensors[k * tensors_each : (k + 1) * tensors_each])
+            self._add_attention(name, tensors, path)
         elif not tensors or kind in PLAIN or all(_holds(name, t) or _holds(holder, t) for t in tensors):
             self.add_object(path, name, tensors)
         else:
             raise _unplaced(name, kind)
+
+    def _add_nested(self, model: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
+        """A model in a model, whose flat list is shared out. Raises Refused where it cannot be."""
+        try:
+            shares = split(tensors, read(model))
+        except Ambiguous as doubt:
+            raise Refused("weights-ambiguous", f"{doubt}; write .h5, whose weights stay in that list") from doubt
+        self.add_model(model, {name: share.tensors for name, share in shares.items()}, path)
+
+    def _add_spectral_normalization(
+        self, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str
+    ) -> None:
+        """Keras 3 stores the inner layer's kernel once more as the wrapper's own, before its vector."""
+        self.add_object(path, name, (tensors[0], tensors[-1]))
+        wrapped = settings.get("layer")
+        if not isinstance(wrapped, Mapping):
+            raise _unplaced(name, "SpectralNormalization")
+        self.add_layer(wrapped, _name(wrapped), tensors[:-1], join_path(path, "layer"))
+
+    def _add_attention(self, name: str, tensors: Sequence[Tensor], path: str) -> None:
+        """The four dense layers of MultiHeadAttention, with as many weights each."""
+        self.add_object(path, name)
+        count = len(tensors) // len(ATTENTION)
+        for k, part in enumerate(ATTENTION):
+            stored_name = part.removesuffix("_dense") if k < len(ATTENTION) - 1 else "attention_output"
+            place = join_path(path, part if self.modern else "_" + part)
+            self.add_object(place, stored_name, tensors[k * count : (k + 1) * count])
 
     def _add_held(self, kind: str, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str) -> None:
         """What a wrapping layer holds."""
