@@ -475,6 +475,12 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "mod": _of_two("%"),
     "floormod": _of_two("%"),
     "equal": _of_two("=="),
+    "not_equal": _of_two("!="),
+    "less": _of_two("<"),
+    "less_equal": _of_two("<="),
+    "greater": _of_two(">"),
+    "greater_equal": _of_two(">="),
+    "logical_not": lambda value: binary("==", value, 0),
     "minimum": lambda left, right: min(_number(left), _number(right)),
     "maximum": lambda left, right: max(_number(left), _number(right)),
 }

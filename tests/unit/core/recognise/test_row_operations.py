@@ -58,6 +58,8 @@ def test_subscripts_that_nobody_can_follow(key: Value) -> None:
     [
         (of("shape", X), Vector((4, *SIZES[:2]))),
         (of("slice", X, [1, 0, 0], [2, -1, SIZES[1]]), X._replace(numbers=(1, 2))),
+        (of("logical_not", of("less", Vector((0, 1, 2)), 2)), Vector((False, False, True))),
+        (of("boolean_mask", X, of("greater_equal", of("range", 4), 2)), X._replace(numbers=(2, 3))),
         (of("strided_slice", X, [0], [4], [2]), X._replace(numbers=(0, 2))),
         (of("split", X, 2), [X._replace(numbers=(0, 1)), X._replace(numbers=(2, 3))]),
         (of("split", X, [1, 3], axis=0), [X._replace(numbers=(0,)), X._replace(numbers=(1, 2, 3))]),
