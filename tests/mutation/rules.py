@@ -158,7 +158,7 @@ RULES = [
     ),
     Broken(
         rule="shares must line up",
-        file="core/recognise/slice_claims.py",
+        file="core/recognise/row_forms.py",
         old="            lined_up = all(isclose(end, n[start]) for end, n in zip(ends, numbers[1:], strict=False))\n",
         new="            lined_up = True\n",
         tests="tests/unit/core/recognise/test_slice_claims.py",
@@ -515,7 +515,7 @@ RULES = [
     ),
     Broken(
         rule="a cell counts from 1 only where 1 is taken off that cell",
-        file="core/recognise/slice_claims.py",
+        file="core/recognise/row_forms.py",
         old="    return known.captured[last] if is_cell and isinstance(last, int) else None\n",
         new="    return None\n",
         tests="tests/unit/core/recognise/test_found_by_mutants.py",

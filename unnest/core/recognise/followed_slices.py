@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from unnest.core.architecture.graph import Layer
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.row_operations import Rows, Value
-from unnest.core.recognise.slice_claims import Claim, Slice, Told
+from unnest.core.recognise.slice_claims import Claim, Told
+from unnest.core.recognise.told_numbers import Slice
 
 ROWS_A_PART, MANY = 700, 12
 """Rows of the batch tried for each slice, a multiple of 100 for shares in percent; of more than `MANY` slices 100."""

@@ -17,7 +17,8 @@ from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
 from unnest.core.recognise.merges import join, passes_on
 from unnest.core.recognise.op_calls import is_operation
-from unnest.core.recognise.slice_claims import Claim, ClaimedRows, Slice, Told
+from unnest.core.recognise.slice_claims import Claim, ClaimedRows, Told
+from unnest.core.recognise.told_numbers import Slice
 
 MAX_STEPS = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""

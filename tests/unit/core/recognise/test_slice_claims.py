@@ -11,7 +11,8 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
 from unnest.core.recognise import slice_claims
-from unnest.core.recognise.slice_claims import ClaimedRows, Slice, Told, claim
+from unnest.core.recognise.slice_claims import ClaimedRows, Told, claim
+from unnest.core.recognise.told_numbers import Slice
 
 K: Any = None
 

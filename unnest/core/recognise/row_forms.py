@@ -1,0 +1,117 @@
+"""The forms in which numbers tell rows: an index with the number of parts, shares of a total, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import isclose
+
+from unnest.core.recognise.layer_facts import Number, Place
+from unnest.core.recognise.told_numbers import CELLS, Known, Numbers, last
+
+ROUND = (10, 100)
+"""Totals of bounds that are tenths or percent of the batch without saying so."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One form that a lane's numbers have: the places that it explains, and whether it tells all."""
+
+    places: frozenset[Place]
+    sentence: str
+    edges: tuple[float, ...]
+    is_complete: bool
+    is_index: bool = False
+
+
+def counted(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> Iterator[Reading]:
+    """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
+    count = known.slices
+    edges = tuple(i / count for i in range(count))
+    for place, first in numbers[0].items():
+        if [n.get(place) for n in numbers] != [first + i for i in range(count)] or first not in (0, 1):
+            continue
+        if first == 1 and known.from_one is not None and _name(place, known) not in known.from_one:
+            continue
+        numbers_of_parts = [p for p, value in constant.items() if value == count and p != place]
+        beside = [p for p in numbers[0] if p[:1] == place[:1] and p != place]
+        if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
+            numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
+        parts = next(iter(numbers_of_parts), None)
+        counts = f"slice arguments: {last(place)} counts from {first}"
+        if parts is not None:
+            told = f"{counts}, {last(parts)} is {constant[parts]}"
+            yield Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
+        elif count > 1:
+            yield Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
+
+
+def _name(place: Place, known: Known) -> str | None:
+    """What the code calls a number: an argument of the layer or a cell by its name; None for a default."""
+    if place[0] == "arguments":
+        return str(place[-1])
+    *_, last = place
+    is_cell = place[:2] in CELLS and isinstance(last, int) and last < len(known.captured)
+    return known.captured[last] if is_cell and isinstance(last, int) else None
+
+
+def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> Iterator[Reading]:
+    """Shares of a total, each with its start: `{share, total, start}`."""
+    keys = [p for p in numbers[0] if all(p in n for n in numbers)]
+    for start in keys:
+        for share in keys:
+            if share == start or numbers[0][start] != 0 or (known.slices > 1 and start in constant):
+                continue
+            ends = [n[start] + n[share] for n in numbers]
+            lined_up = all(isclose(end, n[start]) for end, n in zip(ends, numbers[1:], strict=False))
+            if not lined_up or any(n[share] <= 0 for n in numbers):
+                continue
+            total = next((p for p in _beside((start, share), constant) if isclose(constant[p], ends[-1])), None)
+            is_told = total is not None or _is_told(ends[-1], known)
+            places = frozenset({start, share}) | (frozenset() if total is None else {total})
+            sentence = f"slice arguments: every {last(start)} is where the {last(share)} before it ends"
+            yield Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
+
+
+def _beside(places: Sequence[Place], constant: Numbers) -> Iterator[Place]:
+    """The other constants that may be told with these places: a cell, which is bound late, is none with arguments."""
+    in_cells = any(place[:2] in CELLS for place in places)
+    return (p for p in constant if p not in places and (in_cells or p[:2] not in CELLS))
+
+
+def _is_told(end: Number, known: Known) -> bool:
+    """Whether a number is the batch, where that is fixed, or stands in the slices' code."""
+    return end == known.rows or (end > 1 and end in known.constants)
+
+
+def bounded(numbers: Sequence[Numbers], known: Known) -> Iterator[Reading]:
+    """Two bounds for every slice: `{start, stop}`; the first start and the last stop may be left open."""
+    if known.slices == 1:
+        return
+    starts = [p for p in numbers[-1] if all(p in n for n in numbers[1:]) and numbers[0].get(p, 0) == 0]
+    stops = [p for p in numbers[0] if all(p in n for n in numbers[:-1])]
+    for start, stop in product(starts, stops):
+        lined_up = all(n.get(start, 0) < n[stop] and isclose(n[stop], m[start]) for n, m in pairwise(numbers))
+        if start == stop or not lined_up:
+            continue
+        sentence = f"slice arguments: every {last(start)} is the {last(stop)} before it"
+        reading, end = Reading(frozenset({start, stop}), sentence, (), is_complete=True), numbers[-1].get(stop)
+        if end is None:
+            yield reading
+        elif end > numbers[-1][start]:
+            yield _with_end(reading, numbers, start, end, known)
+
+
+def _with_end(reading: Reading, numbers: Sequence[Numbers], start: Place, end: Number, known: Known) -> Reading:
+    """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
+    others = numbers[0].keys() - reading.places
+    constant = {p: end for p in others if all(n.get(p) == end for n in numbers)}
+    total = next(_beside([*reading.places], constant), None)
+    places = reading.places if total is None else reading.places | {total}
+    of_one = isinstance(end, float) and isclose(end, 1)
+    is_whole = of_one or total is not None or _is_told(end, known)
+    if isinstance(end, int) and known.rows is None:
+        is_whole = is_whole or known.literal or end in ROUND
+    edges = tuple(n.get(start, 0) / end for n in numbers)
+    return replace(reading, places=places, edges=edges, is_complete=is_whole)

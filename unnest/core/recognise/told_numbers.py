@@ -1,0 +1,147 @@
+"""The numbers that a slice layer is told, by their roles.
+
+A number counts by its role only: an argument of the function, a parameter's default that no argument replaces, a cell
+of the closure, a key of a class's config, an argument of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from unnest.core.architecture import tensor_refs
+from unnest.core.architecture.graph import Call, Layer
+from unnest.core.byte_code import code_objects
+from unnest.core.model import Json
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.layer_facts import Number, Place
+
+Numbers: TypeAlias = Mapping[Place, Number]
+"""What one slice is told."""
+
+
+class Slice(NamedTuple):
+    """A slice layer, its call, and which of its outputs a tower reads."""
+
+    layer: Layer
+    call: Call
+    output: int
+
+
+BASE_KEYS = frozenset({
+    "name", "trainable", "dtype", "batch_input_shape", "batch_shape", "output_shape", "function", "arguments", "mask",
+    "node_def", "shared_object_id", "build_config", "output_shape_type", "output_shape_module", "function_type",
+    "module",
+})  # fmt: skip
+"""What every layer's config may hold, whatever the layer does; a function's numbers are read by their roles."""
+
+
+AXES = frozenset({"axis", "dim", "axes"})
+"""What an argument is called that says along which axis something is cut."""
+
+
+class Known(NamedTuple):
+    """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
+
+    `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
+    takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order.
+    """
+
+    slices: int
+    rows: int | None
+    constants: frozenset[Number]
+    literal: bool
+    from_one: frozenset[str | None] | None
+    captured: tuple[str, ...] = ()
+
+
+def known_of(lane: Sequence[Slice], rows: int | None) -> Known:
+    """What is known of slices beside their numbers; `rows` is the batch where that is fixed."""
+    return Known(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane), _captured(lane))
+
+
+def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    return frozenset(number for code in codes if code is not None for number in code.numbers)
+
+
+def _from_one(lane: Sequence[Slice]) -> frozenset[str | None] | None:
+    """The names that the code of all slices takes 1 off, None for any unnamed one; no set without code."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    sets = [code.minus_one | ({None} if -1 in code.numbers else set()) for code in codes if code is not None]
+    return frozenset.intersection(*sets) if len(sets) == len(lane) else None
+
+
+def _captured(lane: Sequence[Slice]) -> tuple[str, ...]:
+    """What the cells of the closures are called, where all slices call them the same."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    names = {() if code is None else code.free for code in codes}
+    return names.pop() if len(names) == 1 else ()
+
+
+def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
+    """Whether readable code calls nothing: it then does not know how many rows there are."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    return all(code is not None and not code.names for code in codes)
+
+
+def numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
+    """The numbers that a slice is told, by their roles."""
+    settings = layer.settings
+    told: dict[Place, Number] = {}
+    if layer_facts.is_function(layer):
+        told |= dict(_defaults_and_cells(layer))
+        told |= dict(layer_facts.numbers(settings.get("arguments"), ("arguments",)))
+    else:
+        told |= dict(layer_facts.numbers({k: v for k, v in settings.items() if k not in BASE_KEYS}))
+    return told | dict(_call_arguments(call, layer))
+
+
+def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
+    """Those of a stored function; a default counts unless an argument of the layer replaces it."""
+    function = layer.settings.get("function")
+    _, defaults, closure = code_objects.parts_of(function)
+    is_object = isinstance(function, Mapping)
+    given, code = layer.settings.get("arguments"), layer_facts.stored_code(layer)
+    names = set(given) if isinstance(given, Mapping) else set()
+    if isinstance(defaults, Sequence) and not isinstance(defaults, str):
+        parameters = code.parameters[-len(defaults) :] if code is not None and defaults else ()
+        if len(parameters) == len(defaults):
+            replaced = [parameter in names for parameter in parameters]
+        else:
+            replaced = [bool(names)] * len(defaults)
+        for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
+            if not is_replaced:
+                yield from layer_facts.numbers(value, ("function", "defaults" if is_object else 1, index))
+    yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
+
+
+CELLS: tuple[Place, ...] = (("function", "closure"), ("function", 2))
+"""Where the cells of a closure are, among the places of a slice's numbers."""
+
+
+def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Place, Number]]:
+    """The numbers that a call is given beside its tensors."""
+    stored = call.stored
+    if isinstance(stored, Mapping):
+        arguments: Json = {"args": stored.get("args"), **_mapping(stored.get("kwargs"))}
+    elif isinstance(stored, Sequence) and not isinstance(stored, str):
+        nodes = [node for node in stored if isinstance(node, Sequence) and not isinstance(node, str)]
+        arguments = [node[2] if node and node[0] == CONSTANT else [*node[3:]] for node in nodes]
+    else:
+        return
+    layers = {ref.layer for ref in call.reads} | {layer.name}
+    yield from layer_facts.numbers(tensor_refs.without_tensors(arguments, layers), ("call",))
+
+
+CONSTANT = "_CONSTANT_VALUE"
+"""What stands in a tensor's place where a call is given a constant."""
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def last(place: Place) -> str:
+    """What a place is called: the last key that leads to it."""
+    return str(next((p for p in reversed(place) if isinstance(p, str)), place[-1]))
