@@ -114,16 +114,43 @@ print("TOLD", json.dumps(wrong))
 """
 
 
-def told(program: str, argument: object) -> object:
+def told(program: str, argument: object, python: str | None = PYTHON) -> object:
     """What a program printed, run where TensorFlow is."""
-    assert PYTHON is not None
+    assert python is not None
     env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "TF_ENABLE_ONEDNN_OPTS": "0"}
     done = subprocess.run(
-        [PYTHON, "-c", program, json.dumps(argument)], capture_output=True, text=True, check=False, env=env
+        [python, "-c", program, json.dumps(argument)], capture_output=True, text=True, check=False, env=env
     )
     line = next((x for x in done.stdout.splitlines() if x.startswith("TOLD ")), None)
     assert line is not None, done.stderr[-2000:]
     return json.loads(line[5:])
+
+
+LOAD = """
+import json, sys
+import tensorflow as tf
+told = {}
+for case, folder in json.loads(sys.argv[1]).items():
+    try:
+        tf.saved_model.load(folder)
+    except Exception as error:
+        told[case] = repr(error)
+print("TOLD", json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize("stack", ["tf20", "tf22", "tf23", "tf27", "tf210", "tf215"])
+def test_cut_graphs_load_in_the_tensorflow_that_wrote_them(stack: str, tmp_path: Path) -> None:
+    """UNNEST_STACKS: the folder of environments that fixtures/scripts/make-stack makes."""
+    python = Path(os.environ.get("UNNEST_STACKS", "nowhere"), stack, "bin", "python")
+    if not python.exists():
+        pytest.skip(f"UNNEST_STACKS holds no {stack}")
+    jobs = {}
+    for folder in sorted((FIXTURES / "saved_model" / stack).glob("*/parallel")):
+        assert unnest.fix(folder, tmp_path / folder.parent.name).action == "fixed"
+        jobs[folder.parent.name] = str(tmp_path / folder.parent.name)
+    assert jobs
+    assert told(LOAD, jobs, str(python)) == {}
 
 
 @pytest.mark.skipif(PYTHON is None, reason="needs TensorFlow")

@@ -280,8 +280,13 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
     return named_entries
 
 
+#: Classes that Keras stores under another name than the one in its code (source: api_export of Keras 3.15).
+NAMES_IN_CODE = {"GroupQueryAttention": "GroupedQueryAttention"}
+
+
 def snake_case(name: str) -> str:
-    """A class name as Keras spells it in the names of layers, and in paths."""
+    """A class name, as it is stored, the way Keras spells it in the names of layers, and in paths."""
+    name = NAMES_IN_CODE.get(name, name)
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
 
@@ -295,12 +300,16 @@ def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, o
 
 
 def is_input(entry: JsonObject) -> bool:
-    """Whether an entry is an input layer: it has a shape, and nothing that could be trained."""
+    """Whether an entry is an input layer: it has a shape, and nothing that could be trained.
+
+    The config of a model that begins a Sequential has a shape too (source: Sequential.get_config of TensorFlow 1.15).
+    """
     config = entry.get("config")
     return (
         isinstance(config, Mapping)
         and ("batch_input_shape" in config or "batch_shape" in config)
         and "trainable" not in config
+        and not is_model(entry)
     )
 
 

@@ -84,12 +84,15 @@ def promised(class_name: str, config: Json) -> Expected | None:
     """The weights that a layer's config promises, as if nothing were frozen; None where it tells nothing.
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
-    BatchNormalization's two statistics (source: Keras 1.2).
+    BatchNormalization's two statistics (source: Keras 1.2). Normalization's config speaks of no weights: it has mean,
+    variance and count, unless its mean is in the config (source: TensorFlow 2.2 to 2.15, Keras 3).
     """
+    if today(class_name) == "Normalization" and isinstance(config, Mapping) and config.get("mean") is None:
+        return Expected(0, 3)
     told = expected(config)
     if told is not None and today(class_name) == "Bidirectional" and not _has_both_ways(config):
         return Expected(2 * told.trained, 2 * told.statistics)
-    if told is not None or class_name not in RULED or not isinstance(config, Mapping):
+    if told is not None or class_name not in RULED or not isinstance(config, Mapping) or initialized(config):
         return told
     stems = stems_of(config)
     return Expected(len(stems), 2 * (class_name == "BatchNormalization")) if stems else None

@@ -35,10 +35,15 @@ class Expected(NamedTuple):
 
 
 def expected(config: Json) -> Expected | None:
-    """The weights that a layer's config promises; None where it tells nothing."""
+    """The weights that a layer's config promises; None where it tells nothing, or not all.
+
+    BatchNormalization with `renorm` has three statistics more (source: TensorFlow 1.15 to 2.15), or four (1.13).
+    """
     trained = statistics = 0
     known = False
     for part in _configs(config):
+        if part.get("renorm") is True:
+            return None
         stems = initialized(part)
         kept = [s for s in stems if not any(part.get(switch) is False for switch in SWITCHES.get(s, ()))]
         if part.get("bias_axes", ()) is None:  # EinsumDense's switch

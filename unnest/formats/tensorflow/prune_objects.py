@@ -2,7 +2,8 @@
 
 Objects are numbered, and named by the path of child names from number 0; restoring variables goes by these paths, so
 that they stay. What goes are the functions that serving does not use (Keras stores each layer's calls, wrappers and
-all), the optimizer's slots, and Keras's own metadata.
+all), the optimizer, and Keras's own metadata. The bundle keeps the optimizer's state, under the paths that it had: an
+object by that path, which is no optimizer any more, does not load (source: TensorFlow 2.0 to 2.3).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ Message: TypeAlias = Any
 
 #: An object that is nobody's special class.
 GENERIC = "_generic_user_object"
+OPTIMIZER = "optimizer"
 #: The methods that a resource (a table, say) is made, filled and removed with.
 RESOURCE_METHODS = frozenset({"_create_resource", "_initialize", "_destroy_resource"})
 
@@ -27,7 +29,7 @@ def prune_objects(meta: Message) -> None:
     dropped = {
         k
         for k, n in enumerate(objects.nodes)
-        if n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving
+        if (n.WhichOneof("kind") in ("function", "bare") and not _names(n) <= serving) or n.user.identifier == OPTIMIZER
     }
     keep = _reachable(objects, dropped)
     new_number = {old: new for new, old in enumerate(sorted(keep))}
@@ -93,10 +95,8 @@ def _reachable(objects: Message, dropped: set[int]) -> set[int]:
 
 
 def _forget_keras(node: Message) -> None:
-    """Keras's classes, its metadata and its optimizer: nothing of it is true after the cut."""
-    if node.WhichOneof("kind") == "user" and (
-        node.user.identifier.startswith("_tf_keras") or node.user.identifier == "optimizer"
-    ):
+    """Keras's classes and its metadata: nothing of it is true after the cut."""
+    if node.WhichOneof("kind") == "user" and node.user.identifier.startswith("_tf_keras"):
         node.user.identifier = GENERIC
         node.user.metadata = ""
         node.registered_name = ""

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer, nested, sequential, source
-from unnest.core.architecture import NotAGraph, children, is_input, is_model, model_name, read, replace_children
+from unnest.core.architecture import (
+    NotAGraph,
+    children,
+    is_input,
+    is_model,
+    model_name,
+    read,
+    replace_children,
+    snake_case,
+)
 from unnest.core.architecture.graph import Ref
 
 
@@ -95,6 +104,8 @@ def test_a_models_name_is_its_configs_else_its_entrys_else_its_class() -> None:
 def test_an_input_layer_has_a_shape_and_nothing_to_train() -> None:
     assert is_input(source())
     assert is_input({"class_name": "Anything", "config": {"batch_shape": [None]}})
+    inner = functional(source(), layer("y", ["x"]))
+    assert not is_input({**inner, "config": {**inner["config"], "batch_input_shape": [None, 4]}})
     assert not is_input(layer("a", batch_input_shape=[None, 4], trainable=True))
 
 
@@ -106,3 +117,16 @@ def test_models_inside_a_layers_config_are_found_and_replaced_in_place() -> None
     new = replace_children(entry, {("config", "extra", 0, "deep"): other})
     assert dict(children(new)) == {("config", "layer"): inner, ("config", "extra", 0, "deep"): other}
     assert dict(children(entry)) == paths  # the entry itself is left as it was
+
+
+@pytest.mark.parametrize(
+    ("stored", "name"),
+    [
+        ("Dense", "dense"),
+        ("Conv2DTranspose", "conv2d_transpose"),
+        ("BatchNormalization", "batch_normalization"),
+        ("GroupQueryAttention", "grouped_query_attention"),  # GroupedQueryAttention in Keras's code
+    ],
+)
+def test_snake_case(stored: str, name: str) -> None:
+    assert snake_case(stored) == name

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, stem_of, stems_of
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, promised, stem_of, stems_of
+from unnest.core.keras_facts.weight_specs import Expected
 
 GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurrent", "bias")}
 
@@ -56,3 +57,20 @@ def test_stems() -> None:
     assert stems_of({"W_regularizer": None, "b_regularizer": None, "bias": False}) == ["W"]
     assert stem_of("recurrent_kernel", ["kernel", "recurrent"]) == "recurrent"
     assert stem_of("gamma", ["kernel"]) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "promise"),
+    [
+        ("Normalization", {"axis": -1}, Expected(0, 3)),
+        ("Normalization", {"axis": -1, "mean": None, "variance": None}, Expected(0, 3)),
+        ("Normalization", {"axis": -1, "mean": 0.5, "variance": 2.0}, None),
+        ("Mine>Normalization", {"axis": -1}, None),
+        ("BatchNormalization", NORM, Expected(2, 2)),
+        ("BatchNormalization", {**NORM, "renorm": True}, None),
+        ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, Expected(2, 2)),  # Keras 1
+        ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, Expected(6, 0)),
+    ],
+)
+def test_promised(kind: str, config: dict[str, Any], promise: Expected | None) -> None:
+    assert promised(kind, config) == promise

@@ -22,6 +22,8 @@ LSTM = {f"{stem}_{key}": None for stem in ("kernel", "recurrent", "bias") for ke
         (DENSE, Expected(2, 0)),
         ({**DENSE, "use_bias": False}, Expected(1, 0)),
         (NORM, Expected(2, 2)),
+        ({**NORM, "renorm": False}, Expected(2, 2)),
+        ({**NORM, "renorm": True}, None),  # how many statistics it has is the release's
         ({**NORM, "scale": False}, Expected(1, 2)),
         ({**NORM, "scale": False, "center": False}, Expected(0, 2)),
         (SEPARABLE, Expected(3, 0)),

@@ -1,0 +1,28 @@
+"""The objects of a SavedModel that was cut: what serves, and no optimizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unnest.formats.tensorflow import protos, prune_graph
+from unnest.formats.tensorflow.prune_objects import OPTIMIZER
+
+SAVED = Path(__file__).parents[4] / "fixtures" / "saved_model"
+
+
+@pytest.mark.parametrize("name", ["tf20/saved_model-official-named-adam", "tf23/saved_model-official-named-adam"])
+def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
+    """TensorFlow 2.0 to 2.3 restore the slots of whatever has the path of the optimizer, and fail where they cannot."""
+    path = SAVED / name / "parallel" / "saved_model.pb"
+    model = protos.parse("SavedModel", path.read_bytes(), str(path))
+    (meta,) = model.meta_graphs
+    assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER) == 1
+    variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
+    assert prune_graph.recognise(meta, str(path))
+    (reduced,) = protos.parse("SavedModel", protos.dump(prune_graph.reduce(model, meta)), "reduced").meta_graphs
+    nodes = reduced.objects.nodes
+    assert OPTIMIZER not in {n.user.identifier for n in nodes}
+    assert not any(c.local_name == OPTIMIZER for n in nodes for c in n.children)
+    assert 0 < sum(n.WhichOneof("kind") == "variable" for n in nodes) < variables
