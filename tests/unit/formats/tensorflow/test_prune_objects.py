@@ -20,8 +20,8 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     (meta,) = model.meta_graphs
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
-    assert prune_graph.recognise(meta, str(path))
-    (reduced,) = protos.parse("SavedModel", protos.dump(prune_graph.reduce(model, meta)), "reduced").meta_graphs
+    assert prune_graph.recognise(meta, str(path)).wrappers
+    (reduced,) = protos.parse("SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced").meta_graphs
     nodes = reduced.objects.nodes
     assert OPTIMIZER not in {n.user.identifier for n in nodes}
     assert not any(c.local_name == OPTIMIZER for n in nodes for c in n.children)
