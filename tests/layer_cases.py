@@ -50,6 +50,8 @@ ON_JAX = (
 )  # fmt: skip
 
 
+#: What a stack said of its own file, which did not store the shape of the input.
+WITHOUT_SHAPE = "You are trying to load a weight file"
 #: What a model may differ by from itself when its own stack loads it again.
 NOISE = 1e-5
 
@@ -68,6 +70,8 @@ class LayerCase:
         """Whether it is known to come out otherwise, as told above, or did when its own stack loaded it again."""
         reloaded = self.note.get("reload")
         if isinstance(reloaded, float) and reloaded > NOISE:
+            return True
+        if isinstance(reloaded, str) and WITHOUT_SHAPE in reloaded:
             return True
         return any(self.name.startswith(k) for k in (*KNOWN, *(ON_JAX if backend == "jax" else ())))
 
