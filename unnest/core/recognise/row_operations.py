@@ -395,7 +395,13 @@ def _masked(value: Value, mask: Value) -> Rows:
 def _partition(data: Value, partitions: Value, num_partitions: Value) -> list[Rows]:
     if not isinstance(num_partitions, int) or num_partitions > MAX_VALUES:
         raise NotFollowed
-    return [_masked(data, binary("==", partitions, k)) for k in range(num_partitions)]
+    if not isinstance(data, Rows) or not isinstance(partitions, Vector) or len(partitions.values) != len(data.numbers):
+        raise NotFollowed
+    parts: dict[float, list[int]] = {part: [] for part in range(num_partitions)}
+    for row, part in zip(data.numbers, partitions.values, strict=True):
+        if part in parts:
+            parts[part].append(row)
+    return [data._replace(numbers=tuple(rows)) for rows in parts.values()]
 
 
 def _range(*bounds: Value) -> Vector:
