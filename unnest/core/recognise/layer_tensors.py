@@ -36,6 +36,7 @@ class LayerTensors(TensorGraph):
         self.graph, self.supposed = graph, supposed
         self.outputs = graph.outputs
         self._claimed: dict[CallId, list[ClaimedRows]] = {}
+        self._outputs: dict[tuple[str, int], Shape | None] = {}
         for ref, rows in sorted(claimed.items()):
             self._claimed.setdefault(ref.call, []).append(rows)
 
@@ -137,12 +138,19 @@ class LayerTensors(TensorGraph):
         if ref in self._noted:
             return self._noted[ref]
         if is_model(layer.stored):
-            inner = read(layer.stored)
-            return LayerTensors(inner).shape(inner.outputs[ref.tensor]) if ref.tensor < len(inner.outputs) else None
+            return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
             return None
         shape = layer_facts.stored_shape(layer)
         return shape if is_input(layer.stored) else _after(layer, [shape])  # a Sequential's first layer
+
+    def _shape_of_output(self, model: Layer, output: int) -> Shape | None:
+        """Worked out once, however often the model is called: models nest, and every level has several towers."""
+        if (model.name, output) not in self._outputs:
+            inner = read(model.stored)
+            is_one = output < len(inner.outputs)
+            self._outputs[model.name, output] = LayerTensors(inner).shape(inner.outputs[output]) if is_one else None
+        return self._outputs[model.name, output]
 
     def is_number(self, ref: Ref) -> bool:
         """Whether a tensor is noted as a single number, or reduced over the batch; nested models are looked into."""
