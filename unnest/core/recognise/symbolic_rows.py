@@ -134,6 +134,8 @@ class Trial:
         outcomes: dict[int, Outcome] = {}
         lengths: dict[Outcome, set[int]] = {}
         is_telling = is_fixed = False
+        if sizes:  # shares of the batch: no shape of a row matters, and asking for one walks through all templates
+            self._tried_rows = dict.fromkeys(self.joins, UNLIKE_ROWS[:1])
         for rows in sizes or batches(self.towers, self.longest):
             try:
                 tried = self._tried(rows)
