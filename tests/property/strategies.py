@@ -239,6 +239,7 @@ def _norm(old: bool, step: Step, shape: Shape) -> Made:
     if not old:
         config |= {"center": center, "scale": scale, "beta_initializer": ZEROS, "gamma_initializer": ONES}
         config |= {"moving_mean_initializer": ZEROS, "moving_variance_initializer": ONES}
+        config |= {"beta_regularizer": None, "gamma_regularizer": None}
     mean, var = ("running_mean", "running_std") if old else ("moving_mean", "moving_variance")
     weights = [("gamma", each, True)] if scale else []
     weights += [("beta", each, True)] if center else []

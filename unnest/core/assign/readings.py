@@ -122,7 +122,8 @@ class Search:
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
             whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
-            if a <= most[0] and b <= most[1] and whole and layer.may_own(a, b):
+            may_own = not layer.is_plain or layer.may_own(a, b)  # of others a config may not tell what is trained
+            if a <= most[0] and b <= most[1] and whole and may_own:
                 own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
                 if layer.fits(own):
                     yield a, b
