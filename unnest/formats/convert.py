@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -163,7 +164,7 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     if to == "h5":
         complete = _complete(source, plan)
         _check_dtypes(source, complete)
-        return TargetFormat("h5", Rewritten(complete), ".h5", not_held=_left_of_checkpoint(source, complete))
+        return TargetFormat("h5", in_hdf5(complete), ".h5", not_held=_left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
         goal = _model_as_keras(source, plan, complete)
@@ -180,7 +181,27 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     not_held = _left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
         return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", not_held=not_held)
-    return TargetFormat("h5", Rewritten(model), ".weights.h5", not_held=not_held)
+    return TargetFormat("h5", in_hdf5(model), ".weights.h5", not_held=not_held)
+
+
+def in_hdf5(model: Stored) -> Rewritten:
+    """A model out of another container, where the weights of a layer, or of the optimizer, may share a name.
+
+    Within a group of HDF5 names are unique: the second `a` is called `a_2` (source: _uniquify of Keras 2.3.1).
+    """
+    groups = tuple(group._replace(tensors=_uniquely_named(group.tensors)) for group in model.groups)
+    optimizer = None if model.optimizer is None else _uniquely_named(model.optimizer)
+    return Rewritten(model._replace(groups=groups, optimizer=optimizer))
+
+
+def _uniquely_named(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    count = Counter[str]()
+    renamed = []
+    for tensor in tensors:
+        count[tensor.name] += 1
+        number = count[tensor.name]
+        renamed.append(tensor if number == 1 else tensor._replace(name=f"{tensor.name}_{number}"))
+    return tuple(renamed)
 
 
 def _laid_out(source: Source, complete: Stored) -> Stored:
@@ -217,14 +238,14 @@ def _check_dtypes(source: Source, model: Stored) -> None:
 def _saved_model_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
-    return TargetFormat("h5", Rewritten(model), ".h5")
+    return TargetFormat("h5", in_hdf5(model), ".h5")
 
 
 def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", Rewritten(weights), ".weights.h5", not_held=left_out(model, weights))
+    return TargetFormat("h5", in_hdf5(weights), ".weights.h5", not_held=left_out(model, weights))
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
@@ -283,7 +304,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
         as_stored = as_stored._replace(optimizer=None)
-    return TargetFormat("h5", Rewritten(as_stored), ".h5", not_held=left_out(model, as_stored))
+    return TargetFormat("h5", in_hdf5(as_stored), ".h5", not_held=left_out(model, as_stored))
 
 
 def _as_json(source: Source, plan: Plan) -> TargetFormat:
