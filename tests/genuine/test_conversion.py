@@ -318,3 +318,18 @@ def test_the_command_for_keras_3_has_the_options_of_the_run() -> None:
     report = unnest.inspect(path, draw=True, slice_layers=["Cut"], trust=True)
     assert report.as_keras_3 is not None
     assert report.as_keras_3.options == ("--slice-layer=Cut", "--trust")
+
+
+def test_versions_of_a_model_out_of_another_container_are_bytes_beside_its_weights(tmp_path: Path) -> None:
+    """TensorFlow 2.0 to 2.3, with the h5py of then, decode them there, and read text as text at the top."""
+    saved = FIXTURES / "saved_model" / "tf23" / "saved_model-official-named-adam" / "parallel"
+    unnest.fix(saved, tmp_path / "m.h5", to="h5")
+    unnest.fix(saved, tmp_path / "m.weights.h5", to="weights")
+
+    def charset(group: h5py.Group) -> int:
+        return int(group.attrs.get_id("keras_version").get_type().get_cset())
+
+    with h5py.File(tmp_path / "m.h5") as model, h5py.File(tmp_path / "m.weights.h5") as weights:
+        assert charset(model) == h5py.h5t.CSET_UTF8
+        assert charset(model["model_weights"]) == h5py.h5t.CSET_ASCII
+        assert charset(weights) == h5py.h5t.CSET_ASCII

@@ -259,7 +259,7 @@ class _Writer:
         is_model = self.model.contents == "model"
         root = self.file
         if is_model:
-            self._versions(root, self.spelling.top)
+            self._versions(root, self.spelling.top, h5_attributes.STR_TEXT)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
         else:
@@ -271,18 +271,18 @@ class _Writer:
         if is_model:
             self._json("training_config", self.model.training)
 
-    def _versions(self, group: h5py.Group, source_attributes: h5_attributes.Attributes) -> None:
-        """Where the source has them; everywhere where it has no such places. And what else is there."""
+    def _versions(
+        self, group: h5py.Group, source_attributes: h5_attributes.Attributes, usual: h5_attributes.Style
+    ) -> None:
+        """Where the source has them; everywhere where it has no such places. And what else is there.
+
+        `usual` is the style without a source's: a model's is text, its weights' bytes, which are decoded where they are
+        loaded (source: hdf5_format of TensorFlow 2.0 to 2.3).
+        """
         for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
             if value is not None and (name in source_attributes or not self.spelling.layers):
-                h5_attributes.write_text(
-                    group,
-                    name,
-                    value,
-                    h5_attributes.style(source_attributes, name)
-                    if name in source_attributes
-                    else h5_attributes.STR_TEXT,
-                )
+                style = h5_attributes.style(source_attributes, name) if name in source_attributes else usual
+                h5_attributes.write_text(group, name, value, style)
         for name in sorted(
             n for n in source_attributes if not KNOWN.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
         ):
@@ -298,7 +298,7 @@ class _Writer:
         spelling = self.spelling
         names = [g.name for g in self.model.groups]
         h5_attributes.write_names(root, "layer_names", names, h5_attributes.style(spelling.layers, "layer_names"))
-        self._versions(root, spelling.layers)
+        self._versions(root, spelling.layers, h5_attributes.BYTES_TEXT)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
             self._tensors(root.require_group(layer.name), layer.tensors, spelling.weight_names)
