@@ -72,7 +72,9 @@ def must_have(config: Json) -> bool:
     told = expected(config)
     if told is not None:
         return told.total > 0
-    return isinstance(config, Mapping) and any(k.endswith("_init") or k == "init" for k in config)  # Keras 1
+    if not isinstance(config, Mapping):
+        return False
+    return config.get("renorm") is True or any(k.endswith("_init") or k == "init" for k in config)  # Keras 1
 
 
 def units(config: JsonObject) -> Iterator[int]:

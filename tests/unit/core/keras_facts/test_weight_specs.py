@@ -53,6 +53,7 @@ def test_an_initializers_own_config_promises_nothing() -> None:
         ({"init": "glorot_uniform"}, True, True),  # Keras 1
         ({"gamma_init": "one"}, True, True),
         ({**NORM, "center": False}, True, True),
+        ({**NORM, "renorm": True}, True, True),
         ({"initial": 3}, False, False),
     ],
 )
