@@ -49,7 +49,7 @@ def main() -> None:
             model = keras.Sequential(layers)
             model.compile(keras.optimizers.Adam(0.05), loss=keras.losses.MeanSquaredError())
 
-    class Notes(keras.callbacks.Callback):  # type: ignore[name-defined]
+    class Notes(keras.callbacks.Callback):  # type: ignore[name-defined] # whichever Keras was asked for
         def on_epoch_begin(self, epoch: int, *_: Any, **__: Any) -> None:
             self.first = epoch * BATCHES
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.slow.stacks import python_of
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
@@ -53,12 +55,8 @@ def environment(home: Path) -> dict[str, str]:
 
 def made(stack: str, name: str, folder: Path) -> Path:
     """The parallel model's file, written by the stack; its predictions lie beside it."""
-    stacks = os.environ.get("UNNEST_STACKS")
-    python = Path(stacks or "") / stack / "bin" / "python"
-    if not stacks or not python.exists():
-        pytest.skip(f"UNNEST_STACKS holds no {stack}")
     done = subprocess.run(
-        [python, SCRIPT, SCRIPTS, STACKS[stack], folder, name], env=environment(folder), cwd=folder,
+        [python_of(stack), SCRIPT, SCRIPTS, STACKS[stack], folder, name], env=environment(folder), cwd=folder,
         capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -18,6 +18,7 @@ import h5py
 import pytest
 
 import unnest
+from tests.slow.stacks import python_of
 from tests.slow.verdicts import TABLE, Case, Run, Verdict, judge
 
 pytestmark = pytest.mark.slow
@@ -124,13 +125,8 @@ def test_in_the_original(
     stack: str, fixed: dict[str, list[tuple[Case, dict[str, Any]]]], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """The Keras that wrote the files."""
-    folder = os.environ.get("UNNEST_STACKS")
-    if not folder:
-        pytest.skip("UNNEST_STACKS names no folder of original stacks (fixtures/scripts/make-stack)")
     env, api = STACKS[stack]["env"], STACKS[stack]["api"]
-    python = Path(folder, env, "bin", "python")
-    if not python.exists():
-        pytest.skip(f"UNNEST_STACKS has no {env}: fixtures/scripts/make-stack {env} {folder}")
+    python = python_of(env)
     kept(request, looked_at(stack, f"its own ({api})", str(python), api, fixed[stack], tmp_path, own=True))
 
 
