@@ -155,7 +155,7 @@ class Masks:
             return _merged(kind, config, masks, present)
         if not self._is_known(kind):
             return Mask(None, present[0].sources, today=all(m.today for m in present))
-        if not self._passes(kind, config) or masks[0] is None:
+        if not _passes(kind, config, self.context) or masks[0] is None:
             return None
         if self.context.release == AMBIGUOUS and kind in OPEN:
             return replace(masks[0], tree=masks[0].tree if kind == "Softmax" else None, today=False)
@@ -165,11 +165,6 @@ class Masks:
         """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
         bare = _bare(kind)
         return bare in SIGNATURES or bare in PASSING or bare in STOPPING or bare in HEEDING
-
-    def _passes(self, kind: str, config: JsonObject) -> bool:
-        if kind in HEEDING:
-            return _sequences(config)
-        return _bare(kind) in PASSING and not drops_mask(kind, config, self.context)
 
 
 #: What becomes of a model in a model.
@@ -185,6 +180,13 @@ NOT_TOLD = (
 
 def _bare(kind: str) -> str:
     return re.sub(r"V[12]$", "", kind)
+
+
+def _passes(kind: str, config: JsonObject, context: Context) -> bool:
+    """Whether the mask of a layer's input was that of its output."""
+    if kind in HEEDING:
+        return _sequences(config)
+    return _bare(kind) in PASSING and not drops_mask(kind, config, context)
 
 
 def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
@@ -241,9 +243,7 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             masked = told = True
         elif kind == "ReLU":
             told = False
-        elif not (_sequences(settings) if kind in HEEDING else _bare(kind) in PASSING) or drops_mask(
-            kind, settings, context
-        ):
+        elif not _passes(kind, settings, context):
             masked = masked and _bare(kind) not in SIGNATURES and _bare(kind) not in STOPPING
     # (What is somebody's own, or a model, may hand a mask on.)
 

@@ -6,7 +6,7 @@ import math
 import struct
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op
+from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, padded
 from unnest.core.keras3.lambdas.operators import calculation, slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     IMAGE,
@@ -23,7 +23,6 @@ from unnest.core.keras3.lambdas.values import (
     items,
     operation,
 )
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 IMAGES = Table()
@@ -174,10 +173,7 @@ def _pad_to(call: Bound) -> Value:
     if min(*before, *after) < 0:
         raise NotUnderstood("the padding")
     widths: Json = [[0, 0], *([first, last] for first, last in zip(before, after, strict=True)), [0, 0]]
-    padded = op(NUMPY, "Pad", x, pad_width=widths, mode="constant")
-    node = padded.operand
-    assert isinstance(node, OpNode)
-    return replace(padded, operand=replace(node, kwargs={"constant_values": 0}))
+    return padded(x, widths, 0)
 
 
 SIDES = ("height", "width")

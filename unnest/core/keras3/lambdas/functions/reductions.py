@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
+from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op, padded
 from unnest.core.keras3.lambdas.operators import FLOAT, slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,
@@ -20,7 +20,6 @@ from unnest.core.keras3.lambdas.values import (
     number,
     part,
 )
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 REDUCTIONS = Table()
@@ -114,12 +113,8 @@ def _shifted(x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: 
         raise NotUnderstood("a running sum of a shape that is not known")
     places = range(len(shape))
     widths: Json = [[int(k == axis % len(shape)), 0] for k in places]
-    padded = op(NUMPY, "Pad", x, pad_width=widths, mode="constant")
-    node = padded.operand
-    assert isinstance(node, OpNode)
-    padded = replace(padded, operand=replace(node, kwargs={"constant_values": start}))
     keys = [slice_of([constant(None), constant(-1 if k == axis % len(shape) else None)]) for k in places]
-    shifted = subscript(padded, items("tuple", keys))
+    shifted = subscript(padded(x, widths, start), items("tuple", keys))
     assert isinstance(shifted, Tensor)
     return shifted
 

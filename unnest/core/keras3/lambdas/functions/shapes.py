@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, shape_of
+from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, padded, shape_of
 from unnest.core.keras3.lambdas.operators import slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,
@@ -23,7 +23,6 @@ from unnest.core.keras3.lambdas.values import (
     operation,
     part,
 )
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 SHAPES = Table()
@@ -199,16 +198,9 @@ def _pad(call: Bound) -> Value:
     )
     if not pairs or mode not in {"constant", "reflect", "symmetric"}:
         raise NotUnderstood("the padding")
-    padded = op(NUMPY, "Pad", call.floats("x"), pad_width=nested, mode=mode)
     if mode != "constant":
-        return padded
-    return _with_keyword(padded, "constant_values", call.number("constant_values"))
-
-
-def _with_keyword(tensor: Tensor, keyword: str, value: Json) -> Tensor:
-    node = tensor.operand
-    assert isinstance(node, OpNode)
-    return replace(tensor, operand=replace(node, kwargs={keyword: value}))
+        return op(NUMPY, "Pad", call.floats("x"), pad_width=nested, mode=mode)
+    return padded(call.floats("x"), nested, call.number("constant_values"))
 
 
 @SHAPES.known("K.temporal_padding", "x padding=1")
@@ -217,8 +209,7 @@ def _temporal_padding(call: Bound) -> Value:
     pair = call.integers("padding") if isinstance(width, Items) else [call.integer("padding")] * 2
     if len(pair) != PAIR:
         raise NotUnderstood("the padding")
-    padded = op(NUMPY, "Pad", call.floats("x"), pad_width=[[0, 0], pair, [0, 0]], mode="constant")
-    return _with_keyword(padded, "constant_values", 0)
+    return padded(call.floats("x"), [[0, 0], pair, [0, 0]], 0)
 
 
 @SHAPES.known("tf.split", "x|value num_or_size_splits axis=0")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
 from unnest.core.keras3.lambdas.values import (
+    NUMPY,
     Const,
     Dialect,
     Items,
@@ -21,6 +22,7 @@ from unnest.core.keras3.lambdas.values import (
     number,
     operation,
 )
+from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 PAIR = 2
@@ -188,3 +190,14 @@ def shape_of(tensor: Tensor) -> Shape:
 def op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:
     """An operation of Keras 3 on tensors alone, with these arguments of its class."""
     return operation(module, class_name, config, [tensor.operand for tensor in tensors], tensors)
+
+
+def padded(x: Tensor, widths: Json, value: Json) -> Tensor:
+    """A tensor with so many elements of a value before and behind, two numbers an axis.
+
+    The value is an argument of Keras 3's call, and not of its class.
+    """
+    made = op(NUMPY, "Pad", x, pad_width=widths, mode="constant")
+    node = made.operand
+    assert isinstance(node, OpNode)
+    return replace(made, operand=replace(node, kwargs={"constant_values": value}))
