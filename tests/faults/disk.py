@@ -212,11 +212,12 @@ def _watch_hdf5(disk: Disk) -> None:
         if mode != "r":
             disk.step("h5py.File")
         make(self, name, mode, **kwargs)
+        vars(self)["changes"] = mode != "r"
         if mode != "r" and isinstance(name, str):
             disk.unsynced.add(os.stat(name).st_ino)
 
     def closed(self: h5py.File) -> None:
-        if self and self.mode != "r":
+        if vars(self).pop("changes", False):  # `self.mode` of a file that is half closed ends the process
             disk.step("h5py.close")
         close(self)
 

@@ -178,6 +178,9 @@ def placed(case: Case, kitchen: Kitchen, *, wrapped: bool) -> Model:
 
 # What is saved beside the graph.
 
+#: A release of each generation.
+VERSIONS = {"keras1": "1.2.2", "keras2": "2.2.4", "tfkeras": "2.12.0", "keras3": "3.8.0"}
+
 OPTIMIZERS: dict[str, tuple[str, int]] = {"none": ("", 0), "sgdm": ("SGD", 1), "adam": ("Adam", 2)}
 
 
@@ -220,7 +223,7 @@ def saved(case: Case, model: Model) -> Stored:
         training=training_config(case, model),
         groups=groups(model),
         optimizer=optimizer_state(case, model),
-        keras_version="2.2.4",
+        keras_version=VERSIONS[case.writer.dialect],
         backend="tensorflow",
     )
 

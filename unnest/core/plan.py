@@ -123,8 +123,11 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
-    """The optimizer's state in the order of the layers that are left; None where that order does not follow."""
-    if not stored.optimizer or not unwrapped.moved:
+    """The optimizer's state in the order of the layers that are left; None where that order does not follow.
+
+    Keras 1 sorts by the weights' names, which stay (source: Keras 1.2.2, keras/engine/training.py: compile).
+    """
+    if not stored.optimizer or not unwrapped.moved or stored.release[:1] == (1,):
         return stored.optimizer
     after = unwrap.trained_in_order(unwrapped.left)
     if after is None:

@@ -106,6 +106,22 @@ def test_optimizer_state_stays_in_its_order() -> None:
     assert result.dropped == ()
 
 
+@pytest.mark.parametrize(("version", "order"), [("2.4.0", "aebf"), ("1.2.2", "abef")], ids=["by layers", "by names"])
+def test_optimizer_state_where_layers_move(version: str, order: str) -> None:
+    """Under a head the template's `b` comes to stand behind `e`; so does its state, unless it is sorted by names."""
+    join = layer("c", ["m", "f"], kind="Concatenate", axis=-1)
+    beside = (layer("e", ["x"], **DENSE), MERGE, layer("f", ["e"], **DENSE), join)
+    headed = functional(*PARALLEL["config"]["layers"][:-1], *beside, outputs=[("c", 0, 0)], name="outer")
+    groups = {name: Group(name, tensors(f"{name}/kernel:0", f"{name}/bias:0")) for name in "ef"}
+    weights = (*WEIGHTS, *groups["e"].tensors, *groups["f"].tensors)
+    state = tuple(t._replace(ref=f"/optimizer{t.ref}") for t in weights)
+    before = stored(headed, (*GROUPS[:3], groups["e"], GROUPS[3], groups["f"]), optimizer=state)
+    result = plan(before._replace(keras_version=version)).result
+    assert result is not None
+    assert [g.name for g in result.groups if g.tensors] == [*"aebf"]
+    assert [t.name for t in result.optimizer or ()] == [f"{name}/{w}:0" for name in order for w in ("kernel", "bias")]
+
+
 class TestWeightsAlone:
     """Names tell, or the architecture that was kept apart."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
+from unnest.core.keras_facts.layer_classes import CELLED, HOLDS_WEIGHTS_UNTOLD, PLAIN, is_keras_class, today
 from unnest.core.keras_facts.weight_order import RULED, promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
 from unnest.core.model import JsonObject, Tensor
@@ -18,15 +18,15 @@ from unnest.core.model import JsonObject, Tensor
 class Claimant(NamedTuple):
     """A layer that may own weights: the names that speak for it, and how many its config promises.
 
-    `likely`: a model, or a layer whose config speaks of initial weights. `is_plain`: of Keras's own that
-    hold no others. `trained_counts`: how many of its weights may stand with what is trained; None where it may be any.
+    `has_none`: of Keras's own that have no weights. `is_plain`: of Keras's own that hold no others.
+    `trained_counts`: how many of its weights may stand with what is trained; None where it may be any.
     """
 
     name: str
     inner_names: frozenset[str]
     promised: Expected | None
     units: frozenset[int]
-    likely: bool
+    has_none: bool
     is_plain: bool
     trained_counts: frozenset[int] | None
 
@@ -35,10 +35,9 @@ class Claimant(NamedTuple):
         """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
         inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
         promised = _promised(layer.stored)
-        likely = is_model(layer.stored) or has_initializers(layer.config)
         name = layer.name if layer.is_named else borne
         return cls(
-            name, inner, promised, frozenset(units(layer.settings)), likely,
+            name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
             is_plain=today(layer.class_name) in PLAIN | RULED, trained_counts=_trained_counts(layer.stored),
         )  # fmt: skip
 
@@ -64,6 +63,19 @@ class Claimant(NamedTuple):
         if self.promised is None:
             return (0, 0)
         return (self.promised.trained, self.promised.statistics)
+
+    def kept_promises(self) -> list[tuple[int, int]]:
+        """`counts`, and what they are where a model in the layer, or a part of it, was frozen: that no config tells."""
+        trained, rest = self.counts()
+        less = range(trained) if self.trained_counts is None else sorted(t for t in self.trained_counts if t < trained)
+        return [(trained, rest), *((t, trained + rest - t) for t in reversed(less))]
+
+
+def _has_none(layer: Layer) -> bool:
+    """Whether a layer has no weights for sure; one of somebody's own may have some that its config is silent of."""
+    if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
+        return False
+    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in HOLDS_WEIGHTS_UNTOLD
 
 
 def _names_within(entry: JsonObject) -> Iterator[str]:
@@ -135,10 +147,10 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
 def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
     """For every tensor the layers whose name it bears; None where it bears none."""
     own: dict[str, set[int]] = {}
-    for likely in (True, False):  # a merge layer may bear the name of a layer in the template
+    for has_none in (False, True):  # a merge layer may bear the name of a layer in the template
         named: dict[str, set[int]] = {}
         for index, layer in enumerate(layers):
-            if layer.likely is likely:
+            if layer.has_none is has_none:
                 for name in {layer.name, *layer.inner_names} - {""}:
                     named.setdefault(name, set()).add(index)
         own = {**named, **own}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
@@ -38,6 +39,7 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
     shares = _anchored(tensors, layers, by_name)
     for claims, rules in (
+        (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True, whole_scopes=True)),
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True)),
         (nameless, Rules(kept_promises=True, spare_unknown=True)),  # names may be another graph's
         (nameless, Rules(kept_promises=True, spare_unknown=True, torn_scopes=True)),
@@ -108,7 +110,9 @@ def _anchored(
     falls = [i for i in range(1, len(owners)) if owners[i] < owners[i - 1]]
     if len(falls) > 1:
         return None
-    border = falls[0] if falls else _border(tensors, layers, owners)
+    border = falls[0] if falls else _border(layers, owners)
+    if border is None:
+        return None
     trained: list[list[Tensor]] = [[] for _ in layers]
     rest: list[list[Tensor]] = [[] for _ in layers]
     for index, (tensor, owner) in enumerate(zip(tensors, owners, strict=True)):
@@ -120,8 +124,23 @@ def _anchored(
     return shares
 
 
-def _border(tensors: Sequence[Tensor], layers: Sequence[Claimant], owners: Sequence[int]) -> int:
-    """Where the trained weights end if order does not show it: after what the configs promise."""
+def _border(layers: Sequence[Claimant], owners: Sequence[int]) -> int | None:
+    """Where the trained weights end if order does not show it; None where they cannot end anywhere.
+
+    Of the places that no layer forbids the nearest to what the configs promise, which is not among them where a model
+    was frozen. All before it is trained and nothing behind it, so that it lies in or beside one layer.
+    """
     owned = Counter(owners)
-    promised = (owned[i] if layer.promised is None else layer.counts()[0] for i, layer in enumerate(layers))
-    return min(sum(promised), len(tensors))
+    counts = [owned[index] for index in range(len(layers))]
+    starts = [0, *accumulate(counts)]
+    runs = list(zip(layers, counts, strict=True))
+    last = next((i for i, (layer, count) in enumerate(runs) if not layer.may_own(count, 0)), len(runs) - 1)
+    first = next((i for i, (layer, count) in reversed([*enumerate(runs)]) if not layer.may_own(0, count)), 0)
+    borders = [
+        starts[i] + trained
+        for i in range(first, last + 1)
+        for trained in range(counts[i] + 1)
+        if layers[i].may_own(trained, counts[i] - trained)
+    ]
+    promised = sum(count if layer.promised is None else layer.counts()[0] for layer, count in runs)
+    return min(borders, key=lambda border: abs(border - promised), default=None)

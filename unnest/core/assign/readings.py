@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,12 +27,14 @@ class Rules(NamedTuple):
     `spare_unknown`: a layer that promises nothing owns only what bears its name.
     `pure`: a layer whose name is borne by some weights owns no others.
     `torn_scopes`: weights that share a scope in their names may be several layers'.
+    `whole_scopes`: they are one layer's, also where several bear the name, and only layers that promise some have any.
     """
 
     kept_promises: bool = False
     spare_unknown: bool = False
     pure: bool = False
     torn_scopes: bool = False
+    whole_scopes: bool = False
 
 
 _Way: TypeAlias = "tuple[_Way, Counts] | None"
@@ -112,8 +115,8 @@ class Search:
         named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
         options: Iterable[Counts]
         if layer.promised is not None and (self.rules.kept_promises or not named):
-            options = [layer.counts()]
-        elif self.rules.spare_unknown and not named:
+            options = layer.kept_promises()
+        elif self.rules.whole_scopes or (self.rules.spare_unknown and not named):
             options = [(0, 0)]
         else:
             options = [(a, b) for a in range(most[0] + 1) for b in range(most[1] + 1)]
@@ -125,8 +128,17 @@ class Search:
             may_own = not layer.is_plain or layer.may_own(a, b)  # of others a config may not tell what is trained
             if a <= most[0] and b <= most[1] and whole and may_own:
                 own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
-                if layer.fits(own):
+                if layer.fits(own) and (not self.rules.whole_scopes or self._all_of_their_scopes(at, (a, b))):
                     yield a, b
+
+    @cached_property
+    def _scopes(self) -> Counter[str]:
+        return Counter(_scope(t) for t in self.tensors)
+
+    def _all_of_their_scopes(self, at: Counts, counts: Counts) -> bool:
+        """Whether no other tensor shares a scope with these."""
+        taken = Counter(_scope(t) for start, n in zip(at, counts, strict=True) for t in self.tensors[start : start + n])
+        return all(self._scopes[scope] == n for scope, n in taken.items() if scope)
 
     def _reach(self, index: int, start: int, stop: int) -> int:
         """How many tensors from `start` on no other layer's name forbids."""
@@ -135,6 +147,11 @@ class Search:
         while k < stop and (index in claim if (claim := self.claims[k]) is not None else not borne):
             k += 1
         return k - start
+
+
+def _scope(tensor: Tensor) -> str:
+    """What stands before a weight's own name; empty where nothing does."""
+    return tensor.name.rpartition("/")[0]
 
 
 def _whole_owners(
@@ -148,8 +165,7 @@ def _whole_owners(
     for start, count, stop in zip(at, counts, end, strict=True):
         border = start + count
         if 0 < border < stop and count:
-            last, following = tensors[border - 1].name, tensors[border].name
-            scope = last.rpartition("/")[0]
-            if scope and scope == following.rpartition("/")[0] and claims[border] is None:
+            scope = _scope(tensors[border - 1])
+            if scope and scope == _scope(tensors[border]) and claims[border] is None:
                 return False
     return True

@@ -22,25 +22,13 @@ from typing import TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.trainable import trained_count
-from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
+from unnest.core.keras_facts.layer_classes import HOLDS_WEIGHTS_UNTOLD, OWN, PLAIN, today
 from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
-#: Keras's own layers that have weights, or hold layers that do, and need not say so.
-HOLDS_WEIGHTS_UNTOLD = frozenset(
-    {
-        "Normalization",
-        "RNN",
-        "TimeDistributed",
-        "Bidirectional",
-        "SpectralNormalization",
-        "Attention",
-        "AdditiveAttention",
-    }
-)
 NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Scopes of a variable's name; names with more are nobody's.
 MAX_PARTS = 40

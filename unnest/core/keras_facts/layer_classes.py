@@ -46,6 +46,12 @@ HOLDING = frozenset({
 
 OWN = PLAIN | CELLED | HOLDING
 
+#: Keras's own layers that have weights, or hold layers that do, and need not say so.
+HOLDS_WEIGHTS_UNTOLD = frozenset({
+    "AdditiveAttention", "Attention", "Bidirectional", "Normalization", "RNN", "SpectralNormalization",
+    "TimeDistributed",
+})  # fmt: skip
+
 #: MultiHeadAttention's layers in the order of its weights; tf_keras puts an underscore before each.
 ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
 

@@ -106,6 +106,48 @@ def test_names_tell_that_a_nested_model_was_frozen() -> None:
     assert placed(trained, graph) == {"inner": (trained[:2], []), "y": (trained[2:], [])}
 
 
+def test_a_frozen_model_behind_statistics_is_not_given_them() -> None:
+    """As many weights as the configs promise are trained, if `last` is not looked at."""
+    first = functional(source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name="first")
+    inner = functional(source("ix"), dense("i", "ix", use_bias=False), inputs=[("ix", 0, 0)], outputs=[("i", 0, 0)],
+                       name="last")  # fmt: skip
+    graph = chain(nested(first, ["x"]), nested(inner, ["first"]))
+    names = ["n/gamma:0", "n/beta:0", "n/moving_mean:0", "n/moving_variance:0", "i/kernel:0"]
+    assert placed(names, graph) == {"first": (names[:2], names[2:4]), "last": ([], names[4:])}
+
+
+class TestNamesThatTwoModelsShare:
+    """Of two models each with a layer `n`, one may be frozen: names and order leave both, the numbered scope one."""
+
+    FIRST, LAST = (
+        functional(source("ix"), norm("n", "ix"), inputs=[("ix", 0, 0)], outputs=[("n", 0, 0)], name=name)
+        for name in ("first", "last")
+    )
+    GRAPH = chain(nested(FIRST, ["x"]), dense("y", "first"), nested(LAST, ["y"]))
+    TRAINED: tuple[str, ...] = ("n/gamma:0", "n/beta:0", "y/kernel:0", "y/bias:0")
+    REST: tuple[str, ...] = ("n/moving_mean:0", "n/moving_variance:0")
+    OTHERS: tuple[str, ...] = ("n_1/gamma:0", "n_1/beta:0", "n_1/moving_mean:0", "n_1/moving_variance:0")
+
+    def test_the_last_was_frozen(self) -> None:
+        assert placed([*self.TRAINED, *self.REST, *self.OTHERS], self.GRAPH) == {
+            "first": ([*self.TRAINED[:2]], [*self.REST]),
+            "y": ([*self.TRAINED[2:]], []),
+            "last": ([], [*self.OTHERS]),
+        }
+
+    def test_none_was_frozen(self) -> None:
+        assert placed([*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:]], self.GRAPH) == {
+            "first": ([*self.TRAINED[:2]], [*self.REST]),
+            "y": ([*self.TRAINED[2:]], []),
+            "last": ([*self.OTHERS[:2]], [*self.OTHERS[2:]]),
+        }
+
+    def test_without_scopes_it_is_doubt(self) -> None:
+        names = [name.replace("/", "_") for name in (*self.TRAINED, *self.OTHERS[:2], *self.REST, *self.OTHERS[2:])]
+        with pytest.raises(Ambiguous, match="more than one reading"):
+            split(tensors(*names), self.GRAPH)
+
+
 class TestPlacedByOrder:
     """Of an architecture that was stored apart: what names say of the placing."""
 
@@ -162,6 +204,24 @@ def test_weights_that_two_layers_may_own_are_refused() -> None:
     """Two layers of somebody's own, which promise nothing, and names of neither."""
     with pytest.raises(Ambiguous, match="more than one reading"):
         split(tensors("p", "q", "r"), chain(layer("a", ["x"], kind="Mine"), layer("y", ["a"], kind="Mine")))
+
+
+class TestANameInANestedModelToo:
+    """What a weight is called after may be a layer inside a nested model, or the layer of that name beside it."""
+
+    INNER = functional(source(), layer("same", ["x"], kind="Gated"), name="inner", outputs=[("same", 0, 0)])
+    NAMES = ("same/gate:0", "d/kernel:0", "d/bias:0", "same_1/gate:0")
+
+    def test_of_a_layer_of_somebodys_own_is_doubt(self) -> None:
+        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind="Gated"))
+        with pytest.raises(Ambiguous, match="more than one reading"):
+            split(tensors(*self.NAMES), graph)
+
+    @pytest.mark.parametrize("kind", ["Concatenate", "Merge", "Lambda"])
+    def test_of_a_layer_that_has_no_weights_is_the_nested_models(self, kind: str) -> None:
+        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind))
+        trained = {"inner": [self.NAMES[0]], "d": [*self.NAMES[1:3]]}
+        assert {name: told for name, (told, _) in placed([*self.NAMES[:3]], graph).items()} == trained
 
 
 def test_what_the_container_tells_is_taken() -> None:
