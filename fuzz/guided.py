@@ -3,10 +3,11 @@
     pip install atheris                                                     (Linux, macOS; Python 3.11 to 3.13)
     python -m fuzz.guided --minutes 10 [--reader h5] [--record FOLDER]
 
-The readers take turns of a minute. Each round of a reader starts from the genuine files and from what the rounds before
-found to reach new lines of `unnest`; half of the changes are atheris's own, half those of `fuzz.mutants`, which keep
-checksums and structure. What must hold of each input: reading it raises `UnnestError` with one line, or nothing, and
-takes less than SECONDS of the processor; stored code is read, or is not, and raises nothing.
+The readers take turns of a minute; with `--record` they are added to the turns that are recorded there. Each round of
+a reader starts from the genuine files and from what the rounds before found to reach new lines of `unnest`; half of the
+changes are atheris's own, half those of `fuzz.mutants`, which keep checksums and structure. What must hold of each
+input: reading it raises `UnnestError` with one line, or nothing, and takes less than SECONDS of the processor; stored
+code is read, or is not, and raises nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
-from fuzz.mutants import FIXTURES, KNOWING, READERS, fixtures
-from tests.figures import record
+from fuzz.mutants import FIXTURES, KNOWING, READERS, fixtures, scratch_folder
+from tests.figures import record, recorded
 from unnest.core.model import JsonObject
 
 #: What is fuzzed: the readers, and the code of Lambdas on its own.
@@ -146,7 +147,7 @@ class Course:
     processor_minutes: float = 0.0
     #: Branches of `unnest` that the corpus reaches, as libFuzzer counts them.
     reached: int = 0
-    broken: list[str] = field(default_factory=list)
+    broken: int = 0
 
 
 def turn(name: str, number: int, course: Course, seconds: int, corpus: Path) -> None:
@@ -156,7 +157,7 @@ def turn(name: str, number: int, course: Course, seconds: int, corpus: Path) -> 
         (corpus / f"genuine-{number}-{k}").write_bytes(data)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "fuzz.guided", "--target", name, "--number", str(number)]
-    with tempfile.TemporaryDirectory(prefix="unnest-guided-") as folder:
+    with scratch_folder() as folder:
         command += ["--seconds", str(seconds), "--corpus", str(corpus), "--folder", folder]
         run = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - ourselves
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -167,7 +168,8 @@ def turn(name: str, number: int, course: Course, seconds: int, corpus: Path) -> 
     course.reached = max([course.reached, *(int(n) for n in REACHED.findall(said))])
     if run.returncode:
         (corpus.parent / f"{name}-{number}.log").write_text(said, "utf8")
-        course.broken.append(" | ".join(_last_words(said)))
+        course.broken += 1
+        print(f"{name}, round {number}:", " | ".join(_last_words(said)), flush=True)
 
 
 def _last_words(said: str) -> Iterator[str]:
@@ -182,7 +184,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1, help="for each reader, by the clock")
     parser.add_argument("--reader", choices=TARGETS, action="append")
-    parser.add_argument("--record", type=Path, help="a folder for guided.json, written anew after every turn")
+    parser.add_argument("--record", type=Path, help="a folder for guided.json, which every turn is added to")
     parser.add_argument("--corpus", type=Path, default=Path(tempfile.gettempdir()) / "unnest-corpus")
     parser.add_argument("--target", choices=TARGETS, help=argparse.SUPPRESS)
     parser.add_argument("--number", type=int, default=0, help="of the first round")
@@ -191,18 +193,20 @@ def main() -> int:
     given = parser.parse_args()
     if given.target:
         run_target(given.target, given.number, given.seconds, given.corpus, given.folder)
-    courses = {name: Course() for name in given.reader or TARGETS}
+    before = recorded("guided", given.record) if given.record else {}
+    courses = {name: Course(**before.get(name, {})) for name in given.reader or TARGETS}
+    broken = sum(course.broken for course in courses.values())
     until = time.monotonic() + 60 * given.minutes * len(courses)
     number = given.number
     while time.monotonic() < until:
         for name, course in courses.items():
             turn(name, number, course, given.seconds, given.corpus / name)
             if given.record:
-                record("guided", {n: asdict(c) for n, c in courses.items()}, given.record)
+                record("guided", before | {n: asdict(c) for n, c in courses.items()}, given.record)
         number += 1
     for name, course in courses.items():
-        print(f"{name}: {course.runs} inputs, {course.reached} reached, {course.processor_minutes} min", *course.broken)
-    return int(any(course.broken for course in courses.values()))
+        print(f"{name}: {course.runs} inputs, {course.reached} reached, {course.processor_minutes} min")
+    return int(sum(course.broken for course in courses.values()) > broken)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable
 from functools import cache
@@ -41,6 +43,12 @@ VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 1 << 70, 0.5, "", "x" * 300, "\0\n\x1b[31m", [], {}, [[]], {"class_name": "Model"},
     [None], float("nan"),
 )  # fmt: skip
+
+
+def scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder of our own, in memory where there is such a place: a disk that others use costs more than a reader."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    return tempfile.TemporaryDirectory(prefix="unnest-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
 
 
 @cache

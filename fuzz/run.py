@@ -1,8 +1,9 @@
 """Mutants of genuine files through `inspect` and `fix`, for as long as you have.
 
-    python -m fuzz.run --minutes 10 [--reader h5] [--first-seed 0] [--record fuzz]
+    python -m fuzz.run --minutes 10 [--reader h5] [--first-seed 0] [--record tests/figures]
 
-The readers take turns of BATCH mutants until each has had its minutes (by the clock: of all of them together).
+The readers take turns of BATCH mutants until each has had its minutes (by the clock: of all of them together). With
+`--record` they go on behind the last seed of the runs that are recorded there, and are added to them.
 What must hold of each, whatever was changed: both calls return; an error is one line, and none that asks to report a
 bug; the input is what it was; an output is there only where `fix` says so, and then `inspect` calls it clean; neither
 call takes more than SECONDS of the processor, nor the process more than MEGABYTES. A mutant for which something does
@@ -15,10 +16,8 @@ import argparse
 import hashlib
 import multiprocessing
 import resource
-import shutil
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from collections import Counter
@@ -28,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import unnest
-from fuzz.mutants import READERS, mutant
-from tests.figures import record
+from fuzz.mutants import READERS, mutant, scratch_folder
+from tests.figures import record, recorded
 from unnest.report.result import Report
 
 #: Of the processor for one call, and of memory for the process (which has h5py and protobuf loaded, and a past).
@@ -42,8 +41,8 @@ BATCH = 100
 
 def check(reader: str, seed: int) -> tuple[str, list[str]]:
     """(verdict and action, what does not hold) of one mutant."""
-    folder = Path(tempfile.mkdtemp(prefix="unnest-fuzz-"))
-    try:
+    with scratch_folder() as name:
+        folder = Path(name)
         path = mutant(reader, seed, folder)
         before = _digest(folder)
         troubles: list[str] = []
@@ -66,8 +65,6 @@ def check(reader: str, seed: int) -> tuple[str, list[str]]:
         if took > SECONDS:
             troubles.append(f"took {took:.1f} s")
         return f"{report.verdict}/{result.action}", troubles
-    finally:
-        shutil.rmtree(folder)
 
 
 def _of_report(report: Report, call: str) -> list[str]:
@@ -103,46 +100,59 @@ def _work(reader: str, seeds: range, tell: Connection) -> None:
 class Course:
     """What became of one reader's mutants so far; `seed` is the next one's."""
 
-    seed: int
+    reader: str
+    seed: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    #: (seed, what does not hold).
-    broken: list[tuple[int, str]] = field(default_factory=list)
+    broken: int = 0
     #: Of the processor.
     seconds: float = 0.0
+
+    @classmethod
+    def after(cls, reader: str, figures: dict[str, Any]) -> Course:
+        """What goes on where `figures` end."""
+        seconds = 60 * figures["processor_minutes"]
+        return cls(reader, figures["next_seed"], Counter(figures["outcomes"]), figures["broken"], seconds)
+
+    def breaks(self, what: str, seed: int) -> None:
+        """Tell of a mutant for which something does not hold."""
+        self.broken += 1
+        print(f"{self.reader}: seed {seed}: {what}", flush=True)
 
     def figures(self) -> dict[str, Any]:
         """As JSON."""
         return {
             "mutants": self.outcomes.total(),
-            "processor_minutes": round(self.seconds / 60, 1),
+            "processor_minutes": round(self.seconds / 60, 2),
             "outcomes": dict(self.outcomes.most_common()),
             "broken": self.broken,
+            "next_seed": self.seed,
         }
 
 
-def turn(reader: str, course: Course, until: float) -> None:
+def turn(course: Course, until: float) -> None:
     """A batch of mutants in a process of their own, or as many as there is time for."""
     hear, tell = multiprocessing.Pipe(duplex=False)
     seeds = range(course.seed, course.seed + BATCH)
-    worker = multiprocessing.get_context("fork").Process(target=_work, args=(reader, seeds, tell))
+    worker = multiprocessing.get_context("fork").Process(target=_work, args=(course.reader, seeds, tell))
     worker.start()
     tell.close()
     try:
         while time.monotonic() < until:
             if not hear.poll(STALLS):
-                course.broken.append((course.seed, "stalls"))
+                course.breaks("stalls", course.seed)
                 course.seed += 1
                 break
             seed, outcome, troubles, took = hear.recv()
             course.outcomes[outcome] += 1
-            course.broken += [(seed, t) for t in troubles]
+            for trouble in troubles:
+                course.breaks(trouble, seed)
             course.seconds += took
             course.seed = seed + 1
     except EOFError:
         worker.join()
         if worker.exitcode:
             hung = worker.exitcode == -signal.SIGPROF
-            course.broken.append((course.seed, "hangs" if hung else f"the process ended with {worker.exitcode}"))
+            course.breaks("hangs" if hung else f"the process ended with {worker.exitcode}", course.seed)
             course.seed += 1
     worker.kill()
     worker.join()
@@ -153,26 +163,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1, help="for each reader")
     parser.add_argument("--reader", choices=sorted(READERS), action="append")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--first-seed", type=int, help="0, or behind what is recorded")
     parser.add_argument("--seed", type=int, help="this mutant alone")
-    parser.add_argument("--record", type=Path, help="a folder for fuzz.json, written anew after every turn")
+    parser.add_argument("--record", type=Path, help="a folder for fuzz.json, which every turn is added to")
     given = parser.parse_args()
     readers = given.reader or list(READERS)
     if given.seed is not None:
         return max(_one(reader, given.seed) for reader in readers)
-    courses = {reader: Course(given.first_seed) for reader in readers}
+    before = recorded("fuzz", given.record) if given.record else {}
+    courses = [Course.after(r, before[r]) if r in before else Course(r) for r in readers]
+    for course in courses:
+        course.seed = course.seed if given.first_seed is None else given.first_seed
+    broken = sum(course.broken for course in courses)
     until = time.monotonic() + 60 * given.minutes * len(readers)
     while time.monotonic() < until:
-        for reader, course in courses.items():
-            turn(reader, course, until)
+        for course in courses:
+            turn(course, until)
             if given.record:
-                record("fuzz", {name: c.figures() for name, c in courses.items()}, given.record)
-    for reader, course in courses.items():
+                record("fuzz", before | {c.reader: c.figures() for c in courses}, given.record)
+    for course in courses:
         told = ", ".join(f"{n} {what}" for what, n in course.outcomes.most_common())
-        print(f"{reader}: {course.outcomes.total()} mutants (up to seed {course.seed - 1}): {told}")
-        for seed, what in course.broken:
-            print(f"  seed {seed}: {what}")
-    return int(any(course.broken for course in courses.values()))
+        print(f"{course.reader}: {course.outcomes.total()} mutants (up to seed {course.seed - 1}): {told}")
+    return int(sum(course.broken for course in courses) > broken)
 
 
 def _one(reader: str, seed: int) -> int:

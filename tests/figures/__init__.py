@@ -27,7 +27,8 @@ def record(name: str, figures: dict[str, Any], folder: Path = FOLDER) -> None:
     (folder / f"{name}.json").write_text(text + "\n", "utf8")
 
 
-def recorded(name: str) -> dict[str, Any]:
-    """The figures that were last written under a name."""
-    figures: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf8"))
+def recorded(name: str, folder: Path = FOLDER) -> dict[str, Any]:
+    """The figures that were last written under a name; empty where none were."""
+    path = folder / f"{name}.json"
+    figures: dict[str, Any] = json.loads(path.read_text("utf8")) if path.exists() else {}
     return figures

@@ -27,18 +27,19 @@ def _fuzz(figures: dict[str, Any]) -> str:
         sum(told[key] for told in readers.values()) for key in ("mutants", "processor_minutes", "broken")
     )
     return (
-        f"The last run ({figures['day']}; {figures['machine']}): {mutants:,} mutants in {minutes:.0f} minutes of the\n"
-        f"  processor ({counts});\n  {broken} broke a promise; what they found is mended and has a test."
+        f"So far (last on {figures['day']}; {figures['machine']}): {mutants:,} mutants in {minutes:.0f} minutes of\n"
+        f"  the processor ({counts});\n  {broken} broke a promise; what they found is mended and has a test."
     )
 
 
 def _guided(figures: dict[str, Any]) -> str:
     targets = {name: told for name, told in figures.items() if isinstance(told, dict)}
     counts = ", ".join(f"{name} {told['runs']:,}" for name, told in targets.items())
-    runs, minutes = (sum(told[key] for told in targets.values()) for key in ("runs", "processor_minutes"))
-    broken = sum(len(told["broken"]) for told in targets.values())
+    runs, minutes, broken = (
+        sum(told[key] for told in targets.values()) for key in ("runs", "processor_minutes", "broken")
+    )
     return (
-        f"The last run ({figures['day']}; {figures['machine']}): {runs:,} inputs in {minutes:.1f} minutes\n"
+        f"So far (last on {figures['day']}; {figures['machine']}): {runs:,} inputs in {minutes:.0f} minutes\n"
         f"  of the processor ({counts});\n  {broken} broke a promise."
     )
 
