@@ -1,10 +1,11 @@
 """Runs mutants and their extractions in tf_keras, with the weights of both, on one batch.
 
-    python -m tests.mutants.execute FOLDER       (a Python with tf_keras; called by `tests.mutants.run --execute`)
+    python -m tests.mutants.execute FOLDER 300   (a Python with tf_keras; called by `tests.mutants.run --execute`)
 
 The folder holds pairs: `7.json` with the `mutant`'s and the `extraction`'s architecture, the names of their layers and
 the rows of a batch, `7.npz` with the weights. Slices become layers of ours that cut by the same numbers, for the code
-of another Python cannot be run. Prints, as JSON, for each pair `same`, `differs` or why it could not be run.
+of another Python cannot be run. Goes on until so many pairs ran. Prints, as JSON, for each pair that it came to `same`,
+`differs` or why it could not be run.
 """
 
 from __future__ import annotations
@@ -98,19 +99,23 @@ def judge(folder: Path, pair: Path) -> str:
     return "same" if same else "differs"
 
 
-def main(folder: Path) -> None:
-    """All pairs of a folder."""
+def main(folder: Path, wanted: int) -> None:
+    """The pairs of a folder, until so many ran."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     signal.signal(signal.SIGALRM, too_long)
     pairs = sorted(folder.glob("*.json"), key=lambda p: int(p.stem))
     ends: dict[str, str] = {}
+    ran = 0
     for number, pair in enumerate(pairs, 1):
         signal.alarm(SECONDS)
         ends[pair.stem] = judge(folder, pair)
         signal.alarm(0)
-        print(f"\r{number} of {len(pairs)}", end="", file=sys.stderr, flush=True)
+        ran += ends[pair.stem] in ("same", "differs")
+        print(f"\r{ran} of {number} pairs ran", end="", file=sys.stderr, flush=True)
+        if ran == wanted:
+            break
     print(json.dumps(ends))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))
