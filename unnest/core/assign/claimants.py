@@ -75,7 +75,8 @@ def _has_none(layer: Layer) -> bool:
     """Whether a layer has no weights for sure; one of somebody's own may have some that its config is silent of."""
     if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
-    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in HOLDS_WEIGHTS_UNTOLD
+    untold = HOLDS_WEIGHTS_UNTOLD | RULED  # of Keras 1's some may lack the rules that tell of weights
+    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in untold
 
 
 def _names_within(entry: JsonObject) -> Iterator[str]:

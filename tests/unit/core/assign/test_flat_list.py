@@ -212,8 +212,10 @@ class TestANameInANestedModelToo:
     INNER = functional(source(), layer("same", ["x"], kind="Gated"), name="inner", outputs=[("same", 0, 0)])
     NAMES = ("same/gate:0", "d/kernel:0", "d/bias:0", "same_1/gate:0")
 
-    def test_of_a_layer_of_somebodys_own_is_doubt(self) -> None:
-        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind="Gated"))
+    @pytest.mark.parametrize("kind", ["Gated", "BatchNormalization", "RNN"])
+    def test_of_a_layer_that_may_have_weights_is_doubt(self, kind: str) -> None:
+        """Of somebody's own, or of Keras's own whose config is silent."""
+        graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind))
         with pytest.raises(Ambiguous, match="more than one reading"):
             split(tensors(*self.NAMES), graph)
 
