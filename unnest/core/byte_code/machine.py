@@ -23,6 +23,7 @@ from unnest.core.byte_code.opcodes import (
     at_offset,
     comparison,
     entry,
+    may_have_written,
     opening,
 )
 
@@ -45,7 +46,7 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
 
-COUNTS_BYTES = frozenset({"2.7", "3.6", "3.7", "3.8", "3.9"})
+COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""
 
 
@@ -57,7 +58,12 @@ class Null(Enum):
 
 def readings(text: str) -> list[tuple[CodeObject, Python]]:
     """Everything that a stored function's bytes may be: `text` as Keras keeps it, each Python of each layout."""
-    return [(code, python) for code in code_objects.read(text) for python in PYTHONS[code.layout]]
+    return [
+        (code, python)
+        for code in code_objects.read(text)
+        for python in PYTHONS[code.layout]
+        if may_have_written(python, code.code)
+    ]
 
 
 def arguments_of(
@@ -379,7 +385,7 @@ class Machine(Generic[Value]):
     # Calls
 
     def _call_function(self, argument: int) -> None:
-        """Positional arguments; in Python 2 pairs of name and value after them, counted in the high byte."""
+        """Positional arguments; before 3.6 pairs of name and value after them, counted in the high byte."""
         count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
         pairs = self._pop_many(2 * named)
         names = _texts(tuple(map(self._meaning.plain, pairs[::2])))

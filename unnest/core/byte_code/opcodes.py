@@ -32,7 +32,8 @@ class Python:
     """The instructions of one Python.
 
     `names` by number; `caches` counts the empty words that follow an instruction; `absent` are numbers which this
-    Python does not use while others of its layout do.
+    Python does not use while others of its layout do. `wide` ones, before 3.6, have instructions of one byte, or of
+    three with an argument of two; the others have words of two bytes.
     """
 
     version: str
@@ -101,7 +102,8 @@ CLASSIC = {
     133: "BUILD_SLICE",
     136: "LOAD_DEREF",
 }
-SINCE_36 = CLASSIC | CONTROL_UNTIL_310 | {141: "CALL_FUNCTION_KW"}
+BEFORE_36 = CLASSIC | CONTROL_UNTIL_310
+SINCE_36 = BEFORE_36 | {141: "CALL_FUNCTION_KW"}
 SINCE_37 = SINCE_36 | {160: "LOAD_METHOD", 161: "CALL_METHOD"}
 SINCE_38 = SINCE_37 | {6: "ROT_FOUR"}
 SINCE_39 = SINCE_38 | {162: "LIST_EXTEND"}
@@ -182,7 +184,7 @@ PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
     "2": (
         Python(
             "2.7",
-            CLASSIC | CONTROL_UNTIL_310 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
+            BEFORE_36 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
             145,
             SYMBOLS | CLASSIC_DIVISION,
             {},
@@ -191,6 +193,7 @@ PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
         ),
     ),
     "3": (
+        Python("3.5", BEFORE_36, 144, WORDS, {}, frozenset(), wide=True),
         Python("3.6", SINCE_36, 144, WORDS, {}, frozenset({160, 161})),
         Python("3.7", SINCE_37, 144, WORDS, {}, frozenset()),
     ),
@@ -208,7 +211,10 @@ PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
 }
 
 FEWEST_WITH_ARGUMENT = 90
-"""Python 2.7's instructions from this number on have an argument of two bytes."""
+"""Before 3.6 instructions from this number on have an argument of two bytes."""
+
+RETURN_VALUE = b"\x53"
+"""The last instruction of every function before 3.10, also of one that never gets there."""
 
 MAX_ARGUMENT = 2**31 - 1
 
@@ -232,6 +238,11 @@ def comparison(python: Python, argument: int) -> str | None:
     """The operator of a COMPARE_OP; None for a membership or identity test."""
     number = argument >> {"3.12": 4, "3.13": 5}.get(python.version, 0)
     return COMPARISONS[number] if number < len(COMPARISONS) else None
+
+
+def may_have_written(python: Python, code: bytes) -> bool:
+    """Whether these instructions end as this Python's do: in one byte, or in a word with its empty argument."""
+    return python.wide == code.endswith(RETURN_VALUE)
 
 
 def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None, int]:

@@ -66,6 +66,25 @@ def test_it_computes_what_each_python_computed(python: str) -> None:
     assert followed > 200
 
 
+def test_it_computes_the_same_from_the_instructions_of_3_5() -> None:
+    followed = 0
+    for source, (code, defaults, closure, trace) in compiled.functions()["3.6"].items():
+        wide = compiled.before_36(code)
+        try:
+            result = wide and computed("3.5", wide, defaults, closure, compiled.inputs_of(source))
+        except NotFollowed:
+            continue
+        assert result in (None, trace), source
+        followed += result is not None
+    assert followed > 150
+
+
+def test_calls_before_3_6_have_names_between_their_values() -> None:
+    made = replace(CODE, layout="3", stack=6, names=("dict",), constants=("a", "b"))
+    two_named = (GLOBAL, 0, 0, CONST, 0, 0, FAST, 0, 0, CONST, 1, 0, FAST, 0, 0, CALL, 0, 2, RETURN)
+    assert run(*two_named, version="3.5", made=made) == {"a": 10, "b": 10}
+
+
 @pytest.mark.parametrize("python", compiled.PYTHONS)
 def test_a_changed_byte_computes_what_it_computed_there_or_stops(python: str) -> None:
     followed = 0

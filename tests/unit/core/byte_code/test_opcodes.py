@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Instruction, Python, at_offset
+from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Instruction, Python, at_offset, may_have_written
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 
@@ -19,13 +19,14 @@ def read(version: str, *code: int) -> list[Instruction | None]:
 
 
 def test_every_python_has_a_table() -> None:
-    assert list(BY_VERSION) == ["2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+    assert list(BY_VERSION) == ["2.7", "3.5", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
 
 @pytest.mark.parametrize(
     ("version", "code", "expected"),
     [
         ("2.7", (124, 1, 2, 83), [Instruction("LOAD_FAST", 0x201), Instruction("RETURN_VALUE")]),
+        ("3.5", (124, 1, 2, 83), [Instruction("LOAD_FAST", 0x201), Instruction("RETURN_VALUE")]),
         ("3.6", (124, 1, 83, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
         ("3.13", (85, 1, 36, 0), [Instruction("LOAD_FAST", 1), Instruction("RETURN_VALUE")]),
         ("2.7", (21, 27), [Instruction("BINARY", symbol="classic /"), Instruction("BINARY", symbol="/")]),
@@ -42,10 +43,24 @@ def test_instructions(version: str, code: tuple[int, ...], expected: list[Instru
 
 @pytest.mark.parametrize(
     ("version", "code", "argument"),
-    [("2.7", (145, 1, 0, 100, 2, 0), 0x10002), ("3.8", (144, 1, 100, 2), 0x102), ("3.13", (71, 1, 83, 2), 0x102)],
+    [
+        ("2.7", (145, 1, 0, 100, 2, 0), 0x10002),
+        ("3.5", (144, 1, 0, 100, 2, 0), 0x10002),
+        ("3.8", (144, 1, 100, 2), 0x102),
+        ("3.13", (71, 1, 83, 2), 0x102),
+    ],
 )
 def test_an_extension_goes_before_the_argument(version: str, code: tuple[int, ...], argument: int) -> None:
     assert read(version, *code) == [Instruction("LOAD_CONST", argument)]
+
+
+@pytest.mark.parametrize(
+    ("code", "versions"),
+    [((124, 0, 0, 83), ["2.7", "3.5"]), ((124, 0, 83, 0), ["3.6", "3.7"]), ((124, 83, 0, 83), ["2.7", "3.5"])],
+)
+def test_the_last_instruction_tells_bytes_from_words(code: tuple[int, ...], versions: list[str]) -> None:
+    pythons = [*PYTHONS["2"], *PYTHONS["3"]]
+    assert [python.version for python in pythons if may_have_written(python, bytes(code))] == versions
 
 
 def test_an_extension_counts_for_one_instruction() -> None:

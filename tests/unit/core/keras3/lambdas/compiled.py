@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
+import struct
 import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.opcodes import FEWEST_WITH_ARGUMENT
 from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
 from unnest.core.model import Json
 
@@ -38,6 +42,33 @@ def functions() -> dict[str, dict[str, list[Any]]]:
 def mutants() -> dict[str, list[list[Any]]]:
     """Python -> source, the code with one byte changed, and the trace of a run there."""
     return dict(json.loads(gzip.decompress((FOLDER / "mutants.json.gz").read_bytes())))
+
+
+def before_36(text: str) -> str | None:
+    """A function of 3.6 as 3.5 compiled it, of which there is none here: the same instructions, laid out otherwise.
+
+    None where the two Pythons' instructions differ: calls with keywords, jumps, inner functions, unpacking in calls.
+    """
+    code = code_objects.read(text)[0].code
+    words = [(code[at], code[at + 1]) for at in range(0, len(code), 2)]
+    if any(number in OTHERWISE_IN_36 for number, _ in words):
+        return None
+    wide = b"".join(
+        bytes((number, low, 0)) if number >= FEWEST_WITH_ARGUMENT else bytes((number,)) for number, low in words
+    )
+    marshalled = base64.b64decode(text)
+    assert marshalled.count(_sized(code)) == 1
+    return base64.b64encode(marshalled.replace(_sized(code), _sized(wide))).decode()
+
+
+OTHERWISE_IN_36 = frozenset(
+    {93, 94, 110, 111, 112, 113, 114, 115, 119, 120, 121, 122, 132, 141, 142, 143, 144, *range(149, 159)}
+)
+"""Jumps and blocks, 3.6's calls with keywords and unpacking, MAKE_FUNCTION, EXTENDED_ARG, and what 3.6 brought."""
+
+
+def _sized(code: bytes) -> bytes:
+    return struct.pack("<i", len(code)) + code
 
 
 def inputs_of(source: str) -> int:

@@ -15,7 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.core.keras3.lambdas import compiled, numpy_reference
-from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions, inputs_of, module, traced, translation
+from tests.unit.core.keras3.lambdas.compiled import (
+    PYTHONS,
+    before_36,
+    functions,
+    inputs_of,
+    module,
+    traced,
+    translation,
+)
 from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.op_nodes import Input, OpNode
@@ -49,6 +57,20 @@ class TestNinePythons:
         for source in TRANSLATABLE:
             if "b / c" not in source:  # of integers: Python 2 divides them otherwise
                 assert len({repr(translated(source, python).outputs) for python in PYTHONS}) == 1, source
+
+    def test_those_of_3_5_are_read_as_3_5(self) -> None:
+        read = 0
+        for source in TRANSLATABLE:
+            function = code_of(source, "3.6")
+            wide = before_36(function[0])
+            if wide is None:
+                continue
+            result = translation([wide, *function[1:]], inputs_of(source))
+            assert isinstance(result, Translation), source
+            assert result.pythons == ("3.5",)
+            assert repr(result.outputs) == repr(translated(source, "3.6").outputs), source
+            read += 1
+        assert read > 100
 
     def test_the_operations_compute_what_the_source_computes(self) -> None:
         x = np.random.default_rng(3).uniform(0.1, 1.9, (3, 2, 3, 4)).astype("float32")
