@@ -132,8 +132,9 @@ def foreseen(made: Plan) -> str | None:
         return f"unnest fix will refuse this: {made.refusal.message}"
     outermost = made.wrappers[0]
     if outermost.scope == "head":
+        follows = "the merge" if outermost.merge else outermost.template
         return (
-            f"unnest fix keeps what follows the merge, with the layers of {outermost.template} in the wrapper's place"
+            f"unnest fix keeps what follows {follows}, with the layers of {outermost.template} in the wrapper's place"
         )
     if outermost.scope == "embedded":
         return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"

@@ -32,6 +32,7 @@ from unnest.core.model import (
 )
 from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
+from unnest.core.rewrite.numbered_names import without_needless
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
@@ -105,6 +106,7 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
         no_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
         parallel = replace(parallel, findings=(*parallel.findings, no_state))
     groups = _groups(left, _layer_name_by_group(start.model, stored)) if stored.groups else ()
+    groups = tuple(without_needless(group) for group in groups)
     if wrong := _wrong_shapes(left):
         return replace(parallel, refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(

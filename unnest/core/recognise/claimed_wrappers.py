@@ -15,6 +15,7 @@ from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss
 from unnest.core.recognise import layer_facts, merges, slice_claims
+from unnest.core.recognise.followed_slices import takes_all_rows
 from unnest.core.recognise.found import (
     Found,
     Inline,
@@ -28,6 +29,7 @@ from unnest.core.recognise.found import (
 from unnest.core.recognise.op_calls import is_operation
 from unnest.core.recognise.slice_claims import Told
 from unnest.core.recognise.slice_layers import Cut, Known, can_slice, check_shapes, cut, only_read_by, put_together
+from unnest.core.recognise.told_numbers import Slice
 
 if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
     from unnest.core.recognise.tower_copies import Copies
@@ -53,6 +55,45 @@ def around_models(graph: Graph, taken: Collection[CallId], vouched: Collection[s
         elif len(towers) > 1:
             missed[towers] = judged
     yield from (miss for towers, miss in missed.items() if done.isdisjoint(towers))
+    for tower in _lone_towers(graph):
+        if tower not in done:
+            yield or_why_not(graph.call(tower).reads[0].layer, partial(_one_tower, graph, tower))
+
+
+def _lone_towers(graph: Graph) -> Iterator[CallId]:
+    """The only calls of models that read nothing but stored code which is told to be part one of one."""
+    for name, layer in graph.layers.items():
+        reads = [ref for call in layer.calls for ref in call.reads]
+        is_called_once = len(layer.calls) == 1 and reads and is_model(layer.stored)
+        if is_called_once and all(_is_told_all(graph, ref) for ref in reads):
+            yield CallId(name, 0)
+
+
+def _is_told_all(graph: Graph, ref: Ref) -> bool:
+    """Whether a layer runs a function that may cut, for all that its code shows, and is told part one of one."""
+    layer, call = graph.layers[ref.layer], graph.call(ref.call)
+    if not layer_facts.is_function(layer) or (layer_facts.stored_code(layer) and not layer_facts.shows_how(layer)):
+        return False
+    return slice_claims.claim([Slice(layer, call, ref.tensor)]).told is Told.ROWS
+
+
+def _one_tower(graph: Graph, tower: CallId) -> Found:
+    """The wrapper of one tower that nothing merges. Raises NotAWrapper unless the slices' code gives all rows back.
+
+    Many a function takes a 0 and a 1 (a mean and a deviation, two limits), so that the numbers alone are no evidence.
+    """
+    template, reads = graph.layers[tower.layer], graph.call(tower).reads
+    slices = cut(graph, [(ref,) for ref in reads], [Known()] * len(reads), {tower})
+    check_shapes(graph, template, slices.sources)
+    for ref in reads:
+        layer, call = graph.layers[ref.layer], graph.call(ref.call)
+        if not layer_facts.shows_how(layer) or not takes_all_rows(Slice(layer, call, ref.tensor)):
+            raise NotAWrapper(f"nothing is merged, and the code of {layer.name} does not show that it takes all rows")
+    if len(reads) != read(template.stored).arity:
+        raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+    taken = f"the code of {listed([ref.layer for ref in reads])} takes all rows, so that there is nothing to merge"
+    evidence = (f"1 call of the one model {template.name}", *_evidence(graph, slices, ()), taken)
+    return Found(template.name, (tower,), slices.sources, slices.calls, (), "proven", evidence)
 
 
 def _around_a_model(

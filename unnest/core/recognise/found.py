@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.model import Confidence, NearMiss
 
@@ -46,7 +47,7 @@ class Found:
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
     (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
-    of the last part.
+    of the last part. One tower may do without a merge: then there is none.
     """
 
     template: str
@@ -69,6 +70,13 @@ class Found:
     def first(self) -> frozenset[CallId]:
         """The calls of the first tower."""
         return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    def results(self, graph: Graph) -> Mapping[Ref, int]:
+        """What the wrapper gives the graph, and which output of the template each tensor is."""
+        if self.merges:
+            return {merge.tensor: merge.output for merge in self.merges}
+        outputs = read(graph.layers[self.template].stored).outputs
+        return {Ref(*self.towers[0], output): output for output in range(len(outputs))}
 
     @property
     def ends(self) -> Mapping[Ref, Ref]:

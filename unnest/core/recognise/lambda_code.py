@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Python, at_offset, entry
 from unnest.core.model import Json
 
 
@@ -17,7 +19,8 @@ class Code:
 
     `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.
     `free`: the names that it captures, in the order of the closure's cells. `is_identity`: nothing happens between its
-    argument and its result.
+    argument and its result. `plain`: the names that are nowhere an attribute (`sum`, not `K.sum`), where that can be
+    told.
     """
 
     names: frozenset[str]
@@ -27,6 +30,7 @@ class Code:
     minus_one: frozenset[str | None] = frozenset()
     is_identity: bool = False
     free: tuple[str, ...] = ()
+    plain: frozenset[str] = frozenset()
 
 
 def code(function: Json) -> Code | None:
@@ -45,6 +49,7 @@ def _read(text: str, *, captures: bool) -> Code | None:
 
 def _facts(code: CodeObject, captures: bool) -> Code:
     names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code))
+    attributes = names - _plain_names(code)
     for inner in _parts(code.constants):
         if isinstance(inner, CodeObject):
             facts = _facts(inner, captures)
@@ -52,12 +57,49 @@ def _facts(code: CodeObject, captures: bool) -> Code:
             numbers += facts.numbers
             minus_one |= facts.minus_one
             captures |= facts.captures
+            attributes |= facts.names - facts.plain
     numbers += [v for v in _parts(code.constants) if isinstance(v, (int, float)) and not isinstance(v, bool)]
     is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
-    return Code(frozenset(names), tuple(numbers), captures, parameters, frozenset(minus_one), is_identity, code.free)
+    return Code(
+        frozenset(names),
+        tuple(numbers),
+        captures,
+        parameters,
+        frozenset(minus_one),
+        is_identity,
+        code.free,
+        frozenset(names - attributes),
+    )
 
+
+def _plain_names(code: CodeObject) -> set[str]:
+    """The names that a function reads as globals and nowhere else; none where its Python cannot be told."""
+    readings = []
+    for python in PYTHONS[code.layout]:
+        with suppress(Impossible):
+            readings.append(_globals_alone(python, code))
+    return set.intersection(*readings) if readings else set()
+
+
+def _globals_alone(python: Python, code: CodeObject) -> set[str]:
+    """As one Python reads it. Raises Impossible."""
+    as_global, otherwise = set[str](), set[str]()
+    at = 0
+    while at < len(code.code):
+        instruction, at = at_offset(python, code.code, at)
+        if instruction is not None and instruction.name in USES_A_NAME:
+            index = instruction.argument >> (instruction.name in WITH_A_BIT.get(python.version, ()))
+            (as_global if instruction.name == "LOAD_GLOBAL" else otherwise).add(entry(code.names, index))
+    return as_global - otherwise
+
+
+USES_A_NAME = frozenset({"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM"})
+"""Instructions whose argument is the number of a name."""
+
+WITH_A_BIT = {"3.11": ("LOAD_GLOBAL",), "3.12": ("LOAD_GLOBAL", "LOAD_ATTR"), "3.13": ("LOAD_GLOBAL", "LOAD_ATTR")}
+"""Those of them whose argument holds that number above its lowest bit."""
 
 #: BINARY_SUBTRACT until Python 3.10, and what BINARY_OP is given since then.
 SUBTRACT, OPERAND = 24, 10

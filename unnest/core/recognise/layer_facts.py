@@ -31,6 +31,10 @@ JOINING = ("concat",)
 STACKING_ROWS = ("vstack", "rowstack")
 """What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
 
+STITCHING = ("stitch",)
+"""What the name of an operation has in it that puts rows to their numbers: sizes, not towers, are what Python's own
+`sum` adds up beside it."""
+
 COMBINING = frozenset({
     "mean", "add", "sum", "average", "max", "maximum", "min", "minimum", "multiply", "mul", "subtract", "dot", "matmul",
     "prod", "n",
@@ -186,7 +190,8 @@ def combines(layer: Layer) -> bool:
     if code is None:
         return layer.class_name in COMBINING_CLASSES and is_keras_class(layer.class_name, layer.stored)
     stacks = any(_says(n, ("stack",)) for n in code.names) and not any(_says(n, ("reshape",)) for n in code.names)
-    return stacks or _uses(code.names, COMBINING)
+    names = code.names - code.plain if _uses(code.names, STITCHING) else code.names
+    return stacks or _uses(names, COMBINING)
 
 
 def averages(layer: Layer) -> bool:

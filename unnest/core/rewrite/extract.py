@@ -32,11 +32,11 @@ def scope(graph: Graph, wrapper: Found) -> Scope:
 
     A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
     """
-    merged = [merge.tensor for merge in wrapper.merges]
-    nothing_else = set(wrapper.sources) == set(graph.inputs) and set(graph.outputs) <= set(merged)
+    results = wrapper.results(graph)
+    nothing_else = set(wrapper.sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
     if nothing_else and len(wrapper.sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
         return "whole"
-    followed = any(ref in merged for _, call in graph.calls() for ref in call.reads)
+    followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
     if set(wrapper.sources) <= set(graph.inputs) and followed:
         return "head"
     return "embedded"
@@ -44,11 +44,10 @@ def scope(graph: Graph, wrapper: Found) -> Scope:
 
 def same_ends(graph: Graph, wrapper: Found) -> bool:
     """Whether the parallel model has the template's inputs and outputs, all of them and in its order."""
+    results = wrapper.results(graph)
     count = len(read(graph.layers[wrapper.template].stored).outputs)
     return (
-        wrapper.sources == graph.inputs
-        and tuple(merge.tensor for merge in wrapper.merges) == graph.outputs
-        and [merge.output for merge in wrapper.merges] == list(range(count))
+        wrapper.sources == graph.inputs and (*results,) == graph.outputs and [*results.values()] == list(range(count))
     )
 
 
@@ -216,7 +215,7 @@ def flattened(graph: Graph, wrapper: Found) -> JsonObject:
     with_template_specs = _noting_template_output(graph, wrapper, inner)
     template_outputs = [_TemplateTensor(inner.layers[ref.layer], ref) for ref in inner.outputs]
     replacements: dict[Ref, _TemplateTensor | Ref] = {
-        merge.tensor: template_outputs[merge.output] for merge in wrapper.merges
+        result: template_outputs[output] for result, output in wrapper.results(graph).items()
     }
     template_inputs = [_TemplateTensor(inner.layers[ref.layer], ref) for ref in inner.inputs]
     replacements.update(zip(wrapper.sources, template_inputs, strict=True))

@@ -143,8 +143,8 @@ class _Unwrapping:
 
     def _follow_ends(self, graph: Graph, wrapper: Found) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""
-        merged = {merge.tensor: merge.output for merge in wrapper.merges}
-        self.outputs = [merged[graph.outputs[position]] for position in self.outputs]
+        results = wrapper.results(graph)
+        self.outputs = [results[graph.outputs[position]] for position in self.outputs]
         self.findings.append(Code.OTHER_ENDS(name=graph.name, template=wrapper.template))
 
     def _report(self, graph: Graph, wrapper: Found, scope: Scope, depth: int) -> None:
@@ -166,6 +166,9 @@ class _Unwrapping:
     def _take_out(self, level: ModelWeights, graph: Graph, wrapper: Found, scope: Scope) -> ModelWeights:
         """The model without this wrapper. Raises Ambiguous."""
         self.removed |= {c.layer for c in wrapper.slices} | {c.layer for merge in wrapper.merges for c in merge.calls}
+        if wrapper.inline is not None and is_model(graph.layers[wrapper.template].stored) and len(wrapper.first) == 1:
+            why = "a model that begins with a merge of models is kept as a layer"
+            self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
         if wrapper.inline is not None or scope == "embedded":
             return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
         if scope == "head":

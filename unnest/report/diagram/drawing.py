@@ -261,7 +261,7 @@ def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[Found]) -> di
     That leaves no circle: whoever is behind a wrapper stays so.
     """
     order = _in_order(graph)
-    ends = {merge.calls[0]: n for n, wrapper in enumerate(found) for merge in wrapper.merges}
+    ends = {result.call: n for n, wrapper in enumerate(found) for result in wrapper.results(graph)}
     starts = {call: n for n, wrapper in enumerate(found) for call in wrapper.slices}
     behind: dict[CallId, frozenset[int]] = {}
     for at in order:

@@ -61,8 +61,9 @@ def _wrapper(figure: Figure, towers: Sequence[Node], width: int) -> Iterator[Lin
         else:
             names = ", ".join(n.name for n in slices)
             line += [("─ ", None), (_cell(names, cut), "slice"), (" ── ", None)] if cut else [("─ ", None)]
-            line += [(_cell(node.name, tower), "tower"), (f" ─{right}", None)]
-            if number == first:
+            line += [(_cell(node.name, tower).rstrip() if not merges else _cell(node.name, tower), "tower")]
+            line += [(f" ─{right}", None)] if merges else []
+            if number == first and merges:
                 line += [("─ ", None), (_cell(columns[3][0], merge).rstrip(), "merge")]
         yield line
     others = sum(n.stands_for for n in figure.nodes if n.role in ("layer", "group"))

@@ -38,6 +38,19 @@ def test_names_captures_and_parameters(
 
 
 @pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("lambda x: K.mean(x, axis=1)", {"K"}),
+        ("lambda x: tf.split(x, 2, axis=2)[1]", {"tf"}),
+        ("lambda x: abs(x - 1)", {"abs"}),
+    ],
+)
+def test_names_that_are_no_attributes(python: str, source: str, plain: set[str]) -> None:
+    assert facts(python, source).plain == plain
+
+
+@pytest.mark.parametrize("python", PYTHONS)
 def test_numbers(python: str) -> None:
     assert 2 in facts(python, "lambda x: x * 0.5 + 2").numbers
     assert 3 not in facts(python, "lambda x: x * 0.5 + 2").numbers

@@ -85,6 +85,10 @@ def test_what_joins_on_the_batch_axis(one: OneLayer, answer: bool | None) -> Non
         (code_lambda(lambda x: K.reshape(K.stack(x), 1)), False),
         (code_lambda(lambda x: K.concatenate(x, axis=0)), False),
         (code_lambda(lambda x: K.meaningful(x)), False),
+        (code_lambda(lambda x: sum(x)), True),
+        (code_lambda(lambda x: tf.dynamic_stitch(tf.range(sum(map(len, x))), x)), False),
+        (code_lambda(lambda x: K.sum(tf.dynamic_stitch(tf.range(sum(map(len, x))), x))), True),
+        (code_lambda(lambda x: tf.reduce_mean(tf.dynamic_stitch(tf.range(4), x))), True),
     ],
 )
 def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, functional, layer, nested, source, tensors
+from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
+from tests.unit.core.recognise.towers import arguments
+from tests.unit.core.recognise.towers import model as parallel
 from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.assign.shares import Share
@@ -99,3 +101,19 @@ def test_what_the_optimizer_holds_state_for(frozen: bool, trained: int) -> None:
 
 def test_whole_of_this_modules_wrapper_has_no_findings() -> None:
     assert unwrap.unwrap_all(level(WHOLE), keep_nested=False).findings == ()
+
+
+def test_a_model_that_begins_with_a_merge_stays_a_layer_and_that_is_said() -> None:
+    """Keras 1's Sequential of models that are merged: its inputs are those of the merged models."""
+    branches = [sequential(source(f"in{j}"), layer(f"d{j}", units=3)) for j in range(2)]
+    merged = sequential(
+        layer("merge_1", kind="Merge", mode="sum", concat_axis=-1, layers=branches), layer("d2", **DENSE)
+    )
+    told = [[arguments(f"s{j}{k}", {"i": k, "parts": 2}) for k in range(2)] for j in range(2)]
+    model = parallel(told)
+    net = next(entry for entry in model["config"]["layers"] if entry["name"] == "net")
+    net.update(class_name="Sequential", config=merged["config"])
+    unwrapped = unwrap.unwrap_all(unwrap.ModelWeights(model), keep_nested=False)
+    assert [*read(unwrapped.left.model).layers] == ["x0", "x1", "net"]
+    (finding,) = unwrapped.findings
+    assert (finding.code, "net stays a nested model" in finding.message) == ("stays-nested", True)
