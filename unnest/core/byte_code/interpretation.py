@@ -22,8 +22,8 @@ class NotFollowed(Exception):
 class Interpretation(ABC, Generic[Value]):
     """Values of one kind for the machine, which hands them about and looks into none of them.
 
-    Every method may raise NotFollowed. `branches` tells whether jumps forward and imports are followed; without it
-    code is read straight on, and `truth` and `module` are never asked.
+    Every method may raise NotFollowed. `branches` tells whether jumps forward are followed; without it code is read
+    straight on, and `truth` is never asked.
     """
 
     branches: ClassVar[bool] = False
@@ -88,6 +88,6 @@ class Interpretation(ABC, Generic[Value]):
         """What a branch takes a value for."""
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
-    def module(self, path: str) -> Value:  # noqa: ARG002 - as above
+    @abstractmethod
+    def module(self, path: str) -> Value:
         """`import path`, the innermost module."""
-        raise NotFollowed(BEYOND_EXPRESSIONS)

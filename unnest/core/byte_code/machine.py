@@ -15,7 +15,7 @@ from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
-    BRANCHES_AND_IMPORTS,
+    BRANCHES,
     PYTHONS,
     Impossible,
     Instruction,
@@ -150,7 +150,7 @@ class Machine(Generic[Value]):
 
     def _instruction(self) -> Instruction:
         instruction, self._next = at_offset(self._python, self._code.code, self._next)
-        if instruction is None or (instruction.name in BRANCHES_AND_IMPORTS and not self._meaning.branches):
+        if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
             raise NotFollowed(BEYOND_EXPRESSIONS)
         return instruction
 

@@ -75,8 +75,9 @@ CONTROL_313 = {
     97: "POP_JUMP_IF_FALSE",
     100: "POP_JUMP_IF_TRUE",
 }
-BRANCHES_AND_IMPORTS = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()})
-"""The only instructions that do more than compute an expression."""
+IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
+BRANCHES = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()}) - IMPORTS
+"""The instructions that only code with conditions needs."""
 
 CLASSIC = {
     1: "POP_TOP",

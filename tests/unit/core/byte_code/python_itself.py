@@ -73,6 +73,9 @@ class Straight(Interpretation[Any]):
             raise NotFollowed
         return self._names[name]
 
+    def module(self, path: str) -> Any:
+        return self.named(path)
+
     def attribute(self, of: Any, name: str) -> Any:
         return _python(getattr, of, name)
 
@@ -81,12 +84,9 @@ class Straight(Interpretation[Any]):
 
 
 class Branching(Straight):
-    """The same, branches and imports followed."""
+    """The same, branches followed."""
 
     branches: ClassVar[bool] = True
 
     def truth(self, value: Any) -> bool:
         return bool(_python(bool, value))
-
-    def module(self, path: str) -> Any:
-        return self.named(path)

@@ -30,7 +30,7 @@ from unnest.core.keras3.lambdas.values import (
 ROOTS: Mapping[str, str] = {"K": "keras.backend", "tf": "tensorflow", "keras": "keras", "np": "numpy", "math": "math"}
 """What a bare name is taken for; besides these only the builtins in the table."""
 
-SHORT: Mapping[str, str] = {"tensorflow": "tf", "tf.keras": "keras", "keras.backend": "K", "numpy": "np"}
+SHORT: Mapping[str, str] = {"tensorflow": "tf", "tf.keras": "keras", "keras.backend": "K", "K.tf": "tf", "numpy": "np"}
 """Spellings of one module, replaced one after the other; the table has the short ones."""
 
 CONSTANTS: Mapping[str, float | None] = {
@@ -70,6 +70,11 @@ def named(text: str, dialect: Dialect) -> Value:
         dialect.taken[text] = "the builtin"
         return Name(text, text)
     raise NotUnderstood(f"`{text}`, a name whose value is not stored")
+
+
+def module(path: str) -> Name:
+    """What `import path` inside of the function gives."""
+    return Name(_short(path), _short(path))
 
 
 def _short(path: str) -> str:

@@ -68,6 +68,10 @@ class Expressions(Interpretation[Value]):
         """Of the customary imports, and a few builtins."""
         return calls.named(name, self._dialect)
 
+    def module(self, path: str) -> Value:
+        """By its short name."""
+        return calls.module(path)
+
     def attribute(self, of: Value, name: str) -> Value:
         """Of modules, tensors and shapes."""
         return calls.attribute(of, name)

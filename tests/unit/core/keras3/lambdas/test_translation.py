@@ -58,14 +58,20 @@ class TestNinePythons:
             if "b / c" not in source:  # of integers: Python 2 divides them otherwise
                 assert len({repr(translated(source, python).outputs) for python in PYTHONS}) == 1, source
 
+    @pytest.mark.parametrize("python", PYTHONS)
+    def test_modules_that_the_function_imports_are_known(self, python: str) -> None:
+        for source in SOURCES.IMPORTING:
+            result = translated(source, python)
+            assert (result.expression, result.taken) == ("tf.abs(x)", {})
+
     def test_those_of_3_5_are_read_as_3_5(self) -> None:
         read = 0
         for source in TRANSLATABLE:
-            function = code_of(source, "3.6")
-            wide = before_36(function[0])
+            code, defaults, closure, _ = functions()["3.6"][source]
+            wide = before_36(code)
             if wide is None:
                 continue
-            result = translation([wide, *function[1:]], inputs_of(source))
+            result = translation([wide, defaults, closure], inputs_of(source))
             assert isinstance(result, Translation), source
             assert result.pythons == ("3.5",)
             assert repr(result.outputs) == repr(translated(source, "3.6").outputs), source
@@ -411,11 +417,43 @@ def test_an_expression_is_no_deeper_than_python_recurses() -> None:
     """`x + 1 + 1 ...`: translated up to a length, then told; never an error of Python's."""
 
     def sum_of(terms: int) -> Translation | Untranslatable:
-        code = compile("f = lambda x: x" + " + 1" * terms, "f", "exec").co_consts[0]
-        return translate({"function": [base64.b64encode(marshal.dumps(code)).decode(), None, None]}, Called())
+        return translate({"function": _stored("f = lambda x: x" + " + 1" * terms)}, Called())
 
     assert isinstance(sum_of(100), Translation)
     for terms in (200, 400):
         result = sum_of(terms)
         assert isinstance(result, Untranslatable)
         assert result.reason in {"the expression is too large", "the expression is too long"}
+
+
+def _stored(source: str) -> list[str | None]:
+    """A function as today's Python stores it."""
+    code = compile(source, "f", "exec").co_consts[0]
+    return [base64.b64encode(marshal.dumps(code)).decode(), None, None]
+
+
+@pytest.mark.parametrize(
+    ("imports", "call"),
+    [
+        ("import tensorflow", "tensorflow.abs"),
+        ("import tensorflow as tf", "tf.abs"),
+        ("import keras.backend as K", "K.abs"),
+        ("from keras import backend as K", "K.abs"),
+        ("from tensorflow.keras import backend as K", "K.abs"),
+        ("from keras.backend import tf as ktf", "ktf.abs"),
+        ("from keras.backend import abs", "abs"),
+        ("import numpy as np, tensorflow as tf", "tf.abs"),
+    ],
+)
+def test_imports_inside_of_a_function(imports: str, call: str) -> None:
+    """They say whose function it is: nothing is taken for anything."""
+    function = _stored(f"def f(x):\n    {imports}\n    return {call}(x)")
+    result = translate({"function": function}, Called(backend="tensorflow"))
+    assert isinstance(result, Translation)
+    assert (repr(result.outputs), result.taken) == (repr(translated("lambda x: abs(x)", inputs=1).outputs), {})
+
+
+@pytest.mark.parametrize("imports", ["import scipy as tf", "from .mine import tf", "from tensorflow import x1 as tf"])
+def test_imports_of_anything_else_are_not_followed(imports: str) -> None:
+    code = f"def f(x):\n    {imports}\n    return tf.abs(x)"
+    assert isinstance(translate({"function": _stored(code)}, Called(backend="tensorflow")), Untranslatable)
