@@ -53,7 +53,7 @@ def table(errors):
             lines.append('| %s | %s |' % (name[4:] if first == 400 else name, ' | '.join(cells)))
     lines += [''] + ['%s: `%s`' % (chr(ord('a') + i), text) + '  ' for i, text in enumerate(refused)]
     with open(os.path.join(here, 'TABLE.md'), 'w') as f:
-        f.write('# Spellings by containers\n\nA number is a case here; in brackets: left out for its size, made by `make.py --all`; no: the stack cannot write it, '
+        f.write('# Spellings by containers\n\nA number is a case here; in brackets: kept packed in `../../spellings`, made by `make.py --all`; no: the stack cannot write it, '
                 'its error below.\n' + '\n'.join(lines).rstrip() + '\n')
 
 

@@ -42,4 +42,5 @@ def main(out):
         print('%-40s %2d cases' % (name, len(cases)))
 
 
-main(*sys.argv[1:])
+if __name__ == '__main__':
+    main(*sys.argv[1:])
