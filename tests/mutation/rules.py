@@ -145,7 +145,7 @@ RULES = [
     Broken(
         rule="rows that are not those of the batch are none",
         file="core/recognise/slice_layers.py",
-        old="    if taken.rows is Rows.NOT or not slice_claims.agree(cut.claims):\n",
+        old="    if taken.rows is RowOrder.NOT or not slice_claims.agree(cut.claims):\n",
         new="    if False:\n",
         tests="tests/unit/core/recognise/test_symbolic_rows.py::test_no_wrapper_without_rows",
     ),
@@ -453,7 +453,7 @@ RULES = [
     Broken(
         rule="what is joined comes together as all rows in order",
         file="core/recognise/computed_wrappers.py",
-        old="            if taken.rows is Rows.CONSECUTIVE or by_numbers:\n",
+        old="            if taken.rows is RowOrder.CONSECUTIVE or by_numbers:\n",
         new="            if True:\n",
         tests="tests/unit/core/recognise/test_computed_wrappers.py",
     ),
@@ -956,8 +956,8 @@ RULES = [
     Broken(
         rule="a lone counter has no other numbers beside it",
         file="core/recognise/slice_claims.py",
-        old="    if others:\n        return Claim(Told.OTHERWISE",
-        new="    if False:\n        return Claim(Told.OTHERWISE",
+        old="    if others:\n        return SliceClaim(Told.OTHERWISE",
+        new="    if False:\n        return SliceClaim(Told.OTHERWISE",
         tests="tests/unit/core/recognise/test_slice_claims.py",
     ),
     Broken(
@@ -990,8 +990,8 @@ RULES = [
     ),
     Broken(
         rule="towers of a graph's own layers learn row by row",
-        file="core/recognise/claimed_wrappers.py",
-        old="    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):\n",
+        file="core/recognise/found.py",
+        old="    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):\n",
         new="    if False:\n",
         tests="tests/unit/core/recognise",
     ),

@@ -42,7 +42,7 @@ def results(graph: OpGraph, replace: dict[str, str]) -> list[Any]:
 def test_wrapped_unwraps_to_itself(case: Case) -> None:
     """Read as `replace` says, the wrapped graph is the template's."""
     graph = wrapped(case)
-    found = find([graph], {}).towers
+    found = find([graph], {}).wrapper
     assert found is not None
     assert (found.towers, len(found.sources), len(found.merges)) == (case.towers, case.inputs, 1 + bool(case.mean))
     assert results(graph, found.replace) == results(plain(case), {})
@@ -52,7 +52,7 @@ def test_wrapped_unwraps_to_itself(case: Case) -> None:
 @given(cases())
 def test_plain_stays(case: Case) -> None:
     """A template has no towers."""
-    assert find([plain(case)], {}).towers is None
+    assert find([plain(case)], {}).wrapper is None
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
@@ -63,13 +63,13 @@ def test_what_is_no_wrapper(spoil: str, case: Case) -> None:
         return  # bounds that are numbers look the same for a batch of that size: see below
     if spoil == "axis" and case.cut in ("alternating", "dealt"):
         return  # not joined along an axis
-    assert find([wrapped(case, spoil)], {}).towers is None
+    assert find([wrapped(case, spoil)], {}).wrapper is None
 
 
 @given(cases(mean=False).map(lambda c: replace(c, cut="counted", towers=max(c.towers, 3))))
 def test_bounds_that_are_numbers(case: Case) -> None:
     """They may be those of the one batch size that was served; how far they reach is told."""
-    found = find([wrapped(case, "missing")], {}).towers
+    found = find([wrapped(case, "missing")], {}).wrapper
     assert found is not None
     assert (found.towers, found.reach) == (case.towers - 1, 4 * (case.towers - 1))
 
@@ -77,7 +77,7 @@ def test_bounds_that_are_numbers(case: Case) -> None:
 @given(cases(mean=True))
 def test_a_sum_is_no_mean(case: Case) -> None:
     """A total over the towers depends on their number: the wrapper cannot be cut."""
-    assert find([wrapped(case, "sum")], {}).towers is None
+    assert find([wrapped(case, "sum")], {}).wrapper is None
 
 
 @given(cases(), st.randoms(use_true_random=False))
@@ -87,7 +87,7 @@ def test_the_order_of_operations_says_nothing(case: Case, random: Any) -> None: 
     names = list(graph.ops)
     random.shuffle(names)
     shuffled = OpGraph("", {n: graph.ops[n] for n in names}, (), graph.rets)
-    found, again = find([graph], {}).towers, find([shuffled], {}).towers
+    found, again = find([graph], {}).wrapper, find([shuffled], {}).wrapper
     assert found is not None
     assert again is not None
     assert found.replace == again.replace

@@ -276,7 +276,7 @@ def _wrapper_around(stored: Stored, template: str) -> Wrapper:
     return Wrapper(None, group.name, None, "whole", (), 0, "likely", evidence)
 
 
-def _wrapper_by_names(by_names: weight_names.Bare) -> Wrapper:
+def _wrapper_by_names(by_names: weight_names.WrapperByNames) -> Wrapper:
     return Wrapper(None, by_names.template, by_names.towers, "whole", by_names.merge, 0, "likely", by_names.evidence)
 
 

@@ -17,10 +17,11 @@ from unnest.core.model import NearMiss
 from unnest.core.recognise import layer_facts, merges, slice_claims
 from unnest.core.recognise.followed_slices import takes_all_rows
 from unnest.core.recognise.found import (
-    Found,
     Inline,
+    LayerWrapper,
     Merge,
     NotAWrapper,
+    check_weights,
     cut_by,
     joins,
     listed,
@@ -28,14 +29,16 @@ from unnest.core.recognise.found import (
 )
 from unnest.core.recognise.op_calls import is_operation
 from unnest.core.recognise.slice_claims import Told
-from unnest.core.recognise.slice_layers import Cut, Known, can_slice, check_shapes, cut, only_read_by, put_together
+from unnest.core.recognise.slice_layers import Cut, InputFacts, can_slice, check_shapes, cut, only_read_by, put_together
 from unnest.core.recognise.told_numbers import Slice
 
 if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
     from unnest.core.recognise.tower_copies import Copies
 
 
-def around_models(graph: Graph, taken: Collection[CallId], vouched: Collection[str]) -> Iterator[Found | NearMiss]:
+def around_models(
+    graph: Graph, taken: Collection[CallId], vouched: Collection[str]
+) -> Iterator[LayerWrapper | NearMiss]:
     """The wrappers around calls of one nested model, but for calls that are taken, and why others are none."""
     candidates: dict[tuple[CallId, ...], list[Merge]] = {}
     missed: dict[tuple[CallId, ...], NearMiss] = {}
@@ -49,7 +52,7 @@ def around_models(graph: Graph, taken: Collection[CallId], vouched: Collection[s
         if not done.isdisjoint(towers):
             continue
         judged = or_why_not(joined[0].layer, partial(_around_a_model, graph, towers, joined, vouched))
-        if isinstance(judged, Found):
+        if isinstance(judged, LayerWrapper):
             done.update(towers)
             yield judged
         elif len(towers) > 1:
@@ -77,13 +80,13 @@ def _is_told_all(graph: Graph, ref: Ref) -> bool:
     return slice_claims.claim([Slice(layer, call, ref.tensor)]).told is Told.ROWS
 
 
-def _one_tower(graph: Graph, tower: CallId) -> Found:
+def _one_tower(graph: Graph, tower: CallId) -> LayerWrapper:
     """The wrapper of one tower that nothing merges. Raises NotAWrapper unless the slices' code gives all rows back.
 
     Many a function takes a 0 and a 1 (a mean and a deviation, two limits), so that the numbers alone are no evidence.
     """
     template, reads = graph.layers[tower.layer], graph.call(tower).reads
-    slices = cut(graph, [(ref,) for ref in reads], [Known()] * len(reads), {tower})
+    slices = cut(graph, [(ref,) for ref in reads], [InputFacts()] * len(reads), {tower})
     check_shapes(graph, template, slices.sources)
     for ref in reads:
         layer, call = graph.layers[ref.layer], graph.call(ref.call)
@@ -93,12 +96,12 @@ def _one_tower(graph: Graph, tower: CallId) -> Found:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
     taken = f"the code of {listed([ref.layer for ref in reads])} takes all rows, so that there is nothing to merge"
     evidence = (f"1 call of the one model {template.name}", *_evidence(graph, slices, ()), taken)
-    return Found(template.name, (tower,), slices.sources, slices.calls, (), "proven", evidence)
+    return LayerWrapper(template.name, (tower,), slices.sources, slices.calls, (), "proven", evidence)
 
 
 def _around_a_model(
     graph: Graph, towers: tuple[CallId, ...], joined: Sequence[Merge], vouched: Collection[str]
-) -> Found:
+) -> LayerWrapper:
     """The wrapper around these towers. Raises NotAWrapper."""
     joined = sorted(joined, key=lambda merge: merge.output)
     outputs, template, merge = [each.output for each in joined], graph.layers[towers[0].layer], joined[0].layer
@@ -113,7 +116,7 @@ def _around_a_model(
     if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
         raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
     shapes = [*(layer_facts.template_shapes(template.stored) or ()), *[None] * len(inputs[0])][: len(inputs[0])]
-    known = [Known(shape, frozenset(vouched)) for shape in shapes]
+    known = [InputFacts(shape, frozenset(vouched)) for shape in shapes]
     slices = cut(graph, [*zip(*inputs, strict=True)], known, {*towers})
     check_shapes(graph, template, slices.sources)
     slices = put_together(graph, slices, shapes, joined)
@@ -128,7 +131,7 @@ def _around_a_model(
         raise NotAWrapper(f"neither {merge} nor the slices say that the batch is put together again")
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
     layers = (at.layer for lane in slices.sliced for step in lane.steps for at in step)
-    return Found(
+    return LayerWrapper(
         template.name,
         towers,
         slices.sources,
@@ -175,7 +178,7 @@ def _evidence(graph: Graph, slices: Cut, joined: Sequence[Merge]) -> Iterator[st
     yield from (joins(graph, merge) for merge in joined)
 
 
-def of_own_layers(graph: Graph) -> Iterator[Found | NearMiss]:
+def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
     """Towers of the graph's own layers behind slices that are told their parts, and why others are none."""
     from unnest.core.recognise.layer_tensors import LayerTensors
     from unnest.core.recognise.tower_copies import Unlike, walk_back
@@ -207,12 +210,12 @@ def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
     return graph.call(column[0].call).reads[0] if is_split or any(one != told[0] for one in told) else None
 
 
-def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> Found:
+def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> LayerWrapper:
     """The wrapper around such towers. Raises NotAWrapper unless what the slices are told is all rows in order."""
     columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
     calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
     towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
-    slices = cut(graph, columns, [Known()] * len(columns), towers)
+    slices = cut(graph, columns, [InputFacts()] * len(columns), towers)
     ends = [merges.join(graph, merge.calls[0])[0] for merge in joined]
     last = ends[0][0].layer
     if not only_read_by(graph, sorted(towers), towers | joining):
@@ -225,11 +228,10 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
     if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
-    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in calls[0]):
-        raise NotAWrapper(f"the towers that end in {last} hold no weights but those of normalizations")
+    check_weights(graph, calls[0], last)
     slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
-    return Found(
+    return LayerWrapper(
         last,
         tuple(end.call for end in ends[0]),
         tuple(dict.fromkeys(slices.sources)),

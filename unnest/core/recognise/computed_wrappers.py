@@ -27,7 +27,7 @@ from unnest.core.recognise.op_kinds import (
     SLICES_AND_MOVES,
     ZEROS,
 )
-from unnest.core.recognise.symbolic_rows import MISFITS, Joined, Rows, Taken, Trial, batches, longest
+from unnest.core.recognise.symbolic_rows import MISFITS, Joined, RowOrder, Taken, Trial, batches, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
@@ -142,7 +142,7 @@ def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
             trial = Trial(graph, copies.entries, [joined])
             taken = trial.answer()
             by_numbers = graph.takes_numbers and taken.reach is not None and not _are_split(graph, copies)
-            if taken.rows is Rows.CONSECUTIVE or by_numbers:
+            if taken.rows is RowOrder.CONSECUTIVE or by_numbers:
                 return ComputedWrapper(
                     copies,
                     (joined,),
@@ -167,9 +167,9 @@ def _slices(graph: TensorGraph, copies: Copies) -> frozenset[CallId]:
 
 def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
     source = next(iter(copies.entries.values()))
-    if taken.rows is Rows.DEALT:
+    if taken.rows is RowOrder.DEALT:
         return f"computed: {joined.root.layer} gives all rows of {source.layer}, in another order"
-    if taken.rows is Rows.NOT:
+    if taken.rows is RowOrder.NOT:
         return f"computed: {joined.root.layer} does not give back the rows of {source.layer}, each once and in order"
     return f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
 
@@ -244,7 +244,7 @@ def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrap
 def _is_cut_alike(graph: TensorGraph, wrapper: ComputedWrapper) -> bool:
     """Whether the parts of all sources are the same rows."""
     taken = Trial(graph, wrapper.sources, wrapper.joins).answer()
-    return taken.rows is Rows.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
+    return taken.rows is RowOrder.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
 
 
 def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from unnest.core.architecture.graph import Layer
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.row_operations import Rows, Value
-from unnest.core.recognise.slice_claims import Claim, Told
+from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
 ROWS_A_PART, MANY = 700, 12
 """Rows of the batch tried for each slice, a multiple of 100 for shares in percent; of more than `MANY` slices 100."""
 
 
-def checked(claim: Claim, lane: Sequence[Slice]) -> Claim:
+def checked(claim: SliceClaim, lane: Sequence[Slice]) -> SliceClaim:
     """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise.
 
     A remainder that no slice takes is no objection, nor are rows that do not depend on how many there are: such code
@@ -29,7 +29,7 @@ def checked(claim: Claim, lane: Sequence[Slice]) -> Claim:
     changing = next((index for index, part in enumerate(parts) if part.change), None)
     if changing is not None:
         name = lane[changing].layer.name
-        return Claim(Told.OTHERWISE, f"the code of {name} does more than cut rows: it {parts[changing].change}")
+        return SliceClaim(Told.OTHERWISE, f"the code of {name} does more than cut rows: it {parts[changing].change}")
     return _in_order(claim, parts, lane, count)
 
 
@@ -42,29 +42,29 @@ def takes_all_rows(cut: Slice) -> bool:
     return True
 
 
-def _in_order(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], count: int) -> Claim:
+def _in_order(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], count: int) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if rows == list(range(len(rows))) and count - len(rows) < len(lane):
         return _confirmed(claim, parts, lane, names)
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
-        return claim if claim.told is Told.DEALT else Claim(Told.DEALT, f"the code of {names} deals the rows out")
+        return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
     if sorted(rows) == list(range(count)):
-        return Claim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
+        return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
     if rows and _parts(lane, 2 * count) == parts:
         return claim
-    return Claim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+    return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
 
 
-def _confirmed(claim: Claim, parts: Sequence[Rows], lane: Sequence[Slice], names: str) -> Claim:
+def _confirmed(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], names: str) -> SliceClaim:
     """The claim of slices that take all rows in order; where they are told nothing, their code has told it."""
     count = sum(len(part.numbers) for part in parts)
     longer = _parts(lane, 2 * count) if claim.told is Told.PARTLY and all(part.numbers for part in parts) else None
     if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
         return claim
     edges = tuple(part.numbers[0] / count for part in parts)
-    return Claim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
+    return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
 
 def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.model import Confidence, NearMiss
+from unnest.core.recognise import layer_facts
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Inline:
 
 
 @dataclass(frozen=True)
-class Found:
+class LayerWrapper:
     """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
@@ -90,7 +91,7 @@ class Found:
 class Recognised:
     """The wrappers of one graph, in the order of their templates, and why the nearest candidates are none."""
 
-    wrappers: tuple[Found, ...] = ()
+    wrappers: tuple[LayerWrapper, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
 
 
@@ -98,12 +99,21 @@ class NotAWrapper(Exception):
     """What a candidate lacks; the message is one sentence."""
 
 
-def or_why_not(layer: str, judge: Callable[[], Found]) -> Found | NearMiss:
+def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | NearMiss:
     """The wrapper that is judged at this join, or why it is none."""
     try:
         return judge()
     except NotAWrapper as reason:
         return NearMiss(layer, str(reason))
+
+
+def check_weights(graph: Graph, tower: Iterable[CallId], end: str) -> None:
+    """Raises NotAWrapper for a tower of the graph's own layers that learns nothing of single rows.
+
+    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    """
+    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):
+        raise NotAWrapper(f"the towers that end in {end} hold no weights but those of normalizations, if any")
 
 
 SHOWN = 4

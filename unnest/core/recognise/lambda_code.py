@@ -14,7 +14,7 @@ from unnest.core.model import Json
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeFacts:
     """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters.
 
     `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.
@@ -33,7 +33,7 @@ class Code:
     plain: frozenset[str] = frozenset()
 
 
-def code(function: Json) -> Code | None:
+def code(function: Json) -> CodeFacts | None:
     """The facts of a Lambda's stored function; None where it is stored by name, or not readable."""
     text, _, closure = code_objects.parts_of(function)
     if text is None:
@@ -42,12 +42,12 @@ def code(function: Json) -> Code | None:
 
 
 @lru_cache(maxsize=256)
-def _read(text: str, *, captures: bool) -> Code | None:
+def _read(text: str, *, captures: bool) -> CodeFacts | None:
     """The facts of code as it is stored; every question about a layer asks for them."""
     return next((_facts(reading, captures) for reading in code_objects.read(text)), None)
 
 
-def _facts(code: CodeObject, captures: bool) -> Code:
+def _facts(code: CodeObject, captures: bool) -> CodeFacts:
     names, numbers, minus_one = set(code.names), list[int | float](), set(_minus_one(code))
     attributes = names - _plain_names(code)
     for inner in _parts(code.constants):
@@ -62,7 +62,7 @@ def _facts(code: CodeObject, captures: bool) -> Code:
     is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)  # load the argument, return it
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
-    return Code(
+    return CodeFacts(
         frozenset(names),
         tuple(numbers),
         captures,

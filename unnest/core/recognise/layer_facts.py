@@ -12,19 +12,15 @@ from typing import TypeAlias
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
+from unnest.core.json_tree import Path
 from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise.op_calls import axis_of, said, shape_of
 
 Number: TypeAlias = int | float
-Place: TypeAlias = tuple[str | int, ...]
-"""The keys and indices that lead to a value in JSON."""
-
-Shape: TypeAlias = tuple[int | None, ...]
-"""Batch axis first; None for a size that is not fixed."""
-
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
 
@@ -75,7 +71,7 @@ def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
     return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
 
 
-def stored_code(layer: Layer) -> lambda_code.Code | None:
+def stored_code(layer: Layer) -> lambda_code.CodeFacts | None:
     """The facts of a Lambda's code; None where there is none to read."""
     return lambda_code.code(layer.settings.get("function"))
 
@@ -115,9 +111,9 @@ def _has_numbers(layer: Layer) -> bool:
     return any(True for key in ("function", "arguments") for _ in numbers(layer.settings.get(key)))
 
 
-def numbers(value: Json, place: Place = ()) -> Iterator[tuple[Place, Number]]:
+def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
     """Every number in JSON with its place, in order; truth values are none."""
-    pending: list[tuple[Place, Json]] = [(place, value)]
+    pending: list[tuple[Path, Json]] = [(place, value)]
     while pending:
         where, part = pending.pop()
         if isinstance(part, (int, float)) and not isinstance(part, bool):

@@ -10,13 +10,13 @@ from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
-from unnest.core.keras_facts.shape_rules import Unknown, rule_of
+from unnest.core.keras_facts.shape_rules import Shape, Unknown, rule_of
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.op_calls import OpCall, Unreadable, axis_of, is_operation, node_def, said, with_refs
 from unnest.core.recognise.slice_claims import ClaimedRows
-from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, Shape, TensorGraph
+from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, TensorGraph
 
 
 class LayerTensors(TensorGraph):

@@ -9,13 +9,13 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.computed_wrappers import ComputedWrapper
-from unnest.core.recognise.found import Found, Inline, Merge, NotAWrapper, cut_by, joins, listed
+from unnest.core.recognise.found import Inline, LayerWrapper, Merge, NotAWrapper, check_weights, cut_by, joins, listed
 from unnest.core.recognise.merges import on_batch_axis, passes_on
 from unnest.core.recognise.slice_layers import check_shapes
 from unnest.core.recognise.symbolic_rows import Joined
 
 
-def described(graph: Graph, wrapper: ComputedWrapper) -> Found:
+def described(graph: Graph, wrapper: ComputedWrapper) -> LayerWrapper:
     """The same as a wrapper of this graph. Raises NotAWrapper for towers that are none."""
     calls = [{at for at in tower if not passes_on(graph, at)} for tower in wrapper.copies.calls]
     cut = {column[0]: source for column, source in wrapper.sources.items()}
@@ -25,14 +25,13 @@ def described(graph: Graph, wrapper: ComputedWrapper) -> Found:
             return _around_a_model(graph, wrapper, towers, cut)
     joins, (first, *_) = wrapper.joins, wrapper.copies.calls
     ends_in = joins[0].operands[0].layer
-    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in first):
-        raise NotAWrapper(f"the towers that end in {ends_in} hold no weights but those of normalizations, if any")
+    check_weights(graph, first, ends_in)
     fixed = [at.layer for at in first if layer_facts.fixes_rows(graph.layers[at.layer], graph.call(at))]
     if fixed:
         raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
     layers = {at.layer for at in first}
     given = [ref for ref in graph.inputs if ref in cut.values()]
-    return Found(
+    return LayerWrapper(
         ends_in,
         tuple(ref.call for ref in joins[0].operands),
         tuple(dict.fromkeys([*given, *cut.values()])),
@@ -48,7 +47,9 @@ def described(graph: Graph, wrapper: ComputedWrapper) -> Found:
     )
 
 
-def _around_a_model(graph: Graph, wrapper: ComputedWrapper, towers: Sequence[CallId], cut: Mapping[Ref, Ref]) -> Found:
+def _around_a_model(
+    graph: Graph, wrapper: ComputedWrapper, towers: Sequence[CallId], cut: Mapping[Ref, Ref]
+) -> LayerWrapper:
     """The wrapper around calls of one nested model; layers that only pass its outputs on are part of the joins."""
     template, reads = graph.layers[towers[0].layer], graph.call(towers[0]).reads
     sources = tuple(cut[ref] for ref in reads)
@@ -70,7 +71,7 @@ def _around_a_model(graph: Graph, wrapper: ComputedWrapper, towers: Sequence[Cal
     evidence += [joins(graph, merge) for merge, _ in merges] if is_told else [_puts_together(wrapper.joins[0])]
     passing = frozenset().union(*wrapper.copies.calls) - {*towers}
     merged = tuple(replace(merge, calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
-    return Found(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
+    return LayerWrapper(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
 
 
 def _merge(joined: Joined, end: Ref) -> Merge:

@@ -16,7 +16,7 @@ import numpy as np
 from unnest.budget import spend
 
 #: None where nothing is known; -1 for one unknown dimension.
-Shape: TypeAlias = "tuple[int, ...] | None"
+StoredShape: TypeAlias = "tuple[int, ...] | None"
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 #: Calls in calls; real graphs have three or four.
 MAX_DEPTH = 200
@@ -41,7 +41,7 @@ class Op:
     controls: tuple[str, ...] = ()
     attrs: Mapping[str, object] = field(default_factory=dict)
     value: np.ndarray | None = None
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[StoredShape, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class OpGraph:
     ops: Mapping[str, Op]
     args: tuple[str, ...]
     rets: tuple[str, ...]
-    arg_shapes: tuple[Shape, ...] = ()
+    arg_shapes: tuple[StoredShape, ...] = ()
     #: Arguments that every caller gives the same constant.
     known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
@@ -145,7 +145,7 @@ class View:
         found = [p.tensor for p in self.aliases(place) if not p.frame]
         return (found[-1] if last else found[0]) if found else None
 
-    def shape(self, place: Place) -> Shape:
+    def shape(self, place: Place) -> StoredShape:
         """The static shape of a value, from whichever alias states one."""
         for p in self.aliases(place):
             op = self.op(p)

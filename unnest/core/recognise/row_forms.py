@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import isclose
 
-from unnest.core.recognise.layer_facts import Number, Place
-from unnest.core.recognise.told_numbers import CELLS, Known, Numbers, last
+from unnest.core.json_tree import Path
+from unnest.core.recognise.layer_facts import Number
+from unnest.core.recognise.told_numbers import CELLS, LaneFacts, Numbers, last
 
 ROUND = (10, 100)
 """Totals of bounds that are tenths or percent of the batch without saying so."""
@@ -18,14 +19,14 @@ ROUND = (10, 100)
 class Reading:
     """One form that a lane's numbers have: the places that it explains, and whether it tells all."""
 
-    places: frozenset[Place]
+    places: frozenset[Path]
     sentence: str
     edges: tuple[float, ...]
     is_complete: bool
     is_index: bool = False
 
 
-def counted(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> Iterator[Reading]:
+def counted(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> Iterator[Reading]:
     """An index that counts from 0 or 1, and their number beside it: `{i, parts}`."""
     count = known.slices
     edges = tuple(i / count for i in range(count))
@@ -47,7 +48,7 @@ def counted(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> Iter
             yield Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
 
 
-def _name(place: Place, known: Known) -> str | None:
+def _name(place: Path, known: LaneFacts) -> str | None:
     """What the code calls a number: an argument of the layer or a cell by its name; None for a default."""
     if place[0] == "arguments":
         return str(place[-1])
@@ -56,7 +57,7 @@ def _name(place: Place, known: Known) -> str | None:
     return known.captured[last] if is_cell and isinstance(last, int) else None
 
 
-def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> Iterator[Reading]:
+def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> Iterator[Reading]:
     """Shares of a total, each with its start: `{share, total, start}`."""
     keys = [p for p in numbers[0] if all(p in n for n in numbers)]
     for start in keys:
@@ -74,18 +75,18 @@ def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: Known) -> I
             yield Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
 
 
-def _beside(places: Sequence[Place], constant: Numbers) -> Iterator[Place]:
+def _beside(places: Sequence[Path], constant: Numbers) -> Iterator[Path]:
     """The other constants that may be told with these places: a cell, which is bound late, is none with arguments."""
     in_cells = any(place[:2] in CELLS for place in places)
     return (p for p in constant if p not in places and (in_cells or p[:2] not in CELLS))
 
 
-def _is_told(end: Number, known: Known) -> bool:
+def _is_told(end: Number, known: LaneFacts) -> bool:
     """Whether a number is the batch, where that is fixed, or stands in the slices' code."""
     return end == known.rows or (end > 1 and end in known.constants)
 
 
-def bounded(numbers: Sequence[Numbers], known: Known) -> Iterator[Reading]:
+def bounded(numbers: Sequence[Numbers], known: LaneFacts) -> Iterator[Reading]:
     """Two bounds for every slice: `{start, stop}`; the first start and the last stop may be left open."""
     if known.slices == 1:
         return
@@ -103,7 +104,7 @@ def bounded(numbers: Sequence[Numbers], known: Known) -> Iterator[Reading]:
             yield _with_end(reading, numbers, start, end, known)
 
 
-def _with_end(reading: Reading, numbers: Sequence[Numbers], start: Place, end: Number, known: Known) -> Reading:
+def _with_end(reading: Reading, numbers: Sequence[Numbers], start: Path, end: Number, known: LaneFacts) -> Reading:
     """Bounds whose last stop is stored: it must be the whole, told by a total or by equal parts."""
     others = numbers[0].keys() - reading.places
     constant = {p: end for p in others if all(n.get(p) == end for n in numbers)}

@@ -25,7 +25,7 @@ RANKS = (2, 4, 1, 3, 5)
 
 
 @dataclass
-class Towers:
+class ServingWrapper:
     """A wrapper in one graph: what to read in place of what."""
 
     graph: str
@@ -43,14 +43,14 @@ class Towers:
     reach: int | None = None
 
 
-class Found(NamedTuple):
+class FirstWrapper(NamedTuple):
     """The first wrapper, if any, and why the candidates met before are none."""
 
-    towers: Towers | None
+    wrapper: ServingWrapper | None
     near_misses: tuple[NearMiss, ...]
 
 
-def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> Found:
+def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> FirstWrapper:
     """The first wrapper of these graphs, outermost before inner ones. Raises Broken.
 
     With `closed` only one that can be cut: nothing else reads from inside of it.
@@ -63,12 +63,12 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
             for wrapper in wrappers:
                 towers = _Named(tensors).towers(wrapper) if wrapper.reader is None or not closed else None
                 if towers is not None:
-                    return Found(towers, tuple(near.values()))
+                    return FirstWrapper(towers, tuple(near.values()))
             for miss in misses:
                 near.setdefault(miss.layer, miss)
             if not tensors.is_guessed:
                 break
-    return Found(None, tuple(near.values()))
+    return FirstWrapper(None, tuple(near.values()))
 
 
 def joined_by_each(view: View, names: Iterable[str]) -> list[list[Place]]:
@@ -91,7 +91,7 @@ class _Named:
         for name in _backwards(self.view.root):
             self.names.setdefault(tensors.ref(Place((), name)), []).append(name)
 
-    def towers(self, wrapper: ComputedWrapper) -> Towers | None:
+    def towers(self, wrapper: ComputedWrapper) -> ServingWrapper | None:
         """The wrapper by names; None where some part of it lies in a function that the graph calls."""
         joins = [(self._merged(joined), self._operands(joined)) for joined in wrapper.joins]
         entries = [(self._maker(column[0]), self._source(source)) for column, source in wrapper.sources.items()]
@@ -100,7 +100,7 @@ class _Named:
             return None
         replaced = [*zip(merges, operands, strict=True), *entries]
         on_the_way = [self._on_the_way(wrapper, tower) for tower in range(len(wrapper.copies.calls))]
-        return Towers(
+        return ServingWrapper(
             self.view.root.name,
             [str(merged) for merged in merges],
             len(wrapper.copies.calls),

@@ -8,7 +8,7 @@ from math import prod
 from unnest.budget import spend
 from unnest.core.model import Scope
 from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
-from unnest.core.recognise.serving import Towers
+from unnest.core.recognise.serving import ServingWrapper
 
 #: Operations that bring the caller's data in, or only change how it is spelled.
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
@@ -21,7 +21,9 @@ VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 MAX_PLACES = 3_000_000
 
 
-def scope(main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Sequence[str]], towers: Towers) -> Scope:
+def scope(
+    main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Sequence[str]], towers: ServingWrapper
+) -> Scope:
     """As a Keras graph's: `results` are the tensors that each signature serves. Raises Broken."""
     view = View(main, library)
     frame = _frame(view, towers.graph)
@@ -38,7 +40,7 @@ def scope(main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Seque
     return "head" if "head" in answers else "embedded"
 
 
-def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> int | None:
+def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> int | None:
     """Number of elements of the variables that tower 0 reads; None where that is not told. Raises Broken.
 
     A graph whose weights were frozen into constants has no variables, and constants may be anything.
@@ -49,7 +51,7 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) ->
     return sum(sizes) if shapes and len(sizes) == len(shapes) else None
 
 
-def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) -> bool:
+def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> bool:
     """Whether tower 0 holds the size of its share of a fixed batch as a number, and takes no other. Raises Broken."""
     if towers.share is None:
         return False
@@ -66,7 +68,7 @@ def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: Towers) 
     return False
 
 
-def tower_0(view: View, towers: Towers) -> tuple[set[Place], set[Place]]:
+def tower_0(view: View, towers: ServingWrapper) -> tuple[set[Place], set[Place]]:
     """Where tower 0 ends, and where it begins; the view is of the main graph. Raises Broken."""
     frame = _frame(view, towers.graph)
     ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}

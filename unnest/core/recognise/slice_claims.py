@@ -22,11 +22,22 @@ from math import isclose
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
+from unnest.core.json_tree import Path
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.layer_facts import Number, Place
+from unnest.core.recognise.layer_facts import Number
 from unnest.core.recognise.row_forms import ROUND, Reading, bounded, counted, shared_out
-from unnest.core.recognise.told_numbers import AXES, BASE_KEYS, CELLS, Known, Numbers, Slice, known_of, last, numbers_of
+from unnest.core.recognise.told_numbers import (
+    AXES,
+    BASE_KEYS,
+    CELLS,
+    LaneFacts,
+    Numbers,
+    Slice,
+    known_of,
+    last,
+    numbers_of,
+)
 
 
 class Told(Enum):
@@ -41,7 +52,7 @@ class Told(Enum):
 
 
 @dataclass(frozen=True)
-class Claim:
+class SliceClaim:
     """What a lane claims.
 
     `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the
@@ -67,17 +78,17 @@ class ClaimedRows(NamedTuple):
         return slice(round(self.start * batch), round(self.stop * batch))
 
 
-def claim(lane: Sequence[Slice], rows: int | None = None) -> Claim:
+def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """What the slices of one tensor, in the towers' order, claim to cut; `rows` is its batch where that is fixed."""
     for layer, _, _ in lane:
         if reason := layer_facts.keeps_rows(layer):
-            return Claim(Told.OTHERWISE, reason)
+            return SliceClaim(Told.OTHERWISE, reason)
     if len({layer.name for layer, _, _ in lane}) == 1 and len(lane) > 1 and len({id(call) for _, call, _ in lane}) == 1:
         return _split(lane)
     numbers = [numbers_of(layer, call) for layer, call, _ in lane]
     axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
     if axis is not None:
-        return Claim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
+        return SliceClaim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
     return _judged(
         lane,
@@ -97,24 +108,24 @@ def says_nothing(layer: Layer) -> bool:
     return not set(layer.settings) - (BASE_KEYS - {"arguments"})
 
 
-def _split(lane: Sequence[Slice]) -> Claim:
+def _split(lane: Sequence[Slice]) -> SliceClaim:
     """One layer gives every tower its part."""
     layer, call, _ = lane[0]
     parts, count = [output for _, _, output in lane], len(lane)
     if parts != list(range(count)):
-        return Claim(Told.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}")
+        return SliceClaim(Told.OTHERWISE, f"the towers read the parts of {layer.name} in the order {_listed(parts)}")
     numbers = numbers_of(layer, call)
     if any(value != 0 for place, value in numbers.items() if place[-1] in AXES):
-        return Claim(Told.OTHERWISE, f"{layer.name} cuts another axis than the batch")
+        return SliceClaim(Told.OTHERWISE, f"{layer.name} cuts another axis than the batch")
     told = [value for place, value in numbers.items() if place[-1] not in AXES]
     if count in told or len(told) < len(numbers):
-        return Claim(Told.ROWS)
+        return SliceClaim(Told.ROWS)
     if told and not layer_facts.is_function(layer):
-        return Claim(Told.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
-    return Claim(Told.PARTLY) if layer_facts.is_function(layer) else Claim(Told.OPAQUE, _says_nothing(lane))
+        return SliceClaim(Told.OTHERWISE, f"{layer.name} stores {_listed(told)} and has {count} parts in use")
+    return SliceClaim(Told.PARTLY) if layer_facts.is_function(layer) else SliceClaim(Told.OPAQUE, _says_nothing(lane))
 
 
-def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: Known) -> Claim:
+def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts) -> SliceClaim:
     every = {place for n in numbers for place in n}
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
     varying = every - constant.keys() if known.slices > 1 else every
@@ -130,59 +141,63 @@ def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: Known) -> 
 
 
 def _half_told(
-    lane: Sequence[Slice], reading: Reading, every: set[Place], numbers: Sequence[Numbers], known: Known
-) -> Claim:
+    lane: Sequence[Slice], reading: Reading, every: set[Path], numbers: Sequence[Numbers], known: LaneFacts
+) -> SliceClaim:
     """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
     others = every - reading.places
     if others:
-        return Claim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers)}")
+        return SliceClaim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers)}")
     if not reading.is_index and not known.literal:
-        return Claim(Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch")
+        return SliceClaim(
+            Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
+        )
     if reading.is_index and not layer_facts.is_function(lane[0].layer):
-        return Claim(Told.OPAQUE, _says_nothing(lane))
-    return Claim(Told.PARTLY)
+        return SliceClaim(Told.OPAQUE, _says_nothing(lane))
+    return SliceClaim(Told.PARTLY)
 
 
-def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Place], known: Known) -> Claim:
+def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], known: LaneFacts) -> SliceClaim:
     """Numbers in a form that tells all rows; none may be left that varies in another way."""
     first = complete[0]
     indices = [reading for reading in complete if reading.is_index]
     explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]
     unexplained = varying.difference(*(reading.places for reading in explained))
     if known.slices > 1 and unexplained:
-        return Claim(Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers)}, which is no order of parts")
+        return SliceClaim(Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers)}, which is no order of parts")
     if not all(_alike(first.edges, other.edges) for other in complete):
-        return Claim(Told.OTHERWISE, "the numbers tell two different cuts")
+        return SliceClaim(Told.OTHERWISE, "the numbers tell two different cuts")
     if known.literal and first.is_index:  # without the number of rows an index can but deal them out
-        return Claim(Told.DEALT, first.sentence)
-    return Claim(Told.ROWS, first.sentence, first.edges)
+        return SliceClaim(Told.DEALT, first.sentence)
+    return SliceClaim(Told.ROWS, first.sentence, first.edges)
 
 
-def _unread(lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Place], constant: Numbers) -> Claim:
+def _unread(lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers) -> SliceClaim:
     """Numbers in none of the forms that tell rows."""
     is_function = layer_facts.is_function(lane[0].layer)
     if varying and (is_function or len(lane) in constant.values()):
-        return Claim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers)}, which is no order of parts")
+        return SliceClaim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers)}, which is no order of parts")
     is_opaque = not is_function or _tells_nothing(lane[0].layer)
-    return Claim(Told.OPAQUE, _says_nothing(lane)) if is_opaque else Claim(Told.PARTLY)
+    return SliceClaim(Told.OPAQUE, _says_nothing(lane)) if is_opaque else SliceClaim(Told.PARTLY)
 
 
-def _all_equal(lane: Sequence[Slice], constant: Numbers, known: Known) -> Claim:
+def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> SliceClaim:
     """Slices that store the same numbers: cells that were bound late, code that differs, or one slice many times."""
     is_function = layer_facts.is_function(lane[0].layer)
     same = is_function and _is_same_code(lane) and not _differs(lane)
     cells = [value for place, value in constant.items() if place[:2] in CELLS]
     others = [value for place, value in constant.items() if place[:2] not in CELLS]
     if same and cells and _is_last_part(cells, others, known):
-        return Claim(Told.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late")
+        return SliceClaim(
+            Told.LATE, f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late"
+        )
     is_told = len(constant) > 1 and known.slices in constant.values()
     only_the_number = not others and cells == [known.slices]
     if (same and constant and not only_the_number) or (not is_function and is_told):
         told = ", ".join(f"{last(place)} {value:g}" for place, value in constant.items())
-        return Claim(Told.OTHERWISE, f"every slice is told the same: {told}")
+        return SliceClaim(Told.OTHERWISE, f"every slice is told the same: {told}")
     if not is_function or all(_tells_nothing(layer) for layer, _, _ in lane):
-        return Claim(Told.OPAQUE, _says_nothing(lane))
-    return Claim(Told.PARTLY)
+        return SliceClaim(Told.OPAQUE, _says_nothing(lane))
+    return SliceClaim(Told.PARTLY)
 
 
 def _is_same_code(lane: Sequence[Slice]) -> bool:
@@ -217,7 +232,7 @@ def _is_by_name(function: Json) -> bool:
     return isinstance(function, str) or (isinstance(function, Mapping) and isinstance(function.get("config"), str))
 
 
-def _is_last_part(cells: Sequence[Number], others: Sequence[Number], known: Known) -> bool:
+def _is_last_part(cells: Sequence[Number], others: Sequence[Number], known: LaneFacts) -> bool:
     """Whether cells that all slices share are those of the last part, in one of the three forms.
 
     `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
@@ -241,13 +256,13 @@ def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
     return not one or not other or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
 
 
-def agree(claims: Sequence[Claim]) -> bool:
+def agree(claims: Sequence[SliceClaim]) -> bool:
     """Whether the lanes of several inputs are cut in the same places, finer than any batch that is tried."""
     edges = [claim.edges for claim in claims if claim.edges]
     return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
 
 
-def _of(place: Place, numbers: Sequence[Numbers]) -> str:
+def _of(place: Path, numbers: Sequence[Numbers]) -> str:
     values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
     return f"{last(place)} is {values} from slice to slice" if len(numbers) > 1 else f"{last(place)} is {values}"
 

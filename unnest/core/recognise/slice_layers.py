@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
 from unnest.core.recognise.merges import join, passes_on
 from unnest.core.recognise.op_calls import is_operation
-from unnest.core.recognise.slice_claims import Claim, ClaimedRows, Told
+from unnest.core.recognise.slice_claims import ClaimedRows, SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
 MAX_STEPS = 8
@@ -25,10 +26,10 @@ MAX_STEPS = 8
 
 
 @dataclass(frozen=True)
-class Known:
+class InputFacts:
     """What is known beside the graph: the shape of the template's input, the classes that the caller vouches for."""
 
-    shape: layer_facts.Shape | None = None
+    shape: Shape | None = None
     vouched: frozenset[str] = frozenset()
 
 
@@ -45,7 +46,7 @@ class Lane:
     parts: tuple[Ref, ...] = ()
     steps: list[tuple[CallId, ...]] = field(default_factory=list)
     passed: set[CallId] = field(default_factory=set)
-    claims: list[tuple[Claim, list[Ref]]] = field(default_factory=list)
+    claims: list[tuple[SliceClaim, list[Ref]]] = field(default_factory=list)
     shown: bool = True
 
     @property
@@ -81,7 +82,7 @@ class Cut:
         return [lane for lane in self.lanes if lane.parts]
 
     @property
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[SliceClaim]:
         """Of all slices that are no operations."""
         return [claim for lane in self.lanes for claim, _ in lane.claims]
 
@@ -98,7 +99,7 @@ class Cut:
         return any(claim.told is Told.LATE for claim in self.claims)
 
 
-def cut(graph: Graph, columns: Sequence[tuple[Ref, ...]], known: Sequence[Known], towers: set[CallId]) -> Cut:
+def cut(graph: Graph, columns: Sequence[tuple[Ref, ...]], known: Sequence[InputFacts], towers: set[CallId]) -> Cut:
     """How what the towers read is cut: `columns` has a tensor of every tower for each input. Raises NotAWrapper."""
     name = min(towers).layer
     lanes = [_lane(graph, column, each) for column, each in zip(columns, known, strict=True)]
@@ -114,12 +115,12 @@ def cut(graph: Graph, columns: Sequence[tuple[Ref, ...]], known: Sequence[Known]
     return Cut(name, tuple(lanes), calls)
 
 
-def put_together(graph: Graph, cut: Cut, shapes: Sequence[layer_facts.Shape | None], merges: Sequence[Merge]) -> Cut:
+def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges: Sequence[Merge]) -> Cut:
     """The cut with what comes of it when the slices, and the merges that say how they join, are carried out.
 
     `shapes` are those that the template takes, one per input. Raises NotAWrapper where that is not all rows in order.
     """
-    from unnest.core.recognise.symbolic_rows import Joined, Rows, taken_of_layers
+    from unnest.core.recognise.symbolic_rows import Joined, RowOrder, taken_of_layers
 
     joins = [Joined(m.tensor, tuple(join(graph, m.calls[0])[0]), frozenset(m.calls)) for m in merges if m.on_batch_axis]
     parts = {lane.parts: lane.source for lane in cut.sliced}
@@ -127,7 +128,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[layer_facts.Shape | No
     taken = taken_of_layers(graph, parts, expected, dict(_claimed(graph, cut, merges)), joins)
     operations = [lane.source.layer for lane in cut.sliced if any(_computes(graph, at) for at in lane.calls)]
     source = next(iter(operations), None)
-    if taken.rows is Rows.NOT or not slice_claims.agree(cut.claims):
+    if taken.rows is RowOrder.NOT or not slice_claims.agree(cut.claims):
         raise NotAWrapper(
             f"the inputs of {cut.name} are cut in different places"
             if source is None
@@ -135,9 +136,9 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[layer_facts.Shape | No
         )
     if source is not None:
         _check_axes(graph, cut)
-        if taken.rows is Rows.UNKNOWN and taken.reach is None:
+        if taken.rows is RowOrder.UNKNOWN and taken.reach is None:
             raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")
-    dealt_out = taken.rows is Rows.DEALT or any(claim.told is Told.DEALT for claim in cut.claims)
+    dealt_out = taken.rows is RowOrder.DEALT or any(claim.told is Told.DEALT for claim in cut.claims)
     if dealt_out and joins:
         raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
     computed, reach = (taken.sentence, taken.reach) if source is not None else (None, None)
@@ -187,7 +188,7 @@ def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
             raise NotAWrapper(f"{template.name} takes rows of another shape than those of {source.layer}")
 
 
-def _lane(graph: Graph, column: Sequence[Ref], known: Known) -> Lane:
+def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
     """Walk back from one input of all towers, in step, until all come from one tensor. Raises NotAWrapper."""
     if 1 < len(set(column)) < len(column):
         raise NotAWrapper("two towers read the same tensor")
@@ -245,7 +246,7 @@ def _of_one_parent(graph: Graph, at: Sequence[Ref]) -> list[list[Ref]]:
     return [*groups.values()]
 
 
-def _claim(graph: Graph, group: Sequence[Ref], known: Known) -> Claim:
+def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
     """What the slices of one tensor claim. Raises NotAWrapper where that is not its rows in order."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     source = graph.layers[slices[0].call.reads[0].layer]
@@ -258,11 +259,11 @@ def _claim(graph: Graph, group: Sequence[Ref], known: Known) -> Claim:
         return claim
     classes = {s.layer.class_name for s in slices}
     if classes <= known.vouched:
-        return Claim(Told.PARTLY, f"the caller vouches that {listed(sorted(classes))} cuts the batch in order")
+        return SliceClaim(Told.PARTLY, f"the caller vouches that {listed(sorted(classes))} cuts the batch in order")
     share = known.shape[0] if known.shape else None
     if not rows or not share or share * len(group) != rows or rows == share:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} says nothing")
-    return Claim(Told.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
+    return SliceClaim(Told.PARTLY, f"{source.name} has {rows} rows, and the template takes {share}")
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:

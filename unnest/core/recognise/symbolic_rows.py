@@ -15,11 +15,12 @@ from math import lcm
 from types import MappingProxyType
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.kernels import Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.slice_claims import ClaimedRows
-from unnest.core.recognise.tensor_graph import Column, Shape, TensorGraph, Values, numbered, row_sizes, rows_of
+from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numbered, row_sizes, rows_of
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""
@@ -28,7 +29,7 @@ MISFITS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, 
 """The ways in which NumPy, and arguments of a form not met before, say that something does not fit."""
 
 
-class Rows(Enum):
+class RowOrder(Enum):
     """What the rows that the towers read come to, taken together in the towers' order."""
 
     CONSECUTIVE = "all rows of the source, in order"
@@ -44,13 +45,13 @@ class Taken:
     `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
     """
 
-    rows: Rows
+    rows: RowOrder
     sentence: str | None = None
     reach: int | None = None
 
 
 UNLIKE_ROWS = ((5,), (3, 4))
-"""Rows that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
+"""RowOrder that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
 
 
 @dataclass(frozen=True)
@@ -91,20 +92,20 @@ def verdict(found: Mapping[int, Outcome], towers: int, *, is_fixed: bool) -> Tak
     """What all batch sizes say together."""
     outcomes = set(found.values())
     if Outcome.OTHER in outcomes or {Outcome.DEALT, Outcome.FIRST} <= outcomes:
-        return Taken(Rows.NOT)
+        return Taken(RowOrder.NOT)
     if Outcome.DEALT in outcomes:
-        return Taken(Rows.DEALT)
+        return Taken(RowOrder.DEALT)
     sizes = f"{min(found)} to {max(found)} rows" if len(found) > 1 else f"{max(found)} rows"
     sentence = f"computed for batches of {sizes}: the towers read all rows in order"
     if Outcome.FIRST not in outcomes:
-        return Taken(Rows.CONSECUTIVE, sentence)
+        return Taken(RowOrder.CONSECUTIVE, sentence)
     if Outcome.ALL not in outcomes and not is_fixed:
-        return Taken(Rows.NOT)
+        return Taken(RowOrder.NOT)
     # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
     divided = max((n for n in found if n % towers == 0), default=None)
     if divided is not None and found[divided] is Outcome.ALL:
-        return Taken(Rows.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
-    return Taken(Rows.UNKNOWN)
+        return Taken(RowOrder.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
+    return Taken(RowOrder.UNKNOWN)
 
 
 def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
@@ -140,7 +141,7 @@ class Trial:
             try:
                 tried = self._tried(rows)
             except ByContents:
-                return Taken(Rows.NOT)
+                return Taken(RowOrder.NOT)
             except Unreadable:
                 break
             except MISFITS:
@@ -152,10 +153,10 @@ class Trial:
             lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:
-            return Taken(Rows.UNKNOWN)
+            return Taken(RowOrder.UNKNOWN)
         is_reached = lengths.keys() <= {Outcome.ALL, Outcome.FIRST} and len(lengths.get(Outcome.FIRST, ())) == 1
         taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
-        if taken.rows is Rows.CONSECUTIVE or is_fixed or not is_reached:
+        if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
             return taken
         return replace(taken, reach=max(lengths[Outcome.FIRST]))
 
@@ -208,7 +209,7 @@ def taken_of_layers(
     tensors = LayerTensors(graph, claimed=claimed)
     calls = tensors.behind([ref for column in sources for ref in column], sources.values())
     if not all(tensors.of(at).name for at in calls):
-        return Taken(Rows.UNKNOWN)
+        return Taken(RowOrder.UNKNOWN)
     expected = {ref: shape for ref, shape in expected.items() if tensors.shape(ref) is None}
     larger: dict[Ref, Shape] = {ref: (shape[0], *(None for _ in shape[1:])) for ref, shape in expected.items()}
     sizes = [
@@ -218,6 +219,6 @@ def taken_of_layers(
     ]
     taken = Trial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
     smaller = LayerTensors(graph, expected, claimed)
-    if taken.rows is Rows.NOT and Trial(smaller, sources, joins).answer(sizes).rows is not Rows.NOT:
-        return Taken(Rows.UNKNOWN)
+    if taken.rows is RowOrder.NOT and Trial(smaller, sources, joins).answer(sizes).rows is not RowOrder.NOT:
+        return Taken(RowOrder.UNKNOWN)
     return taken

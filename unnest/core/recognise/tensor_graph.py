@@ -19,11 +19,9 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.kernels import ELEMENT, Array, ByContents, carry_out, contents, is_known
 from unnest.core.recognise.op_calls import OpCall, Unreadable
-
-Shape: TypeAlias = "tuple[int | None, ...]"
-"""Batch axis first; None for a size that is not fixed."""
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""

@@ -12,11 +12,12 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.byte_code import code_objects
+from unnest.core.json_tree import Path
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.layer_facts import Number, Place
+from unnest.core.recognise.layer_facts import Number
 
-Numbers: TypeAlias = Mapping[Place, Number]
+Numbers: TypeAlias = Mapping[Path, Number]
 """What one slice is told."""
 
 
@@ -40,7 +41,7 @@ AXES = frozenset({"axis", "dim", "axes"})
 """What an argument is called that says along which axis something is cut."""
 
 
-class Known(NamedTuple):
+class LaneFacts(NamedTuple):
     """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
 
     `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
@@ -55,9 +56,9 @@ class Known(NamedTuple):
     captured: tuple[str, ...] = ()
 
 
-def known_of(lane: Sequence[Slice], rows: int | None) -> Known:
+def known_of(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
     """What is known of slices beside their numbers; `rows` is the batch where that is fixed."""
-    return Known(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane), _captured(lane))
+    return LaneFacts(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane), _captured(lane))
 
 
 def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
@@ -85,10 +86,10 @@ def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
     return all(code is not None and not code.names for code in codes)
 
 
-def numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
+def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
     """The numbers that a slice is told, by their roles."""
     settings = layer.settings
-    told: dict[Place, Number] = {}
+    told: dict[Path, Number] = {}
     if layer_facts.is_function(layer):
         told |= dict(_defaults_and_cells(layer))
         told |= dict(layer_facts.numbers(settings.get("arguments"), ("arguments",)))
@@ -97,7 +98,7 @@ def numbers_of(layer: Layer, call: Call) -> dict[Place, Number]:
     return told | dict(_call_arguments(call, layer))
 
 
-def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
+def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
     """Those of a stored function; a default counts unless an argument of the layer replaces it."""
     function = layer.settings.get("function")
     _, defaults, closure = code_objects.parts_of(function)
@@ -116,11 +117,11 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Place, Number]]:
     yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
 
 
-CELLS: tuple[Place, ...] = (("function", "closure"), ("function", 2))
+CELLS: tuple[Path, ...] = (("function", "closure"), ("function", 2))
 """Where the cells of a closure are, among the places of a slice's numbers."""
 
 
-def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Place, Number]]:
+def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
     """The numbers that a call is given beside its tensors."""
     stored = call.stored
     if isinstance(stored, Mapping):
@@ -142,6 +143,6 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-def last(place: Place) -> str:
+def last(place: Path) -> str:
     """What a place is called: the last key that leads to it."""
     return str(next((p for p in reversed(place) if isinstance(p, str)), place[-1]))

@@ -17,7 +17,7 @@ from unnest.core.model import Group, Tensor
 
 
 @dataclass(frozen=True)
-class Bare:
+class WrapperByNames:
     """A wrapper seen in layer names alone; `head` are the layers with weights that follow it."""
 
     template: str
@@ -47,7 +47,7 @@ COMBINING_NAMES = frozenset({"dot", "add", "average", "maximum", "minimum", "mul
 """What Keras calls the layers, numbers aside, that compare or combine outputs as often as a Lambda joins them."""
 
 
-def find(groups: Sequence[Group]) -> Bare | None:
+def find(groups: Sequence[Group]) -> WrapperByNames | None:
     """The wrapper that these layer groups belong to; None if they do not show one."""
     at = next((index for index, group in enumerate(groups) if group.tensors), None)
     if at is None:
@@ -67,7 +67,7 @@ def find(groups: Sequence[Group]) -> Bare | None:
         return None
     number = len(before) - inputs
     counted = f"{inputs} input layers, {number} like {cut}, {template.name}, {len(merge)} merges"
-    return Bare(
+    return WrapperByNames(
         template.name,
         inputs,
         towers,
@@ -127,7 +127,7 @@ def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[st
     return merge or tuple(after), tuple(found) if len(found) > 1 else ()
 
 
-def groups_of(bare: Bare) -> tuple[Group, ...]:
+def groups_of(bare: WrapperByNames) -> tuple[Group, ...]:
     """The weights as a flat model stores them: a group per owner name, then the head's own.
 
     Raises Ambiguous where two weights, or two layers, would bear one name.

@@ -28,10 +28,10 @@ from functools import partial
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import NearMiss
 from unnest.core.recognise import claimed_wrappers, layer_facts
-from unnest.core.recognise.found import Found, Recognised, or_why_not
+from unnest.core.recognise.found import LayerWrapper, Recognised, or_why_not
 
 
-def find(graph: Graph, vouched: Collection[str] = ()) -> list[Found]:
+def find(graph: Graph, vouched: Collection[str] = ()) -> list[LayerWrapper]:
     """The wrappers of one graph (not of the models nested in it); `vouched` are classes said to cut the batch."""
     return [*recognise(graph, vouched).wrappers]
 
@@ -44,13 +44,13 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
     computed = [*_computed(graph)]
-    around = [each for each in computed if isinstance(each, Found) and each.inline is None]
+    around = [each for each in computed if isinstance(each, LayerWrapper) and each.inline is None]
     judged = [*claimed_wrappers.around_models(graph, {at for each in around for at in each.towers}, vouched)]
-    found = [*around, *(each for each in judged if isinstance(each, Found))]
+    found = [*around, *(each for each in judged if isinstance(each, LayerWrapper))]
     if not found:
-        found = [each for each in computed if isinstance(each, Found)]
+        found = [each for each in computed if isinstance(each, LayerWrapper)]
         told = [] if found else [*claimed_wrappers.of_own_layers(graph)]
-        found += [each for each in told if isinstance(each, Found)]
+        found += [each for each in told if isinstance(each, LayerWrapper)]
         judged += [*told, *computed]
     near: dict[str, NearMiss] = {}
     for miss in judged:
@@ -60,7 +60,7 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
 
 
-def _computed(graph: Graph) -> Iterator[Found | NearMiss]:
+def _computed(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
     """The wrappers whose slices and joins are operations, and why others are none."""
     if not any(layer_facts.may_join(layer) for layer in graph.layers.values()):
         return

@@ -22,12 +22,12 @@ from unnest.core.architecture import (
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref, keras_order
 from unnest.core.model import Json, JsonObject, Scope
 from unnest.core.reach import reached
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 
 
-def scope(graph: Graph, wrapper: Found) -> Scope:
+def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
     """How the wrapper sits in its graph.
 
     A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
@@ -42,7 +42,7 @@ def scope(graph: Graph, wrapper: Found) -> Scope:
     return "embedded"
 
 
-def same_ends(graph: Graph, wrapper: Found) -> bool:
+def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
     """Whether the parallel model has the template's inputs and outputs, all of them and in its order."""
     results = wrapper.results(graph)
     count = len(read(graph.layers[wrapper.template].stored).outputs)
@@ -73,7 +73,7 @@ def _home_of(class_name: str) -> JsonObject:
     return {"module": "keras.engine.functional" if is_functional else None, "registered_name": class_name}
 
 
-def cannot_flatten(graph: Graph, wrapper: Found) -> str | None:
+def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
     """Why the template's layers cannot become the outer model's own, as a clause of a message; None where they can."""
     template = graph.layers[wrapper.template]
     if len(template.calls) > len(wrapper.towers):
@@ -93,13 +93,13 @@ def cannot_flatten(graph: Graph, wrapper: Found) -> str | None:
     return f"both models have a layer {clashing[0]}" if clashing else None
 
 
-def own_layers(graph: Graph, wrapper: Found) -> JsonObject:
+def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """The template as the functional model whose layers a head is put upon. Raises ShapesUnknown."""
     inputs = [graph.layers[source.layer].stored for source in wrapper.sources]
     return sequential_as_functional(graph.layers[wrapper.template].stored, inputs)
 
 
-def _removed(graph: Graph, wrapper: Found) -> set[CallId]:
+def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
     """The calls that the model's outputs no longer need: merges, all towers but the first, slices of nobody else's."""
     sources_of_slices, tower_output_of_merge, first = wrapper.cut(graph), wrapper.ends, wrapper.first
 
@@ -158,7 +158,7 @@ class _Renumbering:
         return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
 
 
-def in_place(graph: Graph, wrapper: Found) -> JsonObject:
+def in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """The outer model with the first tower, reading the sources, where the wrapper was. Raises NotAGraph."""
     removed, first = _removed(graph, wrapper), wrapper.first
     replacements: dict[Ref, _TemplateTensor | Ref] = {**wrapper.ends}
@@ -177,7 +177,7 @@ def in_place(graph: Graph, wrapper: Found) -> JsonObject:
     return _with_layers(graph, entries, renumber)
 
 
-def _fixed_batch(graph: Graph, wrapper: Found) -> int | None:
+def _fixed_batch(graph: Graph, wrapper: LayerWrapper) -> int | None:
     """The batch that the model's own layers take once they are no tower, where it is fixed."""
     shapes = [stored_shape(graph.layers[source.layer]) for source in wrapper.sources] if wrapper.inline else []
     return next((shape[0] for shape in shapes if shape), None)
@@ -206,7 +206,7 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
     return {**model, "config": {**config, "layers": [graph.layers[name].stored for name in order]}}
 
 
-def flattened(graph: Graph, wrapper: Found) -> JsonObject:
+def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
     """The outer model with the template's layers as its own, and no wrapper. Raises NotAGraph, ShapesUnknown."""
     template = graph.layers[wrapper.template]
     inner_model = own_layers(graph, wrapper)
@@ -232,7 +232,7 @@ def flattened(graph: Graph, wrapper: Found) -> JsonObject:
     return _with_layers(graph, entries, renumber)
 
 
-def _noting_template_output(graph: Graph, wrapper: Found, inner: Graph) -> Callable[[Json], Json]:
+def _noting_template_output(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> Callable[[Json], Json]:
     """How a call of the head is stored behind the template's own layers."""
     if not _notes_tensors(graph.layers[wrapper.template]):
         return lambda stored: stored

@@ -10,10 +10,10 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts import shape_inference
 from unnest.core.model import Json
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 
 
-def cannot_note(graph: Graph, wrapper: Found, inner: Graph) -> str | None:
+def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:
     """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
@@ -66,7 +66,7 @@ def _reads_the_same(graph: Graph, reader: CallId, tensor: Ref, output: shape_inf
     return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 
 
-def noting(graph: Graph, wrapper: Found, output: shape_inference.Spec | None, stored: Json) -> Json:
+def noting(graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json) -> Json:
     """A call of the head as Keras 3 notes it where no merge has cast what the template makes."""
     for merge in wrapper.merges if output else ():
         number = merge.tensor.rank + graph.layers[merge.layer].first

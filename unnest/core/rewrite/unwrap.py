@@ -12,7 +12,7 @@ from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous, Share, flat
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 from unnest.core.rewrite import extract
 from unnest.findings import Code, Finding, listed
@@ -97,7 +97,7 @@ class _Unwrapping:
         self.outputs = list(range(outputs))
         self._deepest = -1
         #: The last wrapper that was a whole model, and the graph that it was.
-        self._last_whole: tuple[Graph, Found] | None = None
+        self._last_whole: tuple[Graph, LayerWrapper] | None = None
         self.wrappers: list[Wrapper] = []
         self.findings: list[Finding] = []
         self.near_misses: list[NearMiss] = []
@@ -141,13 +141,13 @@ class _Unwrapping:
             level = self._unwrap_layer(level, layer, template_depths.get(name, depth))
         return level
 
-    def _follow_ends(self, graph: Graph, wrapper: Found) -> None:
+    def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""
         results = wrapper.results(graph)
         self.outputs = [results[graph.outputs[position]] for position in self.outputs]
         self.findings.append(Code.OTHER_ENDS(name=graph.name, template=wrapper.template))
 
-    def _report(self, graph: Graph, wrapper: Found, scope: Scope, depth: int) -> None:
+    def _report(self, graph: Graph, wrapper: LayerWrapper, scope: Scope, depth: int) -> None:
         if wrapper.bound_late:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         self.wrappers.append(
@@ -163,7 +163,7 @@ class _Unwrapping:
             )
         )
 
-    def _take_out(self, level: ModelWeights, graph: Graph, wrapper: Found, scope: Scope) -> ModelWeights:
+    def _take_out(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope) -> ModelWeights:
         """The model without this wrapper. Raises Ambiguous."""
         self.removed |= {c.layer for c in wrapper.slices} | {c.layer for merge in wrapper.merges for c in merge.calls}
         if wrapper.inline is not None and is_model(graph.layers[wrapper.template].stored) and len(wrapper.first) == 1:
@@ -180,7 +180,7 @@ class _Unwrapping:
         template_weights = level.flat if groups is None else groups.get(template.name, Share())
         return ModelWeights(extract.standalone(graph.model, template), flat=template_weights)
 
-    def _under_head(self, level: ModelWeights, graph: Graph, wrapper: Found) -> ModelWeights:
+    def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
         """The model whose head is put upon the template's own layers; upon the nested template where that cannot be.
 
         Raises Ambiguous where the template's weights cannot be shared out, unless it may stay nested.
@@ -282,7 +282,7 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
     )
 
 
-def _innermost(graph: Graph, wrapper: Found, scope: Scope, level: ModelWeights) -> Template:
+def _innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:
     """The wrapper's template as a report shows it."""
     if wrapper.inline is not None:
         return _of_layers(graph, wrapper, level)
@@ -291,7 +291,7 @@ def _innermost(graph: Graph, wrapper: Found, scope: Scope, level: ModelWeights) 
     return template_of(layer.stored, level.flat if has_them_all else _weights_of(level, layer))
 
 
-def _of_layers(graph: Graph, wrapper: Found, level: ModelWeights) -> Template:
+def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Template:
     """The template whose layers are the graph's own, as a report shows it."""
     names = {call_id.layer for call_id in wrapper.first}
     shares = [_weights_of(level, graph.layers[name]) for name in sorted(names)]

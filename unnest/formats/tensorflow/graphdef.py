@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from unnest.budget import hold, spend
-from unnest.core.recognise.op_graph import Function, Op, OpGraph, Shape
+from unnest.core.recognise.op_graph import Function, Op, OpGraph, StoredShape
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.bundle import DTYPES
@@ -48,9 +48,9 @@ def function(f: protos.Message) -> OpGraph:
     )
 
 
-def _argument_shapes(f: protos.Message, count: int) -> tuple[Shape, ...]:
+def _argument_shapes(f: protos.Message, count: int) -> tuple[StoredShape, ...]:
     """From `arg_attr`, a map of argument number to attributes: kept as bytes, so read by hand."""
-    shapes: dict[int, Shape] = {}
+    shapes: dict[int, StoredShape] = {}
     for raw in f.arg_attr:
         entry = protos.parse("ArgAttr", raw, f.signature.name)
         value = entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
@@ -72,7 +72,7 @@ def op(node: protos.Message, *, inside: bool = False) -> Op:
     hold(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
     attrs = {k: attribute(v) for k, v in node.attr.items() if k not in ("value", "_output_shapes", "_class")}
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[StoredShape, ...] = ()
     if "_output_shapes" in node.attr:
         shapes = tuple(shape(s) for s in node.attr["_output_shapes"].list.shape)
     elif node.op.startswith("Placeholder") and "shape" in node.attr:
@@ -84,7 +84,7 @@ def op(node: protos.Message, *, inside: bool = False) -> Op:
     return Op(node.name, node.op, data, controls, attrs, value, shapes)
 
 
-def shape(message: protos.Message) -> Shape:
+def shape(message: protos.Message) -> StoredShape:
     """A static shape, -1 for what is open; None for an open rank."""
     return None if message.unknown_rank else tuple(int(d.size) for d in message.dim)
 

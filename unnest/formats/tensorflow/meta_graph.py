@@ -108,10 +108,10 @@ class Program:
         return op.name if op is not None and op.kind in serving_scope.VARIABLES else None
 
     @cached_property
-    def towers(self) -> serving.Towers | None:
+    def towers(self) -> serving.ServingWrapper | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
-            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False).towers
+            return serving.find([self.graph], graphdef.library(self.message.graph), closed=False).wrapper
         except Broken as e:
             raise prune_graph.broken(self.path, e) from e
 

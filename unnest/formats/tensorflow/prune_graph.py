@@ -53,7 +53,7 @@ class ServedWrapper(NamedTuple):
     `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.
     """
 
-    towers: serving.Towers
+    towers: serving.ServingWrapper
     scope: Scope
     depth: int
     parameters: int | None
@@ -203,7 +203,7 @@ def _served_wrapper(
     meta: Message,
     main: OpGraph,
     library: Mapping[str, OpGraph],
-    towers: serving.Towers,
+    towers: serving.ServingWrapper,
     earlier: Sequence[ServedWrapper],
 ) -> ServedWrapper:
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
@@ -235,7 +235,9 @@ def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
     )
 
 
-def _inside(outer: serving.Towers, inner: serving.Towers, library: Mapping[str, OpGraph], main: OpGraph) -> bool:
+def _inside(
+    outer: serving.ServingWrapper, inner: serving.ServingWrapper, library: Mapping[str, OpGraph], main: OpGraph
+) -> bool:
     """Whether a wrapper is part of another one's tower 0, or of a function that this calls."""
     pending = [(outer.graph, name) for name in outer.first]
     entered: set[str] = set()
@@ -258,7 +260,7 @@ def broken(path: str, error: Broken) -> Unreadable:
     return Unreadable("damaged-graph", f"{path}: the graph does not add up ({error}); copy it again")
 
 
-def _rewire(meta: Message, towers: serving.Towers, graph: OpGraph) -> None:
+def _rewire(meta: Message, towers: serving.ServingWrapper, graph: OpGraph) -> None:
     """Read tower 0 in place of the merge, and what was sliced in place of its slices."""
     dead = towers.others | _downstream(graph, towers)
     if not towers.graph:
@@ -286,7 +288,9 @@ def _as_it_is(tensor: str) -> str:
     return tensor
 
 
-def _redirect_inputs(node: Message, towers: serving.Towers, dead: set[str], spell: Callable[[str], str]) -> None:
+def _redirect_inputs(
+    node: Message, towers: serving.ServingWrapper, dead: set[str], spell: Callable[[str], str]
+) -> None:
     normal = graphdef.tensor if spell is _flat else str
     new = []
     for read in node.input:
@@ -304,7 +308,7 @@ def _redirect_inputs(node: Message, towers: serving.Towers, dead: set[str], spel
         node.attr.pop("_output_shapes", None)
 
 
-def _downstream(graph: OpGraph, towers: serving.Towers) -> set[str]:
+def _downstream(graph: OpGraph, towers: serving.ServingWrapper) -> set[str]:
     """What depends on the other towers without going through a merge: kept alive by control edges alone."""
     readers: dict[str, list[str]] = {}
     for op in graph.ops.values():

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
 from unnest.core.model import JsonObject, Wrapper
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
@@ -96,7 +96,9 @@ def draw(
     return Drawing(figures, _figure(read(after), (), vouched, kept=_template_layers(shown))._replace(title="after"))
 
 
-def _levels(model: JsonObject, vouched: Collection[str], depth: int = 0) -> Iterator[tuple[Graph, tuple[Found, ...]]]:
+def _levels(
+    model: JsonObject, vouched: Collection[str], depth: int = 0
+) -> Iterator[tuple[Graph, tuple[LayerWrapper, ...]]]:
     """Every graph in the model, outermost first, with its wrappers; a model that is there twice comes once."""
     graph = read(model)
     yield graph, recognise(graph, vouched).wrappers
@@ -107,7 +109,7 @@ def _levels(model: JsonObject, vouched: Collection[str], depth: int = 0) -> Iter
             yield from _levels(child, vouched, depth + 1)
 
 
-def _template_layers(levels: Iterable[tuple[Graph, tuple[Found, ...]]]) -> frozenset[str]:
+def _template_layers(levels: Iterable[tuple[Graph, tuple[LayerWrapper, ...]]]) -> frozenset[str]:
     """Names that a template's layers have in the model that is left: their own, or the template's where it is kept."""
     names: set[str] = set()
     for graph, found in levels:
@@ -120,7 +122,7 @@ def _template_layers(levels: Iterable[tuple[Graph, tuple[Found, ...]]]) -> froze
 
 
 def _figure(
-    graph: Graph, found: Sequence[Found], vouched: Collection[str], *, kept: frozenset[str] | None = frozenset(),
+    graph: Graph, found: Sequence[LayerWrapper], vouched: Collection[str], *, kept: frozenset[str] | None = frozenset(),
     depth: int = 0,
 ) -> Figure:  # fmt: skip
     """One graph. `kept`: the layers that are a template's; None for all."""
@@ -146,7 +148,9 @@ def _key(call: CallId) -> str:
     return f"{call.layer} {call.rank}"
 
 
-def _drawn_as_one(graph: Graph, found: Sequence[Found], roles: Mapping[CallId, Role], depth: int) -> dict[CallId, str]:
+def _drawn_as_one(
+    graph: Graph, found: Sequence[LayerWrapper], roles: Mapping[CallId, Role], depth: int
+) -> dict[CallId, str]:
     """The calls that share a box, by its key: towers of several layers, towers of many, layers of many."""
     shared = {
         call: f"\0tower {n} {i}"
@@ -192,13 +196,13 @@ def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None
     return _figure(graph, recognise(graph, vouched).wrappers, vouched, depth=depth + 1)
 
 
-def _roles(graph: Graph, found: Found) -> Iterator[tuple[CallId, Role]]:
+def _roles(graph: Graph, found: LayerWrapper) -> Iterator[tuple[CallId, Role]]:
     yield from ((call, "slice") for call in found.slices)
     yield from ((call, "tower") for tower in _towers(graph, found) for call in tower)
     yield from ((call, "merge") for merge in found.merges for call in merge.calls)
 
 
-def _towers(graph: Graph, found: Found) -> list[frozenset[CallId]]:
+def _towers(graph: Graph, found: LayerWrapper) -> list[frozenset[CallId]]:
     """The calls of each tower: one of a nested model, or those of the graph's own layers between slices and merges.
 
     What no slice leads to is read by towers, and part of none.
@@ -222,7 +226,7 @@ def _towers(graph: Graph, found: Found) -> list[frozenset[CallId]]:
     return towers
 
 
-def _hidden(graph: Graph, found: Found) -> frozenset[CallId]:
+def _hidden(graph: Graph, found: LayerWrapper) -> frozenset[CallId]:
     """The towers of many that are not drawn, with the slices and the merges that are there for them alone."""
     if len(found.towers) <= TOWERS_DRAWN:
         return frozenset()
@@ -255,7 +259,7 @@ def _in_order(graph: Graph) -> list[CallId]:
     return done
 
 
-def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[Found]) -> dict[CallId, str]:
+def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]) -> dict[CallId, str]:
     """Layers that are one box: those between the same wrappers, inputs excepted.
 
     That leaves no circle: whoever is behind a wrapper stays so.
@@ -278,7 +282,7 @@ def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[Found]) -> di
 
 
 def _folded(
-    graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[Found], kept: frozenset[str] | None
+    graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[LayerWrapper], kept: frozenset[str] | None
 ) -> Node:
     """The box that stands for several calls."""
     if key.startswith("\0more "):

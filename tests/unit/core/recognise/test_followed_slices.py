@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
 from unnest.core.recognise.followed_slices import checked, objection_to_merge
-from unnest.core.recognise.slice_claims import Claim, Told
+from unnest.core.recognise.slice_claims import SliceClaim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 helper: Any = None
@@ -49,10 +49,10 @@ def by_the_size_tried(x: Any, i: int, parts: int) -> Any:
     return x[700 * i : 700 * i + 700 + 0 * parts]
 
 
-CLAIM = Claim(Told.ROWS, "slice arguments: i counts from 0, parts is 2")
+CLAIM = SliceClaim(Told.ROWS, "slice arguments: i counts from 0, parts is 2")
 
 
-def told(function: Any, claim: Claim = CLAIM, parts: int = 2) -> Claim:
+def told(function: Any, claim: SliceClaim = CLAIM, parts: int = 2) -> SliceClaim:
     slices = [code_lambda(function, i=i, parts=parts) for i in range(parts)]
     return checked(claim, lane(*((layer._replace(name=f"lambda_{k}"), call) for k, (layer, call) in enumerate(slices))))
 
@@ -64,13 +64,13 @@ def test_code_that_does_not_contradict(function: Any) -> None:
 
 def test_code_tells_what_arguments_leave_open() -> None:
     names = "lambda_0, lambda_1"
-    followed = Claim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
-    assert told(halves, Claim(Told.PARTLY)) == followed
+    followed = SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
+    assert told(halves, SliceClaim(Told.PARTLY)) == followed
 
 
 @pytest.mark.parametrize("function", [four_rows, by_the_size_tried, somebodys_own])
 def test_code_that_takes_all_rows_of_one_batch_alone_tells_nothing(function: Any) -> None:
-    assert told(function, Claim(Told.PARTLY)) == Claim(Told.PARTLY)
+    assert told(function, SliceClaim(Told.PARTLY)) == SliceClaim(Told.PARTLY)
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7, 13, 64])
@@ -87,27 +87,29 @@ def test_any_number_of_parts(parts: int) -> None:
     ],
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
-    assert told(function) == Claim(Told.OTHERWISE, sentence)
+    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
 
 
 def test_code_that_takes_no_row() -> None:
     """The one slice of one tower, told that it is the second: its numbers could count from 1, but its code does not."""
     layer, call = code_lambda(halves, i=1, parts=1)
-    counted_from_1 = Claim(Told.ROWS, "slice arguments: parts counts from 1, i is 1")
+    counted_from_1 = SliceClaim(Told.ROWS, "slice arguments: parts counts from 1, i is 1")
     sentence = "the code of lambda_0 does not take every row once"
-    assert checked(counted_from_1, lane((layer._replace(name="lambda_0"), call))) == Claim(Told.OTHERWISE, sentence)
+    assert checked(counted_from_1, lane((layer._replace(name="lambda_0"), call))) == SliceClaim(
+        Told.OTHERWISE, sentence
+    )
 
 
 def test_rows_that_are_dealt_out() -> None:
-    assert told(strided) == Claim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
-    dealt = Claim(Told.DEALT, "said otherwise")
+    assert told(strided) == SliceClaim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
+    dealt = SliceClaim(Told.DEALT, "said otherwise")
     assert told(strided, dealt) == dealt
 
 
 @pytest.mark.parametrize("verdict", [Told.OTHERWISE, Told.LATE])
 def test_claims_that_code_does_not_change(verdict: Told) -> None:
     """Cells that were bound late are the last part's in every slice, whatever the code does with them."""
-    assert told(scaled, Claim(verdict)) == Claim(verdict)
+    assert told(scaled, SliceClaim(verdict)) == SliceClaim(verdict)
 
 
 def end_to_end(towers: Any) -> Any:

@@ -11,7 +11,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Found, Merge, NotAWrapper, cut_by, joins, listed, or_why_not
+from unnest.core.recognise.found import LayerWrapper, Merge, NotAWrapper, cut_by, joins, listed, or_why_not
 
 
 def test_what_the_first_tower_reads_and_gives() -> None:
@@ -26,7 +26,7 @@ def test_what_the_first_tower_reads_and_gives() -> None:
 def test_a_judgement_is_a_wrapper_or_the_reason() -> None:
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
 
-    def none() -> Found:
+    def none() -> LayerWrapper:
         raise NotAWrapper("two towers read the same tensor")
 
     assert or_why_not("m", none) == NearMiss("m", "two towers read the same tensor")

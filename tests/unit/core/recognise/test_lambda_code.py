@@ -11,10 +11,10 @@ from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from tests.unit.core.recognise.one_layer import function
 from unnest.core.byte_code.code_objects import MAX_DEPTH
 from unnest.core.model import Json
-from unnest.core.recognise.lambda_code import Code, code
+from unnest.core.recognise.lambda_code import CodeFacts, code
 
 
-def facts(python: str, source: str) -> Code:
+def facts(python: str, source: str) -> CodeFacts:
     found = code(functions()[python][source][:3])
     assert found is not None
     return found

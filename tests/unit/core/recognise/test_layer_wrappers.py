@@ -12,14 +12,14 @@ from tests.unit.core.rewrite.wrapping import MERGE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.layer_wrappers import described
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
 
 
-def found(*layers: dict[str, Any]) -> Found:
+def found(*layers: dict[str, Any]) -> LayerWrapper:
     """The one wrapper of a graph."""
     graph = read(functional(*layers, **OUTER))
     (computed,), _ = computed_wrappers.find(LayerTensors(graph))

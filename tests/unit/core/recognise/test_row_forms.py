@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from unnest.core.recognise.layer_facts import Number, Place
+from unnest.core.json_tree import Path
+from unnest.core.recognise.layer_facts import Number
 from unnest.core.recognise.row_forms import bounded, counted, shared_out
-from unnest.core.recognise.told_numbers import Known
+from unnest.core.recognise.told_numbers import LaneFacts
 
 
-def told(*slices: dict[str, Number]) -> tuple[list[dict[Place, Number]], dict[Place, Number], Known]:
+def told(*slices: dict[str, Number]) -> tuple[list[dict[Path, Number]], dict[Path, Number], LaneFacts]:
     """What each slice is told, what of it is the same for all, and what is known beside it."""
-    numbers: list[dict[Place, Number]] = [{("arguments", k): v for k, v in each.items()} for each in slices]
+    numbers: list[dict[Path, Number]] = [{("arguments", k): v for k, v in each.items()} for each in slices]
     constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
-    return numbers, constant, Known(len(slices), None, frozenset(), literal=False, from_one=None)
+    return numbers, constant, LaneFacts(len(slices), None, frozenset(), literal=False, from_one=None)
 
 
 @pytest.mark.parametrize(

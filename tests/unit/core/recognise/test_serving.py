@@ -17,7 +17,7 @@ CUTS = ("split", "splitv", "dealt", "strided", "sliced", "counted", "gathered", 
 @pytest.mark.parametrize("towers", [2, 3])
 @pytest.mark.parametrize("how", CUTS)
 def test_towers_on_the_rows_of_one_batch_are_a_wrapper(how: str, towers: int) -> None:
-    found = find([wrapped(Case(STEPS, 1, towers, how, None))], {}).towers
+    found = find([wrapped(Case(STEPS, 1, towers, how, None))], {}).wrapper
     assert found is not None
     assert (found.towers, found.sources, len(found.merges)) == (towers, ["n0:0"], 1)
     assert not found.first & found.others
@@ -42,9 +42,9 @@ NOT_ITS_ROWS = "computed: n84 does not give back the rows of n0, each once and i
 def test_one_difference_is_enough(spoil: str, reason: str | None) -> None:
     """Rows in another order, one twice or missing; another variable, operation or constant; a merge of features."""
     case = Case(STEPS, 1, 3, "strided", None)
-    assert find([wrapped(case)], {}).towers is not None
+    assert find([wrapped(case)], {}).wrapper is not None
     found = find([wrapped(case, spoil)], {})
-    assert found.towers is None
+    assert found.wrapper is None
     assert [miss.reason for miss in found.near_misses] == ([] if reason is None else [reason])
 
 
@@ -54,7 +54,7 @@ def test_a_model_alone_is_none() -> None:
 
 def test_all_outputs_of_the_towers_are_one_wrapper() -> None:
     both = (("MatMul", (0,)), ("MatMul", (1,)), ("AddV2", (2, 3)))
-    found = find([wrapped(Case(both, 2, 2, "split", "divided"))], {}).towers
+    found = find([wrapped(Case(both, 2, 2, "split", "divided"))], {}).wrapper
     assert found is not None
     assert (len(found.merges), len(found.sources)) == (2, 2)
 
@@ -64,7 +64,7 @@ def two_inputs(other: str, **shape: Any) -> Any:
     w = Writer()
     x, y = (w.op("Placeholder", shape=(-1, 3)) for _ in range(2))
     ends = [w.op("AddV2", a, b, **shape) for a, b in zip(cut(w, "split", x, 2), cut(w, other, y, 2), strict=True)]
-    return find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {}).towers
+    return find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {}).wrapper
 
 
 def test_the_inputs_are_cut_alike() -> None:
@@ -76,7 +76,7 @@ def test_the_inputs_are_cut_alike() -> None:
 def test_a_fixed_batch_has_a_share(rows: int, share: int | None) -> None:
     w = Writer()
     ends = [w.op("MatMul", part, w.variable(0)) for part in cut(w, "split", w.op("Placeholder", shape=(rows, 3)), 2)]
-    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])], {}).towers
+    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])], {}).wrapper
     assert found is not None
     assert found.share == share
 
@@ -88,14 +88,14 @@ def test_bounds_that_are_numbers_must_reach_the_end_of_a_fixed_batch(rows: int, 
     number = {n: w.op("Const", value=[n]) for n in (0, 1, 4, 8)}
     parts = [w.op("StridedSlice", x, number[a], number[b], number[1]) for a, b in ((0, 4), (4, 8))]
     ends = [w.op("MatMul", part, w.variable(0)) for part in parts]
-    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])], {}).towers
+    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])], {}).wrapper
     assert (found is not None) is is_wrapper
 
 
 def test_with_towers_that_others_read_there_is_a_wrapper_that_cannot_be_cut() -> None:
     graph = wrapped(Case(STEPS, 1, 2, "split", None), "inside")
-    assert find([graph], {}).towers is None
-    assert find([graph], {}, closed=False).towers is not None
+    assert find([graph], {}).wrapper is None
+    assert find([graph], {}, closed=False).wrapper is not None
 
 
 def test_replacements_are_followed_to_their_end() -> None:

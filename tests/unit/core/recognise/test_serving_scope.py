@@ -8,7 +8,7 @@ import pytest
 
 from tests.property.opgraphs import Writer, cut
 from unnest.core.recognise.op_graph import OpGraph
-from unnest.core.recognise.serving import Towers, find
+from unnest.core.recognise.serving import ServingWrapper, find
 from unnest.core.recognise.serving_scope import is_built_for, parameters, scope
 
 
@@ -23,14 +23,14 @@ def through(kind: str) -> Callable[[Writer, str], str]:
 def graph_of(
     before: Callable[[Writer, str], str] = unchanged, after: Callable[[Writer, str], str] = unchanged, rows: int = -1,
     inside: Callable[[Writer, str], str] = unchanged,
-) -> tuple[OpGraph, Towers, str]:  # fmt: skip
+) -> tuple[OpGraph, ServingWrapper, str]:  # fmt: skip
     """A wrapper with operations before, inside and after it; the served tensor."""
     w = Writer()
     x = before(w, w.op("Placeholder", shape=(rows, 3)))
     ends = [w.op("MatMul", inside(w, part), w.variable(0)) for part in cut(w, "split", x, 2)]
     served = after(w, w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(rows, 3)))
     graph = w.graph([served])
-    towers = find([graph], {}).towers
+    towers = find([graph], {}).wrapper
     assert towers is not None
     return graph, towers, served
 
@@ -73,7 +73,7 @@ def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count:
     parts = cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2)
     ends = [w.op("MatMul", part, w.op("ReadVariableOp", variable)) for part in parts]
     graph = w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])
-    towers = find([graph], {}).towers
+    towers = find([graph], {}).wrapper
     assert towers is not None
     assert parameters(graph, {}, towers) == count
 

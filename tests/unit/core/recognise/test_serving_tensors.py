@@ -98,7 +98,7 @@ def test_slices_of_an_absurd_batch() -> None:
     x = w.op("Placeholder", shape=(10**12, 3))
     parts = w.op("Split", number(w, 0), x, num_split=2).partition(":")[0]
     ends = [w.op("Relu", w.op("MatMul", f"{parts}:{k}", w.variable(0))) for k in (1, 0)]
-    assert find([w.graph([w.op("ConcatV2", *ends, number(w, 0))])], {}).towers is None
+    assert find([w.graph([w.op("ConcatV2", *ends, number(w, 0))])], {}).wrapper is None
 
 
 # ---- what is joined ----

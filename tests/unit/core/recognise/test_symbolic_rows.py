@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.recognise import symbolic_rows, wrappers
-from unnest.core.recognise.symbolic_rows import Rows, Taken
+from unnest.core.recognise.symbolic_rows import RowOrder, Taken
 
 Layer = dict[str, Any]
 Tensor = list[Any]
@@ -135,7 +135,7 @@ def graph_of(writer: Writer, inputs: Sequence[Tensor]) -> Graph:
     return read(writer.model(inputs, CONCATENATE))
 
 
-def answer(writer: Writer, inputs: Sequence[Tensor]) -> Rows:
+def answer(writer: Writer, inputs: Sequence[Tensor]) -> RowOrder:
     """What rows these are, asked of the model that the writer stores; without a shape it is that, or unknown."""
     found = taken(graph_of(writer, inputs), inputs).rows
     del writer.layers[-2:]
@@ -143,7 +143,7 @@ def answer(writer: Writer, inputs: Sequence[Tensor]) -> Rows:
     unknown_shape = taken(graph_of(writer, inputs), inputs, shape=writer.shape).rows
     writer.layers[0]["config"] = shaped
     del writer.layers[-2:]
-    assert writer.shape[0] is not None or unknown_shape in (found, Rows.UNKNOWN)
+    assert writer.shape[0] is not None or unknown_shape in (found, RowOrder.UNKNOWN)
     return found
 
 
@@ -254,7 +254,7 @@ SHARES: list[Recipe] = [
 @given(PARTS)
 def test_shares_of_the_batch_are_consecutive(recipe: Recipe, parts: list[int]) -> None:
     """However they are spelled, and however large they are."""
-    assert answer(*recipe(parts)) is Rows.CONSECUTIVE
+    assert answer(*recipe(parts)) is RowOrder.CONSECUTIVE
 
 
 @pytest.mark.parametrize("recipe", SHARES)
@@ -265,7 +265,7 @@ def test_shares_in_another_order_are_not(recipe: Recipe, parts: list[int], data:
     writer, inputs = recipe(parts)
     order = data.draw(st.permutations(range(len(parts))))
     assume(order != sorted(order))
-    assert answer(writer, [inputs[i] for i in order]) is Rows.DEALT
+    assert answer(writer, [inputs[i] for i in order]) is RowOrder.DEALT
 
 
 @pytest.mark.parametrize("recipe", SHARES)
@@ -275,9 +275,9 @@ def test_a_share_twice_or_missing_is_not(recipe: Recipe, parts: list[int], data:
     """A first share that is missing, or one that two towers read."""
     writer, inputs = recipe(parts)
     twice = data.draw(st.integers(0, len(parts) - 1))
-    assert answer(writer, [*inputs[: twice + 1], *inputs[twice:]]) is Rows.NOT
+    assert answer(writer, [*inputs[: twice + 1], *inputs[twice:]]) is RowOrder.NOT
     if len(parts) > 1:
-        assert answer(recipe(parts)[0], inputs[1:]) is Rows.NOT
+        assert answer(recipe(parts)[0], inputs[1:]) is RowOrder.NOT
 
 
 @QUICK
@@ -287,7 +287,7 @@ def test_bounds_that_overlap_or_leave_gaps_are_not(total: int, stop: int, start:
     w = Functions()
     inputs = [w.rows(None, w.bound(stop, total)), w.rows(w.bound(start, total), None)]
     assume(max(start, stop) < total)
-    assert answer(w, inputs) is (Rows.CONSECUTIVE if start == stop else Rows.NOT)
+    assert answer(w, inputs) is (RowOrder.CONSECUTIVE if start == stop else RowOrder.NOT)
 
 
 def _dropping(k: int) -> tuple[Writer, list[Tensor]]:
@@ -302,7 +302,7 @@ def test_rows_that_are_left_over_may_be_dropped(k: int) -> None:
     """N // k rows for every tower; it is said that there may be more."""
     writer, inputs = _dropping(k)
     found = taken(graph_of(writer, inputs), inputs)
-    assert found.rows is Rows.CONSECUTIVE
+    assert found.rows is RowOrder.CONSECUTIVE
     assert "does not divide" in str(found.sentence)
 
 
@@ -354,7 +354,7 @@ def _one_tower() -> tuple[Writer, list[Tensor]]:
 )
 def test_other_ways_to_cut_are_consecutive(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Shares by fractions, sections, stacks of parts, partitions, a bound that is written down."""
-    assert answer(*make()) is Rows.CONSECUTIVE
+    assert answer(*make()) is RowOrder.CONSECUTIVE
 
 
 def _strided() -> tuple[Writer, list[Tensor]]:
@@ -371,7 +371,7 @@ def _dealt_by_reshape() -> tuple[Writer, list[Tensor]]:
 @pytest.mark.parametrize("make", [_strided, _dealt_by_reshape])
 def test_rows_dealt_out_one_by_one(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """All rows, but only a merge that deals them back restores their order."""
-    assert answer(*make()) is Rows.DEALT
+    assert answer(*make()) is RowOrder.DEALT
     writer, inputs = make()
     assert not wrappers.find(graph_of(writer, inputs))
 
@@ -428,7 +428,7 @@ def _first_half_only() -> tuple[Writer, list[Tensor]]:
 )
 def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Channels, rows chosen by what is in them, rows that are changed on the way, rows that nobody reads."""
-    assert answer(*make()) is Rows.NOT
+    assert answer(*make()) is RowOrder.NOT
 
 
 @pytest.mark.parametrize("make", [_channels, _channels_of_a_long_axis, _by_sign, _first_half_only])
@@ -472,7 +472,7 @@ def _nonsense() -> tuple[Writer, list[Tensor]]:
 @pytest.mark.parametrize("make", [_windows, _custom, _beyond_memory, _nonsense])
 def test_what_cannot_be_told(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Bounds that cover batches up to a size, layers that are no operations, arguments that make no sense."""
-    assert answer(*make()) is Rows.UNKNOWN
+    assert answer(*make()) is RowOrder.UNKNOWN
 
 
 def test_inputs_must_be_cut_alike() -> None:
@@ -481,8 +481,8 @@ def test_inputs_must_be_cut_alike() -> None:
     thirds = [w.rows(None, w.bound(1, 3)), w.rows(w.bound(1, 3), None)]
     halves = [w.rows(None, w.bound(1, 2)), w.rows(w.bound(1, 2), None)]
     graph = graph_of(w, thirds)
-    assert taken(graph, thirds).rows is Rows.CONSECUTIVE
-    assert taken(graph, thirds, halves).rows is Rows.NOT
+    assert taken(graph, thirds).rows is RowOrder.CONSECUTIVE
+    assert taken(graph, thirds, halves).rows is RowOrder.NOT
 
 
 def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:

@@ -94,7 +94,7 @@ def operations(count: int) -> Callable[[], None]:
 
 def found_two(graph: OpGraph) -> None:
     with limited(Budget.of("", len(graph.ops) * BYTES_A_NODE)):
-        towers = serving.find([graph], {}).towers
+        towers = serving.find([graph], {}).wrapper
     assert towers is not None
     assert towers.towers == 2
 

@@ -9,7 +9,7 @@ import pytest
 from unnest.core.architecture import read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.recognise.found import Found, Merge
+from unnest.core.recognise.found import LayerWrapper, Merge
 from unnest.core.rewrite import keras3_tensor_specs
 from unnest.core.rewrite.keras3_tensor_specs import cannot_note, made_by, noting
 
@@ -49,7 +49,7 @@ def outer(noted: list[Any], dtype: str = "float32", head: str = "Dense", read_as
     return model(source("x"), merge, reading(dense("h", kind=head), (Ref("m", 0, 0), [None, 3], read_as)))
 
 
-FOUND = Found("t", (), (), frozenset(), (Merge(0, (CallId("m", 0),), on_batch_axis=True),), "proven", ())
+FOUND = LayerWrapper("t", (), (), frozenset(), (Merge(0, (CallId("m", 0),), on_batch_axis=True),), "proven", ())
 
 
 def test_what_a_chain_makes_follows_from_its_last_layer() -> None:

@@ -8,7 +8,7 @@ from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.recognise import wrappers
-from unnest.core.recognise.found import Found
+from unnest.core.recognise.found import LayerWrapper
 
 OPS: dict[str, Any] = {"trainable": True, "dtype": "float32"}
 
@@ -40,7 +40,7 @@ EMBEDDED = functional(
 )  # fmt: skip
 
 
-def found(model: dict[str, Any]) -> tuple[Graph, Found]:
+def found(model: dict[str, Any]) -> tuple[Graph, LayerWrapper]:
     """The graph and the one wrapper in it."""
     graph = read(model)
     (wrapper,) = wrappers.find(graph)
