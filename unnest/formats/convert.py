@@ -46,15 +46,6 @@ OWN_FORM: dict[ContainerName, Target] = {
     "json": "json",
 }
 
-#: Why a container cannot be written from another one's models.
-WHY_NOT: dict[Target, str] = {
-    "saved_model": "a SavedModel is cut out of a SavedModel, never built; load the output of this file and export it",
-    "keras": "a .keras needs the architecture and the weights, and this file holds the one",
-    "h5": "an .h5 of a model needs the architecture; pass --architecture MODEL.json",
-    "weights": "the weights' layers are not stored",
-    "json": "holds no architecture",
-}
-
 
 def planned_model(plan: Plan) -> Stored:
     """The model that a plan writes, in whatever container; what is refused has none, and is never asked."""
@@ -121,7 +112,11 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
         return TargetFormat(name, GraphCut(plan.output.model) if is_cut else plan.output)
     convert = _as_json if to == "json" else CONVERSIONS.get((name, to))
     if convert is None:
-        raise Refused("cannot-convert", f"{source.path}: cannot go --to {to}: {WHY_NOT[to]}")
+        raise Refused(
+            "cannot-convert",
+            f"{source.path}: cannot go --to {to}: a SavedModel is cut out of a SavedModel, never built; "
+            "load the output of this file and export it",
+        )
     goal = convert(source, plan)
     if source.assets and goal.container != name:
         not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
@@ -325,8 +320,17 @@ def _as_json(source: Source, plan: Plan) -> TargetFormat:
     return TargetFormat("json", Rewritten(as_json), ".json", not_held=left_out(model, as_json))
 
 
+def no_weights(source: Source) -> Refused:
+    """Why an architecture alone goes into no container but JSON."""
+    return Refused(
+        "no-weights",
+        f"{source.path}: holds an architecture and no weights; only --to json can hold that. If you have its weights, "
+        f"run: unnest fix WEIGHTS.h5 --architecture {source.path}",
+    )
+
+
 def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
-    raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; only --to json can hold that")
+    raise no_weights(source)
 
 
 def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
@@ -357,7 +361,7 @@ def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
     return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
 
 
-#: (the source's container, --to) -> the conversion; all that are not listed are refused.
+#: (the source's container, --to) -> the conversion; any container goes to JSON, and none becomes a SavedModel.
 CONVERSIONS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], TargetFormat]] = {
     ("h5", "weights"): _as_weights,
     ("h5", "keras"): _as_keras,
@@ -370,4 +374,5 @@ CONVERSIONS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], TargetF
     ("weights_h5", "keras"): _as_keras,
     ("json", "h5"): _no_weights,
     ("json", "weights"): _no_weights,
+    ("json", "keras"): _no_weights,
 }

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
+import unnest
 from tests.unit.core.build import tensors
 from unnest.core.model import Group, Stored
+from unnest.formats.base import Target
 from unnest.formats.convert import in_hdf5
+from unnest.options import Dialect
 
 
 def test_weights_of_one_name_are_numbered_within_their_group() -> None:
@@ -20,3 +28,20 @@ def test_weights_of_one_name_are_numbered_within_their_group() -> None:
 
 def test_without_an_optimizer_there_is_none() -> None:
     assert in_hdf5(Stored("weights")).model.optimizer is None
+
+
+@pytest.mark.parametrize("keras", ["original", "3"])
+@pytest.mark.parametrize(
+    ("to", "suffix"), [("keras", ".json"), (None, ".keras"), ("weights", ".json"), (None, ".weights.h5")]
+)
+def test_an_architecture_alone_stays_json(keras: Dialect, to: Target | None, suffix: str, tmp_path: Path) -> None:
+    """A `.keras` without weights would be written as asked, and load nowhere."""
+    model = tmp_path / "model.json"
+    dense = {"class_name": "Dense", "config": {"name": "d", "output_dim": 2, "batch_input_shape": [None, 3]}}
+    model.write_text(json.dumps({"class_name": "Sequential", "config": [dense], "keras_version": "1.2.2"}))
+    output = tmp_path / f"out{suffix}"
+    result = unnest.fix(model, output, to=to, keras=keras)
+    assert result.error is not None
+    assert result.error.code == "no-weights"
+    assert f"unnest fix WEIGHTS.h5 --architecture {model}" in result.error.message
+    assert not output.exists()

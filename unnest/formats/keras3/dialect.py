@@ -7,7 +7,7 @@ from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import TargetFormat, check_readable, left_out, planned_model, target_format
+from unnest.formats.convert import TargetFormat, check_readable, left_out, no_weights, planned_model, target_format
 from unnest.formats.keras3.path_layout import in_order, lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
@@ -24,12 +24,15 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
         return target_format(source, plan, to or "keras")
     complete = _complete(source, plan)
+    has_weights = complete.contents != "architecture"
     if to is None:
-        to = "json" if complete.contents == "architecture" else "keras"
+        to = "keras" if has_weights else "json"
     if to not in CONTAINERS:
         raise Refused(
             "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
         )
+    if to != "json" and not has_weights:
+        raise no_weights(source)
     converted = _converted(source, complete)
     assert converted.model is not None
     goal = _as_contents(converted.model, to)
