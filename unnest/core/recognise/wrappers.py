@@ -56,8 +56,18 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
     for miss in judged:
         if isinstance(miss, NearMiss):
             near.setdefault(miss.layer, miss)
+    if not found and not near:
+        near = {miss.layer: miss for miss in _never_joined(graph)}
     joined = {at.layer for wrapper in found for merge in wrapper.merges for at in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def _never_joined(graph: Graph) -> Iterator[NearMiss]:
+    """Why the layer nearest to the outputs that learns, and is called several times, is no template (siamese twins)."""
+    shared = [layer for layer in graph.layers.values() if len(layer.calls) > 1 and layer_facts.learns_row_by_row(layer)]
+    for layer in shared[-1:]:
+        calls = f"the {len(layer.calls)} calls of {layer.name}"
+        yield NearMiss(layer.name, f"nothing is known to join the outputs of {calls} along the batch")
 
 
 def _computed(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:

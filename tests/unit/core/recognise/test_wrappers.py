@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import layer, sequential
+from tests.unit.core.build import DENSE, functional, layer, sequential, source
 from tests.unit.core.recognise.inline import Writer
 from tests.unit.core.recognise.towers import STORED, Entry, model
 from unnest.core.architecture import read
@@ -49,6 +49,33 @@ def test_two_towers() -> None:
     assert (wrapper.template, len(wrapper.towers), wrapper.sources[0].layer) == ("net", 2, "x0")
     assert [m.layer for m in wrapper.merges] == ["merge"]
     assert found.near_misses == ()
+
+
+def twins(*layers: Entry, **ends: Any) -> Recognised:
+    """What is recognised where a layer that learns is called on each of two inputs."""
+    inputs = [("x", 0, 0), ("z", 0, 0)]
+    return seen(functional(source(), source("z"), *layers, inputs=inputs, **ends))
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        [layer("y", [("e", 0, 0), ("e", 1, 0)], kind="Subtract")],
+        [layer("e2", [("e", 0, 0)], [("e", 1, 0)], kind="ReLU"), layer("y", [("e2", 0, 0), ("e2", 1, 0)], kind="Dot")],
+    ],
+    ids=["a difference", "a product of what a layer without weights makes of them"],
+)
+def test_siamese_twins_are_never_joined(ends: list[Entry]) -> None:
+    """The layer that learns is named, and the last of several."""
+    reason = "nothing is known to join the outputs of the 2 calls of e along the batch"
+    encoder = [layer("d", ["x"], ["z"], **DENSE), layer("e", [("d", 0, 0)], [("d", 1, 0)], **DENSE)]
+    assert twins(*encoder, *ends).near_misses == (NearMiss("e", reason),)
+
+
+def test_layers_that_are_called_once_or_learn_nothing_are_not_near() -> None:
+    each = [layer("d", ["x"], **DENSE), layer("e", ["z"], **DENSE)]
+    flat = layer("f", ["d"], ["e"], kind="Flatten")
+    assert twins(*each, flat, layer("y", [("f", 0, 0), ("f", 1, 0)], kind="Subtract")).near_misses == ()
 
 
 def test_code_that_is_not_in_the_file_proves_nothing() -> None:
