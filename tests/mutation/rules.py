@@ -361,15 +361,15 @@ RULES = [
     ),
     Broken(
         rule="a lambda's work is bounded",
-        file="core/byte_code/machine.py",
+        file="core/byte_code/stack.py",
         old="        if self._work > MAX_WORK:\n",
         new="        if False:\n",
         tests="tests/unit/core/byte_code/test_machine.py",
     ),
     Broken(
         rule="a function keeps no more values than it says",
-        file="core/byte_code/machine.py",
-        old="        if len(self._stack) > self._code.stack:\n",
+        file="core/byte_code/stack.py",
+        old="        if len(self._held) > self._limit:\n",
         new="        if False:\n",
         tests="tests/unit/core/byte_code/test_machine.py",
     ),

@@ -8,34 +8,24 @@ another Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from typing import Any, ClassVar, Generic, Literal
 
-from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
-    PYTHONS,
     Impossible,
     Instruction,
     Python,
     at_offset,
     comparison,
     entry,
-    may_have_written,
     opening,
 )
+from unnest.core.byte_code.stack import Null, OperandStack
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function; real lambdas stay below a hundred."""
-
-MAX_WORK = 100_000
-"""The sizes of all values that one run takes from the stack."""
-
-VARIADIC = 0x04 | 0x08
-GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
-"""Flags of code objects: `*args`, `**kwargs`; generators and coroutines (3.5's iterable coroutine among them)."""
 
 PYTHON_2_NAMES = {"True": True, "False": False}
 """What became constants with Python 3."""
@@ -48,48 +38,6 @@ TO_BOOL = 0x10
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""
-
-
-class Null(Enum):
-    """What CPython pushes where a method's object would stand."""
-
-    NULL = "null"
-
-
-def readings(text: str) -> list[tuple[CodeObject, Python]]:
-    """Everything that a stored function's bytes may be: `text` as Keras keeps it, each Python of each layout."""
-    return [
-        (code, python)
-        for code in code_objects.read(text)
-        for python in PYTHONS[code.layout]
-        if may_have_written(python, code.code)
-    ]
-
-
-def arguments_of(
-    code: CodeObject, given: Value, defaults: Sequence[Value], stored: Mapping[str, Value]
-) -> dict[str, Value]:
-    """The locals of a Lambda's function as it begins: its tensors first, the layer's arguments, what has a default.
-
-    `given` is the first argument, `stored` are the layer's by name.
-
-    Raises:
-        NotFollowed: Where an argument is not known.
-
-    """
-    if code.flags & (VARIADIC | GENERATOR):
-        raise NotFollowed("a generator, or arguments without number")
-    positional = code.locals[: code.arguments]
-    names = code.locals[: code.arguments + code.keyword_only]
-    if not positional or len(defaults) > len(positional):
-        raise NotFollowed("a function without arguments")
-    if not set(stored) <= set(names[1:]):
-        raise NotFollowed("an argument of the layer that the function does not take")
-    values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-    values |= {**stored, positional[0]: given}
-    if set(names) != set(values):
-        raise NotFollowed("an argument whose value is not stored")
-    return values
 
 
 class Machine(Generic[Value]):
@@ -109,18 +57,16 @@ class Machine(Generic[Value]):
         self._local = dict(local)
         self._free = free
         self._since_311 = code.layout == "3.11"
-        self._stack: list[Value | Null] = []
-        self._new_list: int | None = None  # where on the stack a list is that nothing else holds
+        self._stack = OperandStack(code.stack, interpretation.size)
         self._keywords: tuple[str, ...] = ()
         self._constants: dict[int, Value] = {}
         self._next = 0
         self._has_jumped = False
-        self._work = 0
 
     @property
     def values(self) -> list[Value]:
         """What it is working on, the last on top."""
-        return [value for value in self._stack if not isinstance(value, Null)]
+        return self._stack.values
 
     def run(self) -> Value:
         """What the function returns.
@@ -140,7 +86,7 @@ class Machine(Generic[Value]):
             instruction = self._instruction()
             if instruction.name in {"RETURN_VALUE", "RETURN_CONST"}:
                 is_constant = instruction.name == "RETURN_CONST"
-                value = self._constant(instruction.argument) if is_constant else self._pop()
+                value = self._constant(instruction.argument) if is_constant else self._stack.pop()
                 if self._stack:
                     raise Impossible
                 return value
@@ -156,8 +102,8 @@ class Machine(Generic[Value]):
 
     def _step(self, instruction: Instruction, before: Instruction) -> None:
         if instruction.symbol:
-            left, right = self._pop_many(2)
-            self._push(self._meaning.binary(instruction.symbol, left, right))
+            left, right = self._stack.pop_many(2)
+            self._stack.push(self._meaning.binary(instruction.symbol, left, right))
         elif instruction.name in self._STEPS:
             self._STEPS[instruction.name](self, instruction.argument)
         else:
@@ -166,54 +112,6 @@ class Machine(Generic[Value]):
             raise Impossible
         if before.name == "PRECALL" and instruction != Instruction("CALL", before.argument):
             raise Impossible
-
-    # The stack
-
-    def _push(self, *values: Value | Null) -> None:
-        self._stack += values
-        if len(self._stack) > self._code.stack:
-            raise Impossible
-
-    def _take(self, count: int) -> list[Value | Null]:
-        """The last `count`, in the order they were pushed."""
-        start = len(self._stack) - count
-        if start < 0:
-            raise Impossible
-        if self._new_list is not None and start <= self._new_list:
-            self._new_list = None
-        taken = self._stack[start:]
-        del self._stack[start:]
-        self._work += sum(1 if isinstance(value, Null) else self._meaning.size(value) for value in taken)
-        if self._work > MAX_WORK:
-            raise NotFollowed("more work than anyone's function")
-        return taken
-
-    def _pop_many(self, count: int) -> list[Value]:
-        taken = self._take(count)
-        values = [value for value in taken if not isinstance(value, Null)]
-        if len(values) < count:
-            raise Impossible
-        return values
-
-    def _pop(self) -> Value:
-        return self._pop_many(1)[0]
-
-    def _rotate(self, count: int) -> None:
-        *lower, top = self._take(count)
-        self._push(top, *lower)
-
-    def _copy(self, depth: int) -> None:
-        self._push(self._stack[-self._depth(depth)])
-
-    def _swap(self, depth: int) -> None:
-        place = -self._depth(depth)
-        self._stack[-1], self._stack[place] = self._stack[place], self._stack[-1]
-
-    def _depth(self, depth: int) -> int:
-        if not 1 <= depth <= len(self._stack):
-            raise Impossible
-        self._new_list = None
-        return depth
 
     # Names and constants
 
@@ -240,13 +138,13 @@ class Machine(Generic[Value]):
             if name in self._code.cells or self._has_jumped:
                 raise NotFollowed("a cell")
             raise Impossible
-        self._push(self._local[name])
+        self._stack.push(self._local[name])
 
     def _store_fast(self, index: int) -> None:
         name = self._name_of_local(index)
         if name not in self._code.locals or name in self._code.cells:
             raise NotFollowed("a cell")
-        self._local[name] = self._pop()
+        self._local[name] = self._stack.pop()
 
     def _load_deref(self, index: int) -> None:
         name = entry(self._code.slots, index)
@@ -255,7 +153,7 @@ class Machine(Generic[Value]):
         place = self._code.free.index(name)
         if place >= len(self._free):
             raise NotFollowed(f"`{name}`, whose value is not stored")
-        self._push(self._free[place])
+        self._stack.push(self._free[place])
 
     def _load_global(self, argument: int) -> None:
         self._with_null(argument, self._named)
@@ -269,80 +167,75 @@ class Machine(Generic[Value]):
     def _with_null(self, argument: int, value: Callable[[int], Value]) -> None:
         """Since 3.11 the lowest bit asks for a null: before the value, since 3.13 after it."""
         if not self._since_311:
-            self._push(value(argument))
+            self._stack.push(value(argument))
             return
         pair = [Null.NULL, value(argument >> 1)] if argument & 1 else [value(argument >> 1)]
-        self._push(*(reversed(pair) if self._python.version == "3.13" else pair))
+        self._stack.push(*(reversed(pair) if self._python.version == "3.13" else pair))
 
     def _attribute(self, of: Value, index: int) -> Value:
         return self._meaning.attribute(of, entry(self._code.names, index))
 
     def _load_attr(self, argument: int) -> None:
-        of = self._pop()
+        of = self._stack.pop()
         if self._python.version == "3.11":
-            self._push(self._attribute(of, argument))
+            self._stack.push(self._attribute(of, argument))
         else:
             self._with_null(argument, lambda index: self._attribute(of, index))
 
     def _load_method(self, index: int) -> None:
-        of = self._pop()
-        self._push(Null.NULL, self._attribute(of, index))
+        of = self._stack.pop()
+        self._stack.push(Null.NULL, self._attribute(of, index))
 
     def _import_name(self, index: int) -> None:
-        level, names = (self._meaning.plain(value) for value in self._pop_many(2))
+        level, names = (self._meaning.plain(value) for value in self._stack.pop_many(2))
         path = entry(self._code.names, index)
         package = path.partition(".")[0]
         if level not in (0, -1) or package not in PACKAGES:
             raise NotFollowed("an import of a module that is not known")
-        self._push(self._meaning.module(package if names is None else path))
+        self._stack.push(self._meaning.module(package if names is None else path))
 
     def _import_from(self, index: int) -> None:
-        module = self._pop()
-        self._push(module, self._attribute(module, index))
+        module = self._stack.pop()
+        self._stack.push(module, self._attribute(module, index))
 
     # Building and taking apart
 
     def _build(self, kind: Literal["list", "tuple"], count: int) -> None:
-        self._push(self._meaning.sequence(kind, self._pop_many(count)))
+        built = self._meaning.sequence(kind, self._stack.pop_many(count))
         if kind == "list":
-            self._new_list = len(self._stack) - 1
+            self._stack.push_new_list(built)
+        else:
+            self._stack.push(built)
 
     def _list_extend(self, depth: int) -> None:
         """A list with unpacked parts, or of constants since 3.9: only where nothing else holds it yet."""
-        if depth != 1 or self._new_list is None or self._new_list != len(self._stack) - 2:
+        if depth != 1:
             raise NotFollowed("a list that grows")
-        place = self._new_list
-        parts, more = self._stack[place:]
-        if isinstance(parts, Null) or isinstance(more, Null):
-            raise Impossible
-        longer = self._meaning.extended(parts, more)
-        self._take(2)
-        self._push(longer)
-        self._new_list = place
+        self._stack.extend_new_list(self._meaning.extended)
 
     def _unpack(self, count: int) -> None:
-        self._push(*reversed(self._meaning.unpacked(self._pop(), count)))
+        self._stack.push(*reversed(self._meaning.unpacked(self._stack.pop(), count)))
 
     def _build_slice(self, count: int) -> None:
         if count not in {2, 3}:
             raise Impossible
-        self._push(self._meaning.slice_of(self._pop_many(count)))
+        self._stack.push(self._meaning.slice_of(self._stack.pop_many(count)))
 
     def _subscript(self) -> None:
-        self._push(self._meaning.subscript(*self._pop_many(2)))
+        self._stack.push(self._meaning.subscript(*self._stack.pop_many(2)))
 
     def _binary_slice(self) -> None:
-        of, start, stop = self._pop_many(3)
-        self._push(self._meaning.subscript(of, self._meaning.slice_of([start, stop])))
+        of, start, stop = self._stack.pop_many(3)
+        self._stack.push(self._meaning.subscript(of, self._meaning.slice_of([start, stop])))
 
     def _slice_of_python_2(self, which: int) -> None:
         """`of[start:stop]`; bit 1 of `which` tells that there is a start, bit 2 a stop."""
-        stop = self._pop() if which & 2 else self._meaning.constant(None)
-        start = self._pop() if which & 1 else self._meaning.constant(None)
-        self._push(self._meaning.subscript(self._pop(), self._meaning.slice_of([start, stop])))
+        stop = self._stack.pop() if which & 2 else self._meaning.constant(None)
+        start = self._stack.pop() if which & 1 else self._meaning.constant(None)
+        self._stack.push(self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop])))
 
     def _unary(self, symbol: Literal["+", "-", "~"]) -> None:
-        self._push(self._meaning.unary(symbol, self._pop()))
+        self._stack.push(self._meaning.unary(symbol, self._stack.pop()))
 
     def _compare(self, argument: int) -> None:
         if self._python.version == "3.13" and argument & TO_BOOL and not self._meaning.branches:
@@ -350,12 +243,12 @@ class Machine(Generic[Value]):
         symbol = comparison(self._python, argument)
         if symbol is None:
             raise NotFollowed("a membership or identity test")
-        self._push(self._meaning.compare(symbol, *self._pop_many(2)))
+        self._stack.push(self._meaning.compare(symbol, *self._stack.pop_many(2)))
 
     # Branches
 
     def _not(self) -> None:
-        self._push(self._meaning.constant(not self._meaning.truth(self._pop())))
+        self._stack.push(self._meaning.constant(not self._meaning.truth(self._stack.pop())))
 
     def _jump_forward(self, argument: int) -> None:
         self._go_to(self._next + argument * self._unit)
@@ -364,7 +257,7 @@ class Machine(Generic[Value]):
         self._go_to(argument * self._unit)
 
     def _jump_if(self, argument: int, *, wanted: bool) -> None:
-        if self._meaning.truth(self._pop()) is wanted:
+        if self._meaning.truth(self._stack.pop()) is wanted:
             if self._since_311:
                 self._jump_forward(argument)
             else:
@@ -387,35 +280,35 @@ class Machine(Generic[Value]):
     def _call_function(self, argument: int) -> None:
         """Positional arguments; before 3.6 pairs of name and value after them, counted in the high byte."""
         count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
-        pairs = self._pop_many(2 * named)
+        pairs = self._stack.pop_many(2 * named)
         names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
-        positional = self._pop_many(count)
-        self._push(self._meaning.call(self._pop(), positional, dict(zip(names, pairs[1::2], strict=True))))
+        positional = self._stack.pop_many(count)
+        self._stack.push(self._meaning.call(self._stack.pop(), positional, dict(zip(names, pairs[1::2], strict=True))))
 
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
-        self._call_with(self._pop_many(count), names, self._pop)
+        self._call_with(self._stack.pop_many(count), names, self._stack.pop)
 
     def _call_method(self, count: int) -> None:
-        self._call_with(self._pop_many(count), (), self._function_and_null)
+        self._call_with(self._stack.pop_many(count), (), self._function_and_null)
 
     def _kw_names(self, index: int) -> None:
         self._keywords = _texts(entry(self._code.constants, index))
 
     def _call(self, count: int) -> None:
-        values, names, self._keywords = self._pop_many(count), self._keywords, ()
+        values, names, self._keywords = self._stack.pop_many(count), self._keywords, ()
         self._call_with(values, names, self._function_and_null)
 
     def _call_kw(self, count: int) -> None:
         names = self._names_on_top()
-        self._call_with(self._pop_many(count), names, self._function_and_null)
+        self._call_with(self._stack.pop_many(count), names, self._function_and_null)
 
     def _names_on_top(self) -> tuple[str, ...]:
-        return _texts(self._meaning.plain(self._pop()))
+        return _texts(self._meaning.plain(self._stack.pop()))
 
     def _function_and_null(self) -> Value:
         """The function of a call, beside the null that stands for its object."""
-        null, function = self._take(2)
+        null, function = self._stack.take(2)
         if self._python.version == "3.13":
             null, function = function, null
         if not isinstance(null, Null):
@@ -430,7 +323,7 @@ class Machine(Generic[Value]):
         if first < 0:
             raise Impossible
         keywords = dict(zip(names, values[first:], strict=True))
-        self._push(self._meaning.call(function(), values[:first], keywords))
+        self._stack.push(self._meaning.call(function(), values[:first], keywords))
 
     # Instructions that come in pairs since 3.13
 
@@ -442,15 +335,15 @@ class Machine(Generic[Value]):
         "NOP": lambda _self, _: None,
         "PRECALL": lambda _self, _: None,
         "TO_BOOL": lambda _self, _: None,
-        "POP_TOP": lambda self, _: self._pop(),
-        "ROT_TWO": lambda self, _: self._rotate(2),
-        "ROT_THREE": lambda self, _: self._rotate(3),
-        "ROT_FOUR": lambda self, _: self._rotate(4),
-        "DUP_TOP": lambda self, _: self._copy(1),
-        "COPY": lambda self, depth: self._copy(depth),
-        "SWAP": lambda self, depth: self._swap(depth),
-        "PUSH_NULL": lambda self, _: self._push(Null.NULL),
-        "LOAD_CONST": lambda self, index: self._push(self._constant(index)),
+        "POP_TOP": lambda self, _: self._stack.pop(),
+        "ROT_TWO": lambda self, _: self._stack.rotate(2),
+        "ROT_THREE": lambda self, _: self._stack.rotate(3),
+        "ROT_FOUR": lambda self, _: self._stack.rotate(4),
+        "DUP_TOP": lambda self, _: self._stack.copy(1),
+        "COPY": lambda self, depth: self._stack.copy(depth),
+        "SWAP": lambda self, depth: self._stack.swap(depth),
+        "PUSH_NULL": lambda self, _: self._stack.push(Null.NULL),
+        "LOAD_CONST": lambda self, index: self._stack.push(self._constant(index)),
         "LOAD_FAST": _load_fast,
         "STORE_FAST": _store_fast,
         "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(self._load_fast, self._load_fast, pair),

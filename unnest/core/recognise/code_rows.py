@@ -13,8 +13,9 @@ from typing import Literal
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
-from unnest.core.byte_code.machine import Machine, arguments_of, readings
+from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Json
 from unnest.core.recognise import row_operations as operations
 from unnest.core.recognise.row_operations import Named, Value

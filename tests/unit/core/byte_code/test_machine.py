@@ -11,8 +11,10 @@ from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.byte_code.machine import MAX_INSTRUCTIONS, MAX_WORK, Machine, arguments_of, readings
+from unnest.core.byte_code.machine import MAX_INSTRUCTIONS, Machine
 from unnest.core.byte_code.opcodes import PYTHONS, Impossible
+from unnest.core.byte_code.stack import MAX_WORK
+from unnest.core.byte_code.stored_function import arguments_of, readings
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 IN_PYTHON = compiled.module("in_python")
@@ -273,31 +275,3 @@ def test_work_is_bounded() -> None:
     long = replace(CODE, constants=((0,) * (MAX_WORK // 11),))
     with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
         run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
-
-
-class TestArguments:
-    """What a function's locals are when a Lambda calls it."""
-
-    CODE = replace(CODE, arguments=2, keyword_only=1, locals=("x", "i", "parts", "n"))
-
-    def test_each_is_given_stored_or_has_a_default(self) -> None:
-        assert arguments_of(self.CODE, 0, [7], {"parts": 2}) == {"x": 0, "i": 7, "parts": 2}
-        assert arguments_of(self.CODE, 0, [7], {"parts": 2, "i": 1}) == {"x": 0, "i": 1, "parts": 2}
-
-    @pytest.mark.parametrize(
-        ("made", "defaults", "stored", "reason"),
-        [
-            (CODE, [], {"parts": 2}, "an argument whose value is not stored"),
-            (CODE, [1], {"parts": 2, "other": 3}, "an argument of the layer that the function does not take"),
-            (CODE, [1], {"parts": 2, "x": 3}, "an argument of the layer that the function does not take"),
-            (CODE, [1, 2, 3], {"parts": 2}, "a function without arguments"),
-            (replace(CODE, arguments=0, keyword_only=0), [], {}, "a function without arguments"),
-            (replace(CODE, flags=0x08), [1], {"parts": 2}, "a generator, or arguments without number"),
-            (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator, or arguments without number"),
-        ],
-    )
-    def test_what_is_not_known(
-        self, made: CodeObject, defaults: list[int], stored: dict[str, int], reason: str
-    ) -> None:
-        with pytest.raises(NotFollowed, match=f"^{reason}$"):
-            arguments_of(made, 0, defaults, stored)

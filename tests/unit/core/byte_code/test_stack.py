@@ -1,0 +1,64 @@
+"""The machine's stack: as many values as a function says, and lists that grow only while nobody else holds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.stack import MAX_WORK, Null, OperandStack
+
+
+def holding(*values: object, limit: int = 4, size: int = 1) -> OperandStack[object]:
+    stack: OperandStack[object] = OperandStack(limit, lambda _: size)
+    stack.push(*values)
+    return stack
+
+
+def test_values_come_back_in_their_order() -> None:
+    stack = holding(1, 2, 3)
+    assert (stack.pop_many(2), stack.pop(), len(stack)) == ([2, 3], 1, 0)
+
+
+def test_a_null_is_taken_and_is_no_value() -> None:
+    stack = holding(1, Null.NULL)
+    assert stack.values == [1]
+    assert stack.take(2) == [1, Null.NULL]
+    with pytest.raises(Impossible):
+        holding(1, Null.NULL).pop_many(2)
+
+
+def test_values_change_places() -> None:
+    stack = holding(1, 2, 3)
+    stack.rotate(3)
+    assert stack.values == [3, 1, 2]
+    stack.swap(3)
+    stack.copy(2)
+    assert stack.values == [2, 1, 3, 1]
+
+
+def test_more_than_the_function_says_or_less_than_nothing_is_impossible() -> None:
+    with pytest.raises(Impossible):
+        holding(1, 2, 3, limit=2)
+    with pytest.raises(Impossible):
+        holding(1).take(2)
+    for depth in (0, 3):
+        with pytest.raises(Impossible):
+            holding(1, 2).copy(depth)
+
+
+def test_what_is_taken_is_work() -> None:
+    holding(1, size=MAX_WORK).pop()
+    with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
+        holding(1, size=MAX_WORK + 1).pop()
+
+
+def test_a_list_grows_until_something_else_may_hold_it() -> None:
+    stack = holding()
+    stack.push_new_list((1,))
+    stack.push((2,))
+    stack.extend_new_list(lambda parts, more: (parts, more))
+    assert stack.values == [((1,), (2,))]
+    stack.copy(1)
+    with pytest.raises(NotFollowed, match=r"^a list that grows$"):
+        stack.extend_new_list(lambda parts, more: (parts, more))
