@@ -143,7 +143,7 @@ def order_of_outputs(random: Random, at: Place) -> str | None:
 
 def axis(random: Random, at: Place) -> str | None:
     """A merge is along another axis."""
-    config = at.entry(random.choice(at.merges))["config"]
+    config = at.entry(random.choice(at.merges))["config"] if at.merges else {}
     key = next((k for k in ("axis", "concat_axis") if config.get(k) == 0), None)
     if key is None:
         return None
@@ -153,8 +153,8 @@ def axis(random: Random, at: Place) -> str | None:
 
 def kind(random: Random, at: Place) -> str | None:
     """A merge that does something else."""
-    entry = at.entry(random.choice(at.merges))
-    if entry["class_name"] != "Concatenate":
+    entry = at.entry(random.choice(at.merges)) if at.merges else {}
+    if entry.get("class_name") != "Concatenate":
         return None
     entry["class_name"] = random.choice(("Add", "Average", "Maximum", "Multiply"))
     del entry["config"]["axis"]
@@ -172,7 +172,7 @@ def activation(random: Random, at: Place) -> str | None:
 def activations(_: Random, at: Place) -> str | None:
     """What every tower gives goes through an activation of its own."""
     refs = [ref for name in at.merges for node in at.entry(name)["inbound_nodes"] for ref in refs_of(node)]
-    if not all(ref[0] == at.template for ref in refs):
+    if not refs or not all(ref[0] == at.template for ref in refs):
         return None
     for ref in refs:
         inserted = _layer("Activation", {"activation": "sigmoid"}, ref, at)
@@ -216,7 +216,7 @@ def tower_dropped(random: Random, at: Place) -> str | None:
                 return None
             dropped = random.randrange(len(refs)) if dropped is None else min(dropped, len(refs) - 1)
             _drop(node, dropped)
-    return f"tower {dropped}"
+    return None if dropped is None else f"tower {dropped}"
 
 
 def _drop(node: Any, number: int) -> None:
