@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, model_name, read
 from unnest.core.keras3 import training
-from unnest.core.keras3.context import CannotConvert, Context, Conversion
+from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras_1 import DATA_FORMATS
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
@@ -76,10 +76,31 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         context.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
     model = converted(graph, shares, context)
+    _check_input_shape(model)
     result = stored._replace(architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
     return training.carried(stored, model, result, context)
+
+
+def _check_input_shape(model: NewLayer) -> None:
+    """Raises CannotConvert for a Sequential with weights whose input shape is not stored: Keras 3 builds none of them.
+
+    (Source: Keras 2.2.4 to 2.3.1 and tf.keras 1.13 leave a Sequential's InputLayer out of the file.)
+    """
+    if model.class_name != SEQUENTIAL or not model.weights or "build_input_shape" in model.config:
+        return
+    layers = model.config["layers"]
+    assert isinstance(layers, Sequence)
+    first = layers[0]
+    if isinstance(first, Mapping) and first["class_name"] != "InputLayer":
+        raise refused(model.name, SEQUENTIAL, NO_INPUT_SHAPE)
+
+
+NO_INPUT_SHAPE = (
+    "its input shape is not in the file, and without it no Keras can hold the weights: build the model in code, with "
+    "the shape, and call its load_weights on this file"
+)
 
 
 def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:

@@ -76,6 +76,27 @@ def test_one_layer_that_cannot_be_held_refuses_the_model() -> None:
     assert done.refusal.message.startswith("'l1' (RandomFourierFeatures): ")
 
 
+@pytest.mark.parametrize(
+    ("first", "build", "is_refused"),
+    [({}, None, True), ({"batch_input_shape": [None, 4]}, None, False), ({}, [None, 4], False)],
+)
+def test_weights_need_the_shape_of_a_sequential(
+    first: dict[str, Any], build: list[int | None] | None, is_refused: bool
+) -> None:
+    """Keras 3 would build none of them; an architecture alone needs none."""
+    stored = sequential(("Dense", {**DENSE, **first}))
+    assert convert(stored).refusal is None
+    architecture: Any = stored.architecture
+    config = {**architecture["config"], **({"build_input_shape": build} if build else {})}
+    weights = (Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b"))
+    done = convert(stored._replace(
+        contents="model", architecture={**architecture, "config": config}, groups=(Group("l0", weights),),
+    ))  # fmt: skip
+    assert (done.refusal is not None) is is_refused
+    if done.refusal is not None:
+        assert done.refusal.message.startswith("'s' (Sequential): its input shape is not in the file")
+
+
 UP = {"size": [2, 2], "interpolation": "bilinear", "data_format": "channels_last"}
 
 

@@ -24,6 +24,8 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
     if config.get("time_major"):
         made = recurrent_layer(kind, {**config, "time_major": False}, name, weights, context)
         return expressed.time_major(made, name, kind, sequences=bool(config.get("return_sequences")), context=context)
+    if config.get("zero_output_for_mask") and kind in ("LSTM", "GRU") and _may_not_zero(context):
+        raise refused(name, kind, NOT_ZEROED)
     new = arguments.written(kind, config, name, context)
     base = kind.removesuffix("Cell")
     gates = GATES.get(base, "h")
@@ -51,6 +53,21 @@ def recurrent_layer(kind: str, config: Config, name: str, weights: Weights, cont
         if two is not bool(new.get("reset_after")):
             raise refused(name, kind, f"its bias has the shape {weights[2].shape}, and reset_after is not {two}")
     return NewLayer(name, kind, new, weights)
+
+
+def _may_not_zero(context: Context) -> bool:
+    """Whether LSTM and GRU may have left masked steps as they were, whatever `zero_output_for_mask` said.
+
+    (Source: TensorFlow 2.0, keras/layers/recurrent_v2.py: standard_lstm and standard_gru are not told of it; those of
+    TensorFlow 1.13 and 1.15, and of 2.2 on, heed it.)
+    """
+    return context.masks and context.is_tf and context.release == (2, 2, 4)
+
+
+NOT_ZEROED = (
+    "whether it heeded zero_output_for_mask is not told: TensorFlow 1.13 did and 2.0 did not, and both call themselves "
+    "Keras 2.2.4-tf"
+)
 
 
 def cudnn(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -106,5 +123,6 @@ def stacked_cells(kind: str, config: Config, name: str, weights: Weights, contex
 
 
 def conv_lstm(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    """ConvLSTM takes time_major, and does not heed it (seen with tf.keras 2.15)."""
-    return recurrent_layer(kind, {k: v for k, v in config.items() if k != "time_major"}, name, weights, context)
+    """ConvLSTM takes time_major and zero_output_for_mask, and heeds neither (seen with tf.keras 2.0 to 2.15)."""
+    heeded = {k: v for k, v in config.items() if k not in ("time_major", "zero_output_for_mask")}
+    return recurrent_layer(kind, heeded, name, weights, context)

@@ -47,24 +47,27 @@ def time_distributed(kind: str, config: Config, name: str, weights: Weights, con
     return chain(*parts)
 
 
-def _as_zeroed(entry: Json, context: Context) -> Json:
-    """A direction without `zero_output_for_mask: true`, which Keras 3 computes anyway where sequences come out.
+def _without_zeroing(entry: Json, name: str, kind: str, context: Context) -> Json:
+    """A direction without `zero_output_for_mask`: Bidirectional zeroes masked steps by itself where sequences come out.
 
-    (Source: tf.keras 1.13 stores it; Keras 3.15, keras/src/layers/rnn/bidirectional.py: force_zero_output_for_mask.)
+    (Source: TensorFlow 1.14 to 2.15 and Keras 3.15, bidirectional.py: force_zero_output_for_mask. TensorFlow 1.13 sets
+    and stores true for a last output, too.) Raises CannotConvert for zeros in place of a last output.
     """
     settings = entry.get("config") if isinstance(entry, Mapping) else None
-    if not isinstance(entry, Mapping) or not isinstance(settings, Mapping):
+    if not isinstance(entry, Mapping) or not isinstance(settings, Mapping) or "zero_output_for_mask" not in settings:
         return entry
-    idle = settings.get("zero_output_for_mask") is True and (settings.get("return_sequences") or not context.masks)
-    if not idle:
-        return entry
+    if settings["zero_output_for_mask"] and context.masks and not settings.get("return_sequences"):
+        raise refused(name, kind, "gives zeros where its last step is masked, and its last output in Keras 3")
     return {**entry, "config": {k: v for k, v in settings.items() if k != "zero_output_for_mask"}}
 
 
 def bidirectional(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """Both directions have half of the weights."""
     half = len(weights) // 2
-    directions = {key: _as_zeroed(config[key], context) for key in ("layer", "backward_layer") if config.get(key)}
+    directions = {
+        key: _without_zeroing(config[key], name, kind, context)
+        for key in ("layer", "backward_layer") if config.get(key)
+    }  # fmt: skip
     config = {**config, **directions}
     held = config.get("layer")
     if config.get("backward_layer") is None and isinstance(held, Mapping) and isinstance(held.get("config"), Mapping):

@@ -55,3 +55,30 @@ def test_a_gru_of_cudnn() -> None:
 )
 def test_refused(kind: str, config: dict[str, Any], why: str) -> None:
     refuses(kind, config, why)
+
+
+SEQUENCES = {**RNN, "return_sequences": True, "zero_output_for_mask": True}
+
+
+@pytest.mark.parametrize(
+    ("kind", "release", "masks", "is_carried"),
+    [
+        ("LSTM", (2, 4, 0), True, True), ("GRU", (2, 3, 0), True, True), ("SimpleRNN", (2, 2, 4), True, True),
+        ("LSTM", (2, 2, 4), False, True), ("LSTM", (2, 2, 4), True, False), ("GRU", (2, 2, 4), True, False),
+    ],
+)  # fmt: skip
+def test_zeros_at_masked_steps(kind: str, release: tuple[int, ...], masks: bool, is_carried: bool) -> None:
+    """Carried, but where TensorFlow 2.0 may have written it, whose LSTM and GRU took it and gave none."""
+    config = {k: v for k, v in SEQUENCES.items() if kind != "SimpleRNN" or k != "recurrent_activation"}
+    if not is_carried:
+        refuses(kind, config, "whether it heeded zero_output_for_mask", release=release, is_tf=True, masks=masks)
+        return
+    layer = one(made(kind, config, release=release, is_tf=True, masks=masks))
+    assert layer.config["zero_output_for_mask"] is True
+
+
+def test_a_convlstm_gives_no_zeros() -> None:
+    """It takes the argument, and does not heed it."""
+    config = {k: v for k, v in SEQUENCES.items() if k != "units"}
+    config |= {"filters": 2, "kernel_size": [3, 3], "data_format": "channels_last"}
+    assert "zero_output_for_mask" not in one(made("ConvLSTM2D", config, masks=True)).config

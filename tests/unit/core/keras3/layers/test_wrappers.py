@@ -40,17 +40,17 @@ def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sequences", "masks", "is_idle"), [(True, True, True), (False, False, True), (False, True, False)]
+    ("sequences", "masks", "is_same"), [(True, True, True), (False, False, True), (False, True, False)]
 )
-def test_zeros_at_masked_steps(sequences: bool, masks: bool, is_idle: bool) -> None:
+def test_zeros_at_masked_steps(sequences: bool, masks: bool, is_same: bool) -> None:
     """Today's Bidirectional gives them where sequences come out, whatever the layer in it says."""
     inner = {"class_name": "LSTM", "config": {
         "name": "forward", **RNN, "return_sequences": sequences, "zero_output_for_mask": True,
     }}  # fmt: skip
     config = {"layer": inner, "merge_mode": "concat"}
-    if is_idle:
+    if is_same:
         held: Any = one(made("Bidirectional", config, masks=masks)).config["layer"]
         assert "zero_output_for_mask" not in held["config"]
     else:
-        with pytest.raises(CannotConvert, match="'zero_output_for_mask', and it holds True"):
+        with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): gives zeros where its last step is masked"):
             made("Bidirectional", config, masks=masks)
