@@ -144,6 +144,8 @@ def _part(of: Value, key: Value) -> Value:
 
 def called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], graph: Graph) -> Value:
     """A stored call of a function. Raises NotUnderstood."""
+    if function == "einsum" and not graph.call.tensors:
+        raise NotUnderstood("Keras stored its equation alone, and not what it was called on")
     positional = [_value(a, graph) for a in args]
     named = {k: _value(v, graph) for k, v in kwargs.items() if not (k in DROPPED and v is None)}
     return operation(function, positional, named)

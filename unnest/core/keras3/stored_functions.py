@@ -23,6 +23,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
             inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
             dtypes=dtypes, masked=context.masks,
             keras_version=context.version, backend=context.backend,
+            data_format=context.data_format if context.is_format_told else None,
         )  # fmt: skip
         read = translate(config, called)
         if isinstance(read, Untranslatable):

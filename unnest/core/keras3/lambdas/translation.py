@@ -70,7 +70,7 @@ class Called:
 
     `shapes` and `dtypes` are of its inputs, the batch first; None stands for unknown shapes and for float32.
     `masked`: one of the inputs may carry a mask, which a Lambda stops and some layers of Keras 3 pass on.
-    `keras_version` and `backend` as the file has them.
+    `keras_version` and `backend` as the file has them, `data_format` as the other layers do, None where none does.
     """
 
     inputs: int = 1
@@ -79,6 +79,7 @@ class Called:
     masked: bool = False
     keras_version: str | None = None
     backend: str | None = None
+    data_format: str | None = None
 
 
 def translate(config: JsonObject, called: Called) -> Translation | Untranslatable:
@@ -210,7 +211,7 @@ def _dialect(called: Called) -> Dialect:
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
     backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
-    return Dialect(backend, tensorflow, keras_3=numbers >= (3,))
+    return Dialect(backend, tensorflow, keras_3=numbers >= (3,), data_format=called.data_format)
 
 
 def _agreed(

@@ -165,12 +165,14 @@ Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Sh
 class Dialect:
     """Whose functions the code called.
 
-    `tensorflow` is its first number where the file tells; `taken` fills with what bare names were taken for.
+    `tensorflow` is its first number where the file tells, `data_format` the order of axes where the model's layers
+    tell; `taken` fills with what bare names were taken for.
     """
 
     backend: str | None = None
     tensorflow: Literal["1", "2"] | None = None
     keras_3: bool = False
+    data_format: str | None = None
     taken: dict[str, str] = field(default_factory=dict)
 
 

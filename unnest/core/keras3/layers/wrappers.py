@@ -50,13 +50,14 @@ def time_distributed(kind: str, config: Config, name: str, weights: Weights, con
 def _without_zeroing(entry: Json, name: str, kind: str, context: Context) -> Json:
     """A direction without `zero_output_for_mask`: Bidirectional zeroes masked steps by itself where sequences come out.
 
-    (Source: TensorFlow 1.14 to 2.15 and Keras 3.15, bidirectional.py: force_zero_output_for_mask. TensorFlow 1.13 sets
-    and stores true for a last output, too.) Raises CannotConvert for zeros in place of a last output.
+    (Source: force_zero_output_for_mask of TensorFlow 1.15 to Keras 3.15; in 1.13 a last output was zeroed, too.)
+    Raises CannotConvert for such a last output.
     """
     settings = entry.get("config") if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(settings, Mapping) or "zero_output_for_mask" not in settings:
         return entry
-    if settings["zero_output_for_mask"] and context.masks and not settings.get("return_sequences"):
+    zeroes_last = settings["zero_output_for_mask"] and not settings.get("return_sequences")
+    if zeroes_last and context.masks and not context.half_pixels:
         raise refused(name, kind, "gives zeros where its last step is masked, and its last output in Keras 3")
     return {**entry, "config": {k: v for k, v in settings.items() if k != "zero_output_for_mask"}}
 

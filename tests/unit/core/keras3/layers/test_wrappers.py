@@ -40,17 +40,18 @@ def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sequences", "masks", "is_same"), [(True, True, True), (False, False, True), (False, True, False)]
+    ("sequences", "masks", "half_pixels", "is_same"),
+    [(True, True, False, True), (False, False, False, True), (False, True, True, True), (False, True, False, False)],
 )
-def test_zeros_at_masked_steps(sequences: bool, masks: bool, is_same: bool) -> None:
-    """Today's Bidirectional gives them where sequences come out, whatever the layer in it says."""
+def test_zeros_at_masked_steps(sequences: bool, masks: bool, half_pixels: bool, is_same: bool) -> None:
+    """Bidirectional gives them where sequences come out, whatever the layer in it says; from TensorFlow 1.15 on."""
     inner = {"class_name": "LSTM", "config": {
         "name": "forward", **RNN, "return_sequences": sequences, "zero_output_for_mask": True,
     }}  # fmt: skip
     config = {"layer": inner, "merge_mode": "concat"}
     if is_same:
-        held: Any = one(made("Bidirectional", config, masks=masks)).config["layer"]
+        held: Any = one(made("Bidirectional", config, masks=masks, half_pixels=half_pixels)).config["layer"]
         assert "zero_output_for_mask" not in held["config"]
     else:
         with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): gives zeros where its last step is masked"):
-            made("Bidirectional", config, masks=masks)
+            made("Bidirectional", config, masks=masks, half_pixels=half_pixels)

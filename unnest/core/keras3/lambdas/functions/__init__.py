@@ -12,11 +12,12 @@ from unnest.core.keras3.lambdas.functions.dtypes import CASTS
 from unnest.core.keras3.lambdas.functions.elementwise import ELEMENTWISE
 from unnest.core.keras3.lambdas.functions.images import IMAGES
 from unnest.core.keras3.lambdas.functions.of_several import OF_SEVERAL
+from unnest.core.keras3.lambdas.functions.padding import PADDING
 from unnest.core.keras3.lambdas.functions.reductions import REDUCTIONS
 from unnest.core.keras3.lambdas.functions.shapes import SHAPES
 from unnest.core.keras3.lambdas.functions.signatures import Function
 
 FUNCTIONS: dict[str, Function] = {
-    **ELEMENTWISE, **OF_SEVERAL, **REDUCTIONS, **SHAPES, **CASTS, **IMAGES, **OF_CONSTANTS,
+    **ELEMENTWISE, **OF_SEVERAL, **REDUCTIONS, **SHAPES, **PADDING, **CASTS, **IMAGES, **OF_CONSTANTS,
 }  # fmt: skip
 """Name -> the function; `tensorflow` is spelt `tf`, `keras.backend` `K`, `numpy` `np`."""

@@ -9,6 +9,7 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table
 from unnest.core.keras3.lambdas.operators import FLOAT, kind
 from unnest.core.keras3.lambdas.values import (
+    MAX_ELEMENTS,
     Array,
     Const,
     Items,
@@ -21,6 +22,7 @@ from unnest.core.keras3.lambdas.values import (
     number,
     plain,
 )
+from unnest.core.model import Json
 
 OF_CONSTANTS = Table()
 
@@ -89,11 +91,51 @@ def _float_constant(call: Bound) -> Value:
 
 @OF_CONSTANTS.known("np.array np.asarray", "value|object dtype=null")
 def _numpy_array(call: Bound) -> Value:
+    _check_floats(call)
+    return _array(call, "value")
+
+
+def _check_floats(call: Bound) -> None:
+    """Raises NotUnderstood where the dtype that is told is none of floats."""
     written = call["dtype"]
     spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else ""
-    if spelt not in {None, "float32", "float64", "np.float32", "np.float64"}:
+    if spelt not in {None, "float32", "float64", "np.float32", "np.float64", "tf.float32"}:
         raise NotUnderstood("an array of another dtype than floats")
-    return _array(call, "value")
+
+
+@OF_CONSTANTS.known("K.ones tf.ones np.ones", "shape dtype=null")
+def _ones(call: Bound) -> Value:
+    return _full(call, 1.0)
+
+
+@OF_CONSTANTS.known("K.zeros tf.zeros np.zeros", "shape dtype=null")
+def _zeros(call: Bound) -> Value:
+    return _full(call, 0.0)
+
+
+def _full(call: Bound, value: float) -> Array:
+    """An array of floats of one value."""
+    _check_floats(call)
+    shape = [call.integer("shape")] if isinstance(call["shape"], Const) else call.integers("shape")
+    if not shape or min(shape) < 1 or math.prod(shape) > MAX_ELEMENTS:
+        raise NotUnderstood("the shape of an array")
+    nested: Json = value
+    for size in reversed(shape):
+        nested = [nested] * size
+    return Array(nested, "")
+
+
+@OF_CONSTANTS.known("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
+def _arange(call: Bound) -> Value:
+    """Whole numbers from `start`, or 0 where one number is given, up to and without `stop`."""
+    is_one = isinstance(call["stop"], Const) and call.axis("stop") is None
+    start, stop = (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+    step, spelt = call.integer("step"), call["dtype"]
+    if not (isinstance(spelt, Const) and spelt.value is None) and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
+        raise NotUnderstood("a range of another dtype")
+    if not step or not 0 < len(range(start, stop, step)) <= MAX_ELEMENTS:
+        raise NotUnderstood("the length of a range")
+    return Array(list(range(start, stop, step)), "")
 
 
 def _array(call: Bound, name: str) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
-from unnest.core.keras3.lambdas.values import CORE, NN, Const, NotUnderstood, Tensor, Value, constant
+from unnest.core.keras3.lambdas.values import CORE, NN, Array, Const, NotUnderstood, Tensor, Value, constant
 
 CASTS = Table()
 
@@ -16,6 +16,8 @@ def _cast(call: Bound) -> Value:
     dtype, value = call.dtype("dtype"), call["x"]
     if isinstance(value, Const) and isinstance(value.value, int) and dtype == FLOAT:
         return constant(float(call.number("x")))  # one size of a shape
+    if isinstance(value, Array) and dtype == FLOAT:
+        return value  # its numbers are written as floats where they meet a tensor
     return replace(op(CORE, "Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
 
 

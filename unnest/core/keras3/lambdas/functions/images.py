@@ -6,7 +6,8 @@ import math
 import struct
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, padded
+from unnest.core.keras3.lambdas.functions.padding import padded
+from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op
 from unnest.core.keras3.lambdas.operators import calculation, slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     IMAGE,
@@ -225,6 +226,24 @@ _pooling("tf.nn.max_pool2d tf.nn.max_pool", "MaxPooling2D")
 _pooling("tf.nn.avg_pool2d tf.nn.avg_pool", "AveragePooling2D")
 
 
+@IMAGES.known(
+    "K.pool2d",
+    'x pool_size strides=null padding|border_mode="valid" data_format|dim_ordering=null pool_mode="max"',
+)
+def _pool2d(call: Bound) -> Value:
+    """By windows that move by one where no strides are told."""
+    kind = {"max": "MaxPooling2D", "avg": "AveragePooling2D"}.get(call.text("pool_mode"))
+    padding = call.text("padding")
+    if kind is None or padding not in {"same", "valid"} or not call.is_channels_last("data_format"):
+        raise NotUnderstood("the pooling")
+    strides = [1, 1] if call["strides"] == constant(None) else _sides(call, "strides")
+    size: Json = [*_sides(call, "pool_size")]
+    return op(
+        LAYERS, kind, call.floats("x"), pool_size=size, strides=[*strides], padding=padding,
+        data_format="channels_last",
+    )  # fmt: skip
+
+
 def _sides(call: Bound, name: str) -> list[int]:
     """One number for both sides, one for each, or four, of which those of the batch and of the channels are 1."""
     sides = [call.integer(name)] if isinstance(call[name], Const) else call.integers(name)
@@ -286,9 +305,7 @@ def _size(call: Bound) -> list[int]:
 def _resize_images(call: Bound) -> Value:
     """By repetition: whole factors and the nearest pixel."""
     call.only(interpolation="nearest")
-    axes = {"channels_last": (1, 2), "tf": (1, 2), "channels_first": (2, 3), "th": (2, 3)}.get(call.text("data_format"))
-    if axes is None:
-        raise NotUnderstood("the data format")
+    axes = (1, 2) if call.is_channels_last("data_format") else (2, 3)
     image = call.floats("x")
     for axis, factor in zip(axes, ("height_factor", "width_factor"), strict=True):
         if call.integer(factor) < 1:

@@ -97,6 +97,26 @@ def _matmul(call: Bound) -> Value:
     return calculation("Matmul", a, b)
 
 
+@OF_SEVERAL.known("K.dot", "x y")
+def _dot(call: Bound) -> Value:
+    """The last axis of `x` with the last but one of `y`, whose other axes come behind those of `x`."""
+    x, y = call.floats("x"), call["y"]
+    nested = array(y)
+    if nested is None:
+        y = call.floats("y")
+    rank = _rank(nested) if not isinstance(y, Tensor) else len(y.shape or ())
+    if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
+        raise NotUnderstood("`K.dot` of unknown ranks, or of vectors")
+    if rank == MATRIX:
+        return calculation("Matmul", x, y)
+    assert isinstance(y, Tensor)
+    return operation(NUMPY, "Tensordot", {"axes": [[-1], [rank - 2]]}, [x.operand, y.operand], [x, y])
+
+
+def _rank(nested: Json) -> int:
+    return 1 + _rank(nested[0]) if isinstance(nested, list) else 0
+
+
 @OF_SEVERAL.known("K.batch_dot", "x y axes=null")
 def _batch_dot(call: Bound) -> Value:
     """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
@@ -120,10 +140,13 @@ def _swapped(tensor: Tensor) -> Tensor:
     return op(NUMPY, "Swapaxes", tensor, axis1=-1, axis2=-2)
 
 
-@OF_SEVERAL.known("tf.einsum", "subscripts|equation x y")
+@OF_SEVERAL.known("tf.einsum", "subscripts|equation x y=null z=null")
 def _einsum(call: Bound) -> Value:
-    x, y = call.floats("x"), call.floats("y")
-    return operation(NUMPY, "Einsum", {"subscripts": call.text("subscripts")}, [x.operand, y.operand], [x, y])
+    """Of one to three tensors."""
+    tensors = [call.floats(name) for name in "xyz" if call[name] != constant(None)]
+    return operation(
+        NUMPY, "Einsum", {"subscripts": call.text("subscripts")}, [each.operand for each in tensors], tensors
+    )
 
 
 @OF_SEVERAL.known("tf.where", "condition x y")

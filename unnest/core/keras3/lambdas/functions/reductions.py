@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op, padded
+from unnest.core.keras3.lambdas.functions.padding import padded
+from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
 from unnest.core.keras3.lambdas.operators import FLOAT, slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,

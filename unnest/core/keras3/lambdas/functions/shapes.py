@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op, padded, shape_of
+from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op, shape_of
 from unnest.core.keras3.lambdas.operators import slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,
     NUMPY,
+    Array,
     Const,
     Items,
     NotUnderstood,
@@ -123,7 +124,7 @@ def _diag_part(call: Bound) -> Value:
     return op(NUMPY, "Diagonal", call.tensor("x"), offset=0, axis1=-2, axis2=-1)
 
 
-@SHAPES.known("tf.slice", "x|input_ begin size")
+@SHAPES.known("K.slice tf.slice", "x|input_ begin|start size")
 def _slice(call: Bound) -> Value:
     """`size` elements from `begin` on along each axis; all that follow where it is -1."""
     begin, size = call.integers("begin"), call.integers("size")
@@ -188,30 +189,6 @@ def _reverse(call: Bound) -> Value:
     return op(NUMPY, "Flip", call.tensor("x"), axis=axis)
 
 
-@SHAPES.known("tf.pad", 'x|tensor paddings mode="CONSTANT" * constant_values=0')
-def _pad(call: Bound) -> Value:
-    widths, mode = call["paddings"], call.text("mode").lower()
-    nested = array(widths)
-    pairs = isinstance(nested, list) and all(
-        isinstance(pair, list) and len(pair) == PAIR and all(isinstance(each, int) and each >= 0 for each in pair)
-        for pair in nested
-    )
-    if not pairs or mode not in {"constant", "reflect", "symmetric"}:
-        raise NotUnderstood("the padding")
-    if mode != "constant":
-        return op(NUMPY, "Pad", call.floats("x"), pad_width=nested, mode=mode)
-    return padded(call.floats("x"), nested, call.number("constant_values"))
-
-
-@SHAPES.known("K.temporal_padding", "x padding=1")
-def _temporal_padding(call: Bound) -> Value:
-    width = call["padding"]
-    pair = call.integers("padding") if isinstance(width, Items) else [call.integer("padding")] * 2
-    if len(pair) != PAIR:
-        raise NotUnderstood("the padding")
-    return padded(call.floats("x"), [[0, 0], pair, [0, 0]], 0)
-
-
 @SHAPES.known("tf.split", "x|value num_or_size_splits axis=0")
 def _split(call: Bound) -> Value:
     x, sections, axis = call.tensor("x"), call["num_or_size_splits"], call.integer("axis")
@@ -274,8 +251,15 @@ def _taken(call: Bound, axis: int) -> Value:
     if isinstance(indices, Const):
         index: Json = call.integer("indices")
     else:
-        index = {"class_name": "__numpy__", "config": {"value": call.integers("indices"), "dtype": "int32"}}
+        places = array(indices) if isinstance(indices, Array) else call.integers("indices")
+        index = {"class_name": "__numpy__", "config": {"value": _whole(places), "dtype": "int32"}}
     return operation(NUMPY, "Take", {"axis": axis}, [x.operand, index], [x])
+
+
+def _whole(places: Json) -> Json:
+    if not isinstance(places, list) or not all(isinstance(place, int) for place in places):
+        raise NotUnderstood("indices that are no integers")
+    return places
 
 
 @SHAPES.known("K.batch_flatten", "x")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from unnest.core.keras3.lambdas.operators import FLOAT, kind, listed
 from unnest.core.keras3.lambdas.values import (
-    NUMPY,
     Const,
     Dialect,
     Items,
@@ -22,13 +21,16 @@ from unnest.core.keras3.lambdas.values import (
     number,
     operation,
 )
-from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 PAIR = 2
 
 DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""
+
+
+DATA_FORMATS = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
+"""Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,18 @@ class Bound:
             raise NotUnderstood(f"dtype {text}")
         return text
 
+    def is_channels_last(self, name: str) -> bool:
+        """The order of an image's axes: as told, or as the model's layers have it."""
+        value = self[name]
+        told = value.value if isinstance(value, Const) else None
+        if told in {None, "default"}:
+            told = self.dialect.data_format
+            if told is not None:
+                self.dialect.taken["the data format"] = f"{told}, as the layers say"
+        if not isinstance(told, str) or told not in DATA_FORMATS:
+            raise NotUnderstood("the data format")
+        return DATA_FORMATS[told]
+
     def only(self, **expected: Json) -> None:
         """Refuse where an argument has another value than the one that is understood."""
         for name, value in expected.items():
@@ -190,14 +204,3 @@ def shape_of(tensor: Tensor) -> Shape:
 def op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:
     """An operation of Keras 3 on tensors alone, with these arguments of its class."""
     return operation(module, class_name, config, [tensor.operand for tensor in tensors], tensors)
-
-
-def padded(x: Tensor, widths: Json, value: Json) -> Tensor:
-    """A tensor with so many elements of a value before and behind, two numbers an axis.
-
-    The value is an argument of Keras 3's call, and not of its class.
-    """
-    made = op(NUMPY, "Pad", x, pad_width=widths, mode="constant")
-    node = made.operand
-    assert isinstance(node, OpNode)
-    return replace(made, operand=replace(node, kwargs={"constant_values": value}))

@@ -44,6 +44,21 @@ def test_an_array(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        (called("K.ones", NUMBERS), [[1.0, 1.0]]),
+        (called("np.zeros", constant(3)), [0.0, 0.0, 0.0]),
+        (called("K.arange", constant(3)), [0, 1, 2]),
+        (called("tf.range", constant(5), constant(1), delta=constant(-2)), [5, 3]),
+        (called("K.cast", called("np.arange", constant(1), constant(3)), constant("float32")), [1, 2]),
+    ],
+)
+def test_an_array_of_its_size(value: Value, numbers: object) -> None:
+    assert isinstance(value, Array)
+    assert value.value == numbers
+
+
+@pytest.mark.parametrize(
     ("name", "argument", "keywords", "reason"),
     [
         ("math.sqrt", constant(-1), {}, "an impossible calculation"),
@@ -54,6 +69,11 @@ def test_an_array(name: str) -> None:
         ("tf.constant", constant(1), {"dtype": constant("int32")}, "a tensor of another dtype than float32"),
         ("np.array", NUMBERS, {"dtype": constant("int32")}, "an array of another dtype than floats"),
         ("np.array", items("list", [NUMBERS, constant(1)]), {}, "an array that does not hold numbers alone"),
+        ("tf.ones", items("list", [constant(200), constant(200)]), {}, "the shape of an array"),
+        ("tf.zeros", constant(0), {}, "the shape of an array"),
+        ("K.arange", constant(0.5), {}, "a number in an integer's place"),
+        ("tf.range", constant(3), {"delta": constant(0)}, "the length of a range"),
+        ("np.arange", constant(3), {"dtype": constant("uint8")}, "a range of another dtype"),
         ("len", X, {}, "the length of a tensor"),
         ("sum", items("list", []), {}, "the sum of a list"),
     ],

@@ -29,6 +29,10 @@ PAIR = items("list", [constant(1), constant(2)])
         (called("K.batch_dot", X, Y, constant(1)), "Matmul(Swapaxes(x0, axis1=-1, axis2=-2), x1)", "float32"),
         (called("K.batch_dot", ROWS, ROWS, constant(1)), "Sum(Multiply(x0, x0), axis=1, keepdims=True)", "float32"),
         (called("tf.einsum", constant("bij,bij->b"), X, Y), "Einsum(x0, x1, subscripts=bij,bij->b)", "float32"),
+        (called("tf.einsum", constant("bij->bji"), X), "Einsum(x0, subscripts=bij->bji)", "float32"),
+        (called("K.dot", X, replace(Y, shape=(4, 2))), "Matmul(x0, x1)", "float32"),
+        (called("K.dot", X, items("list", [PAIR, PAIR])), "Matmul(x0, [[1.0, 2.0], [1.0, 2.0]])", "float32"),
+        (called("K.dot", X, replace(Y, shape=(None, 4, 5))), "Tensordot(x0, x1, axes=[[-1], [1]])", "float32"),
         (called("tf.scalar_mul", constant(2), X), "Multiply(x0, 2)", "float32"),
         (called("tf.where", called("K.less", X, Y), X, Y), "Where(Less(x0, x1), x0, x1)", "float32"),
     ],
@@ -44,6 +48,10 @@ def test_what_versions_do_otherwise() -> None:
     for x, y, axes in ((X, ROWS, constant(1)), (UNSHAPED, X, constant(1)), (X, Y, constant(0)), (ROWS, ROWS, PAIR)):
         with pytest.raises(NotUnderstood, match=r"^`K.batch_dot`"):
             called("K.batch_dot", x, y, axes)
+    sides: list[tuple[Value, Value]] = [(UNSHAPED, X), (X, UNSHAPED), (X, PAIR), (replace(X, shape=(None,)), ROWS)]
+    for side, other in sides:
+        with pytest.raises(NotUnderstood, match=r"^`K.dot` of unknown ranks, or of vectors$"):
+            called("K.dot", side, other)
     for dialect in (Dialect("tensorflow", "1"), Dialect("tensorflow")):
         with pytest.raises(NotUnderstood, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)

@@ -16,8 +16,8 @@ def whole(*numbers: int) -> Value:
     return items("list", [constant(n) for n in numbers])
 
 
+SLICED = computed(called("tf.slice", X, whole(0, 1, 2), whole(-1, 2, -1)))
 XY = items("list", [X, Y])
-WIDTHS = items("list", [whole(0, 0), whole(1, 2), whole(0, 0)])
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,15 @@ WIDTHS = items("list", [whole(0, 0), whole(1, 2), whole(0, 0)])
         (called("K.repeat", X, constant(3)), "Tile(ExpandDims(x0, axis=1), repeats=[1, 3, 1])"),
         (called("K.repeat_elements", X, constant(2), constant(1)), "Repeat(x0, repeats=2, axis=1)"),
         (called("K.reverse", X, constant(1)), "Flip(x0, axis=1)"),
-        (called("tf.pad", X, WIDTHS), "Pad(x0, pad_width=[[0, 0], [1, 2], [0, 0]], mode=constant, constant_values=0)"),
-        (called("tf.pad", X, WIDTHS, constant("REFLECT")),
-         "Pad(x0, pad_width=[[0, 0], [1, 2], [0, 0]], mode=reflect)"),
-        (called("K.temporal_padding", X),
-         "Pad(x0, pad_width=[[0, 0], [1, 1], [0, 0]], mode=constant, constant_values=0)"),
         (called("tf.split", X, constant(2), axis=constant(-1)),
          "[Split(x0, indices_or_sections=2, axis=-1)[0], Split(x0, indices_or_sections=2, axis=-1)[1]]"),
         (called("tf.split", X, whole(1, 3), axis=constant(2)),
          "[Split(x0, indices_or_sections=[1], axis=2)[0], Split(x0, indices_or_sections=[1], axis=2)[1]]"),
         (called("tf.unstack", X, axis=constant(1)),
          f"[{', '.join(f'Unstack(x0, num=3, axis=1)[{k}]' for k in range(3))}]"),
+        (called("K.slice", X, whole(0, 1, 2), whole(-1, 2, -1)), SLICED),
         (called("K.gather", X, constant(1)), "Take(x0, 1, axis=0)"),
+        (called("K.gather", X, called("K.arange", constant(3))), "Take(x0, [0, 1, 2], axis=0)"),
         (called("tf.gather", X, whole(0, 2), axis=constant(1)), "Take(x0, [0, 2], axis=1)"),
         (called("K.zeros_like", X), "ZerosLike(x0)"),
     ],
@@ -158,8 +155,6 @@ def test_a_size_of_another_tensor_where_it_is_known() -> None:
         ("tf.unstack", (X,), "`tf.unstack` of an unknown size"),
         ("tf.split", (X, whole(-1, 2)), "a split in unknown sizes"),
         ("tf.split", (X, constant(1000)), "a split in many parts"),
-        ("tf.pad", (X, whole(1, 1)), "the padding"),
-        ("tf.pad", (X, WIDTHS, constant("EDGE")), "the padding"),
         ("K.reverse", (X, constant(None)), "a reversal without axes"),
     ],
 )
