@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from unnest.core.keras3 import op_shapes
 from unnest.core.keras3.lambdas import Called, Translation, translate
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
@@ -222,6 +223,8 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("pair", "K.batch_dot(x[0], x[1], axes=(1, 1))", ""),
     ("pair", "K.batch_dot(x[0], x[1], axes=2)", ""),
     ("pair", "K.batch_dot(K.softmax(K.batch_dot(x[0], x[1], axes=[2, 2])), x[1], axes=[2, 1])", ""),
+    ("pair", "K.batch_dot(x[0], K.permute_dimensions(x[1], (0, 2, 1)))", ""),
+    ("pair", "K.batch_dot(K.expand_dims(K.sum(x[0], 2), 1), x[1])", ""),
     ("pair", "f('bij,bkj->bik', x[0], x[1])", "tf.einsum"),
     ("pair", "f(x[0] > 0, x[0], x[1])", "tf.where"),
     ("cube", "f(x > 0, x, tf.zeros_like(x))", "tf.where K.switch"),
@@ -372,6 +375,18 @@ def _predicted(translation: Translation, arrays: list[np.ndarray], folder: Path)
         yield np.asarray(result)
 
 
+def check_shape(node: OpNode, args: list[Any], result: Any) -> None:
+    """That Keras 3 says the same of the result's shape, where one is told; the batch's size is not known to it."""
+
+    def sized(given: Any, stored: Any) -> Any:
+        if isinstance(given, list | tuple) and isinstance(stored, list | tuple):
+            return [sized(each, one) for each, one in zip(given, stored, strict=True)]
+        return op_shapes.Sized(tuple(given.shape)) if isinstance(stored, Input | Part | OpNode) else stored
+
+    told = op_shapes.result_shape(node.class_name, node.config, sized(args, list(node.args)))
+    assert told is None or told == tuple(result.shape), (node.class_name, told, result.shape)
+
+
 def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
     """An operand as Keras 3 builds it from its JSON."""
     keras = import_module("keras")
@@ -386,6 +401,7 @@ def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
             args = [tensor_of(arg, inputs, made) for arg in operand.args]
             kwargs = {name: tensor_of(arg, inputs, made) for name, arg in operand.kwargs.items()}
             made[id(operand)] = operation(*args, **kwargs)
+            check_shape(operand, args, made[id(operand)])
         return made[id(operand)]
     if isinstance(operand, dict):
         return keras.saving.deserialize_keras_object(operand)

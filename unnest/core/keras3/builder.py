@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.keras3 import op_shapes
 from unnest.core.keras3.context import refused
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
 from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.shape_rules import settings
 from unnest.core.model import Json, JsonObject, Tensor
 
 SIZE = "Shape"
@@ -113,12 +115,31 @@ class Builder:
         tensors = [*known_in(list(args)), *known_in(dict(kwargs))]
         entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = Known(name, len(entry.nodes) - 1, 0)
+        known = Arguments(tuple(args), kwargs, self.specs, self.dtypes)
+        dtypes = [known.dtype(t) for t in tensors]
+        if _is_operation(entry.entry):
+            self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
+            shape = op_shapes.result_shape(str(entry.entry["class_name"]), settings(entry.entry), self._sized(args))
+            self.specs[made] = None if shape is None else Spec(shape, self.dtypes[made])
+            return made
         given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
         spec = _spec(entry.entry, given)
-        known = Arguments(tuple(args), kwargs, self.specs, self.dtypes)
-        self.dtypes[made] = dtype_of(entry.entry, spec, [known.dtype(t) for t in tensors])
+        self.dtypes[made] = dtype_of(entry.entry, spec, dtypes)
         self.specs[made] = spec and spec._replace(dtype=self.dtypes[made])
         return made
+
+    def _sized(self, args: Sequence[Tree]) -> list[op_shapes.Argument]:
+        """Arguments with their shapes in the places of tensors."""
+        sized: list[op_shapes.Argument] = []
+        for arg in args:
+            if isinstance(arg, Known):
+                spec = self.specs.get(arg)
+                sized.append(op_shapes.Sized(None if spec is None else spec.shape))
+            elif isinstance(arg, list | tuple):
+                sized.append(self._sized(arg))
+            else:
+                sized.append(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
+        return sized
 
     def _stored(self, tree: Tree) -> Json:
         """Arguments as Keras 3 stores them. A shape that is not known is noted as empty: no loader reads it."""
@@ -173,7 +194,15 @@ def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
     return [w._replace(owner=(name, *w.owner)) for w in weights]
 
 
+def _is_operation(entry: JsonObject) -> bool:
+    return str(entry["module"]).startswith("keras.src.ops")
+
+
 def _spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
+    if entry["class_name"] == "Reshape" and given == [None]:
+        target = settings(entry).get("target_shape")
+        whole = [size for size in target if isinstance(size, int) and size > 0] if isinstance(target, Sequence) else []
+        return Spec((None, *whole), FLOAT) if whole and target == whole else None
     if any(s is None for s in given):
         return None
     if entry["class_name"] == "Masking":  # in no table there: what is told of files of Keras 3 ends with a mask
@@ -197,7 +226,7 @@ PASSING = frozenset({
 def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
     """The dtype of what a layer or an operation gives: arithmetic on integers is another than on floats."""
     kind, config = str(entry["class_name"]), entry.get("config")
-    if not str(entry.get("module")).startswith("keras.src.ops"):
+    if not _is_operation(entry):
         if spec is not None:
             return spec.dtype
         if kind == "Lambda" or entry.get("module") is None:

@@ -170,7 +170,20 @@ def test_a_dtype_is_known_where_a_shape_is_not() -> None:
     """Of an operation behind an operation, each told by the graph alone."""
     builder, x = started(None, 4)
     whole = builder.place(OpNode("keras.src.ops.core", "Cast", {"dtype": "int32"}, (x,)), "c", "c")  # type: ignore[arg-type]
-    turned = builder.place(OpNode(NUMPY, "Flip", {"axis": 1}, (whole,)), "f", "f")  # type: ignore[arg-type]
+    found = builder.place(OpNode(NUMPY, "Trace", {}, (whole,)), "f", "f")  # type: ignore[arg-type]
+    assert isinstance(found, Known)
+    assert builder.specs[found] is None
+    assert Arguments((found,), {}, builder.specs, builder.dtypes).dtype(found) == "int32"
+
+
+def test_a_shape_is_known_behind_operations() -> None:
+    """And behind a Reshape that tells all of it, whatever was before."""
+    builder, x = started(None, 4)
+    turned = builder.place(OpNode(NUMPY, "Sum", {"axis": 1, "keepdims": True}, (x,)), "s", "s")  # type: ignore[arg-type]
+    found = builder.place(OpNode(NUMPY, "Trace", {}, (turned,)), "t", "t")  # type: ignore[arg-type]
+    config: JsonObject = {"name": "r", "target_shape": [2, 3], "dtype": "float32"}
+    shaped = builder.place(LayerCall(NewLayer("r", "Reshape", config), (found,)), "r")
     assert isinstance(turned, Known)
-    assert builder.specs[turned] is None
-    assert Arguments((turned,), {}, builder.specs, builder.dtypes).dtype(turned) == "int32"
+    assert isinstance(shaped, Known)
+    assert builder.specs[turned] == Spec((None, 1), "float32")
+    assert builder.specs[shaped] == Spec((None, 2, 3), "float32")

@@ -119,15 +119,14 @@ def calculation(class_name: str, *sides: Value) -> Tensor:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN):
             raise NotUnderstood(f"arithmetic on {tensor.dtype}")
     computed = operation(NUMPY, class_name, {}, [_operand(side) for side in sides], tensors)
-    shape = _common_shape(class_name, sides)
-    rows = {tensor.rows for tensor in tensors} if shape is not None else {None}
-    return replace(computed, dtype=wanted, shape=shape, rows=rows.pop() if len(rows) == 1 else None)
+    rows = {tensor.rows for tensor in tensors} if _have_one_shape(class_name, sides) else {None}
+    return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
 
 
-def _common_shape(class_name: str, sides: Sequence[Value]) -> tuple[int | None, ...] | None:
-    """The shape of all tensors, where it is one and nothing else could widen it."""
+def _have_one_shape(class_name: str, sides: Sequence[Value]) -> bool:
+    """Whether all tensors have one shape, which nothing else could widen."""
     shapes = {side.shape if isinstance(side, Tensor) else () for side in sides if number(side) is None}
-    return shapes.pop() if len(shapes) == 1 and class_name != "Matmul" else None
+    return shapes != {None} and len(shapes) == 1 and class_name != "Matmul"
 
 
 def _operand(side: Value) -> Operand:

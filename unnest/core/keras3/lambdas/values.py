@@ -9,7 +9,8 @@ from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.keras3.op_nodes import Operand, OpNode, Part
+from unnest.core.keras3 import op_shapes
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.model import Json
 
 NUMPY, MATH, CORE, NN, IMAGE = (f"keras.src.ops.{room}" for room in ("numpy", "math", "core", "nn", "image"))
@@ -231,17 +232,28 @@ def enclosed(value: Value, rank: int) -> str:
 def operation(
     module: str, class_name: str, config: Mapping[str, Json], args: Sequence[Operand], like: Sequence[Tensor]
 ) -> Tensor:
-    """An operation on tensors, with the dtype of the first; the caller sets another, a shape and the text."""
+    """An operation on tensors, with the dtype of the first; the caller sets another, and the text."""
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
         raise NotUnderstood("the expression is too large")
-    return Tensor(OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", nodes=nodes)
+    shapes = {id(tensor.operand): tensor.shape for tensor in like}
+    shape = op_shapes.result_shape(class_name, config, [_sized(arg, shapes) for arg in args])
+    return Tensor(OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", shape=shape, nodes=nodes)
+
+
+def _sized(arg: Operand, shapes: Mapping[int, tuple[int | None, ...] | None]) -> op_shapes.Argument:
+    """An argument with its shape in a tensor's place."""
+    if isinstance(arg, Input | Part | OpNode):
+        return op_shapes.Sized(shapes.get(id(arg)))
+    if isinstance(arg, list | tuple):
+        return [_sized(each, shapes) for each in arg]
+    return arg  # type: ignore[return-value]  # what is no tensor and no list is JSON
 
 
 def part(tensor: Tensor, index: int) -> Tensor:
     """Output `index` of an operation that gives several."""
     assert isinstance(tensor.operand, OpNode)
-    return replace(tensor, operand=Part(tensor.operand, index))
+    return replace(tensor, operand=Part(tensor.operand, index), shape=None)
 
 
 def number(value: Value) -> int | float | None:

@@ -79,11 +79,15 @@ def test_what_binds_less_tightly_stands_in_parentheses() -> None:
     assert operators.unary("-", total).text == "-(x + y)"
 
 
-@pytest.mark.parametrize(("right", "shape"), [(Y, (None, 4)), (constant(2), (None, 4)), (WIDER, None), (VECTOR, None)])
-def test_the_shape_is_known_where_nothing_could_widen_it(right: Value, shape: tuple[int | None, ...] | None) -> None:
+@pytest.mark.parametrize(
+    ("right", "shape", "rows"),
+    [(Y, (None, 4), X.rows), (constant(2), (None, 4), X.rows), (WIDER, (None, 3, 4), None), (VECTOR, None, None)],
+)
+def test_the_shape_of_a_sum(right: Value, shape: tuple[int | None, ...] | None, rows: int | None) -> None:
+    """As NumPy broadcasts; whose rows they are is known where nothing could widen it."""
     result = operators.binary("+", X, right)
     assert isinstance(result, Tensor)
-    assert result.shape == shape
+    assert (result.shape, result.rows) == (shape, rows)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,8 @@ def _rank(nested: Json) -> int:
 def _batch_dot(call: Bound) -> Value:
     """Of two matrices, or two batches of them, along one axis each: where all versions agree."""
     x, y, axes = call.floats("x"), call.floats("y"), call.axis("axes")
+    if axes is None:
+        axes = [MATRIX, 1]  # as matrices are multiplied
     along_x, along_y = axes if isinstance(axes, list) and len(axes) == PAIR else (axes, axes)
     if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
         raise NotUnderstood("`K.batch_dot` of unknown or different ranks")
@@ -132,8 +134,7 @@ def _batch_dot(call: Bound) -> Value:
     assert isinstance(along_y, int)
     left = x if along_x == MATRIX else _swapped(x)
     right = _swapped(y) if along_y == MATRIX else y
-    rest_x, rest_y = x.shape[3 - along_x], y.shape[3 - along_y]
-    return replace(calculation("Matmul", left, right), shape=(None, rest_x, rest_y))
+    return calculation("Matmul", left, right)
 
 
 def _swapped(tensor: Tensor) -> Tensor:

@@ -1,0 +1,75 @@
+"""The shape that an operation gives, and where it does not follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3.op_shapes import Shape, Sized, result_shape
+
+X, Y, ROW = Sized((None, 3, 4)), Sized((None, 4, 5)), Sized((None, 4))
+ALL = {"class_name": "__slice__", "config": {"start": None, "stop": None, "step": None}}
+REST = {"class_name": "__ellipsis__", "config": {}}
+
+
+def part(start: int | None, stop: int | None, step: int | None = None) -> dict[str, Any]:
+    return {"class_name": "__slice__", "config": {"start": start, "stop": stop, "step": step}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "args", "shape"),
+    [
+        ("Exp", {}, [X], (None, 3, 4)),
+        ("Add", {}, [X, 1.0], (None, 3, 4)),
+        ("Multiply", {}, [X, Sized((None, 1, 4))], (None, 3, 4)),
+        ("Maximum", {}, [Sized((None, None, 1)), X], (None, 3, 4)),
+        ("Subtract", {}, [X, {"class_name": "__numpy__", "config": {"value": [[1.0], [2.0], [3.0]]}}], (None, 3, 4)),
+        ("Where", {}, [X, X, 0.0], (None, 3, 4)),
+        ("Sum", {"axis": 1, "keepdims": False}, [X], (None, 4)),
+        ("Mean", {"axis": [1, -1], "keepdims": True}, [X], (None, 1, 1)),
+        ("Max", {"axis": None, "keepdims": False}, [X], ()),
+        ("Argmax", {"axis": -1}, [X], (None, 3)),
+        ("Transpose", {"axes": [0, 2, 1]}, [X], (None, 4, 3)),
+        ("Swapaxes", {"axis1": -1, "axis2": -2}, [X], (None, 4, 3)),
+        ("ExpandDims", {"axis": -1}, [X], (None, 3, 4, 1)),
+        ("Squeeze", {"axis": [1]}, [Sized((None, 1, 4))], (None, 4)),
+        ("Concatenate", {"axis": -1}, [[X, Sized((None, None, 2))]], (None, 3, 6)),
+        ("Stack", {"axis": 1}, [[ROW, ROW]], (None, 2, 4)),
+        ("Matmul", {}, [X, Y], (None, 3, 5)),
+        ("Matmul", {}, [X, Sized((4, 2))], (None, 3, 2)),
+        ("Reshape", {"newshape": [-1, 12]}, [Sized(None)], (None, 12)),
+        ("Tile", {"repeats": [1, 2, 1]}, [X], (None, 6, 4)),
+        ("Repeat", {"repeats": 2, "axis": 1}, [X], (None, 6, 4)),
+        ("Pad", {"pad_width": [[0, 0], [1, 2], [0, 0]]}, [X], (None, 6, 4)),
+        ("GetItem", {}, [X, [ALL, 0]], (None, 4)),
+        ("GetItem", {}, [X, [ALL, part(1, None), part(None, None, -2)]], (None, 2, 2)),
+        ("GetItem", {}, [X, [REST, None, part(0, 9)]], (None, 3, 1, 4)),
+    ],
+)  # fmt: skip
+def test_what_follows(kind: str, config: dict[str, Any], args: list[Any], shape: Shape) -> None:
+    assert result_shape(kind, config, args) == shape
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "args"),
+    [
+        ("TopK", {"k": 1}, [X]),
+        ("Exp", {}, [Sized(None)]),
+        ("Add", {}, [X, Sized((None, 2, 4))]),
+        ("Sum", {"axis": 3}, [X]),
+        ("Transpose", {"axes": [0, 1]}, [X]),
+        ("Squeeze", {"axis": None}, [X]),
+        ("Squeeze", {"axis": 1}, [X]),
+        ("Concatenate", {"axis": 1}, [[X, ROW]]),
+        ("Concatenate", {"axis": 1}, [[X, Sized((None, 3, 5))]]),
+        ("Stack", {"axis": 0}, [[X, ROW]]),
+        ("Matmul", {}, [X, Sized((4,))]),
+        ("Tile", {"repeats": [2]}, [X]),
+        ("Pad", {"pad_width": [[0, 0]]}, [X]),
+        ("GetItem", {}, [X, [0, 0, 0, 0]]),
+        ("GetItem", {}, [X, [X]]),
+    ],
+)
+def test_what_does_not_follow(kind: str, config: dict[str, Any], args: list[Any]) -> None:
+    assert result_shape(kind, config, args) is None
