@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from unnest.core.keras3 import op_shapes
-from unnest.core.keras3.lambdas import Called, Translation, translate
+from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 
@@ -347,7 +347,7 @@ def test_as_tensorflow_and_keras_2(kind: str, line: str, names: dict[str, Any], 
     function = eval(f"lambda x: {line}", names)  # noqa: S307 - lines of this file
     assert isinstance(function, FunctionType)
     code = base64.b64encode(marshal.dumps(function.__code__)).decode("ascii")
-    called = Called(
+    called = LambdaCall(
         len(shapes), shapes=[(None, *shape) for shape in shapes], keras_version=VERSION, data_format="channels_last"
     )
     translation = translate({"function": [code, None, None]}, called)

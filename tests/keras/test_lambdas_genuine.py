@@ -20,7 +20,7 @@ import pytest
 
 from tests.keras.test_lambdas import tensor_of
 from tests.layer_cases import unpacked
-from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "lambdas"
 
@@ -41,7 +41,7 @@ class Lambda:
     name: str
     translatable: str
     config: dict[str, Any]
-    called: Called
+    called: LambdaCall
     inputs: list[np.ndarray]
     outputs: list[np.ndarray]
 
@@ -59,7 +59,7 @@ def lambdas(archive: Path) -> Iterator[Lambda]:
         ordered = [layers[name] for name in _names(config["input_layers"])]
         dtypes = [layer["config"].get("dtype") or "float32" for layer in ordered]
         shapes = [(None, *each.shape[1:]) for each in inputs]
-        called = Called(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
+        called = LambdaCall(len(inputs), shapes, dtypes, keras_version=version, backend=backend)
         for told in json.loads(cases.read(path))["lambdas"]:
             # Where chance had a part in it, nothing is recorded.
             outputs = [arrays[f"y{index}"] for index in told["outputs"] if f"y{index}" in arrays.files]

@@ -11,7 +11,16 @@ from unnest.core.architecture.graph import CallId, Ref, keras_order
 from unnest.core.keras3 import op_shapes
 from unnest.core.keras3.context import refused
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
-from unnest.core.keras3.pieces import FLOAT, FUNCTIONAL, Arguments, Known, LayerCall, NewLayer, Tree, known_in
+from unnest.core.keras3.pieces import (
+    FLOAT,
+    FUNCTIONAL,
+    GraphTensor,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    Tree,
+    known_in,
+)
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.shape_rules import settings
@@ -28,7 +37,7 @@ class _Entry:
     entry: JsonObject
     weights: tuple[Tensor, ...]
     nodes: list[Json] = field(default_factory=list)
-    reads: list[tuple[Known, ...]] = field(default_factory=list)
+    reads: list[tuple[GraphTensor, ...]] = field(default_factory=list)
 
 
 @dataclass
@@ -36,39 +45,39 @@ class Builder:
     """Places expressions in a graph; names are given once and never twice."""
 
     entries: dict[str, _Entry] = field(default_factory=dict)
-    specs: dict[Known, Spec | None] = field(default_factory=dict)
+    specs: dict[GraphTensor, Spec | None] = field(default_factory=dict)
     #: First tensor of a call -> the dtype of all that it gives.
-    dtypes: dict[Known, str] = field(default_factory=dict)
+    dtypes: dict[GraphTensor, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
 
-    def input(self, layer: NewLayer) -> Known:
+    def input(self, layer: NewLayer) -> GraphTensor:
         """An input layer and its tensor."""
         self.entries[layer.name] = _Entry(layer.entry, ())
-        tensor = Known(layer.name, 0, 0)
+        tensor = GraphTensor(layer.name, 0, 0)
         self.specs[tensor] = shape_inference.of_input(layer.entry)
         return tensor
 
     def place(self, tree: Tree, stem: str, last: str | None = None) -> Tree:
-        """The expression with all its calls made: a Known for a tensor, a constant as it is.
+        """The expression with all its calls made: a tensor of the graph for a tensor, a constant as it is.
 
         Operations are called `<stem>_<class>`; the outermost `last`, where that is given.
         """
         return self._placed(tree, stem, last, {})
 
-    def _placed(self, tree: Tree, stem: str, last: str | None, done: dict[int, Known]) -> Tree:
+    def _placed(self, tree: Tree, stem: str, last: str | None, done: dict[int, GraphTensor]) -> Tree:
         if id(tree) in done:
             return done[id(tree)]
         if isinstance(tree, Part):
             whole = self._placed(tree.of, stem, last, done)
-            assert isinstance(whole, Known)
-            made = Known(whole.layer, whole.rank, tree.index)
+            assert isinstance(whole, GraphTensor)
+            made = GraphTensor(whole.layer, whole.rank, tree.index)
         elif isinstance(tree, LayerCall):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)
             made = self._call(self._layer(tree.layer), args, kwargs)
         elif isinstance(tree, OpNode):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)  # type: ignore[arg-type]  # operands are trees
             made = self._call(self._operation(tree, stem, last), args, kwargs)
-        elif isinstance(tree, Known | Input) or not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
+        elif isinstance(tree, GraphTensor | Input) or not isinstance(tree, Mapping | Sequence) or isinstance(tree, str):
             assert not isinstance(tree, Input), "inputs are filled in before"
             return tree
         elif isinstance(tree, Mapping):
@@ -79,7 +88,7 @@ class Builder:
         return made
 
     def _arguments(
-        self, args: Iterable[Tree], kwargs: Mapping[str, Tree], stem: str, done: dict[int, Known]
+        self, args: Iterable[Tree], kwargs: Mapping[str, Tree], stem: str, done: dict[int, GraphTensor]
     ) -> tuple[list[Tree], dict[str, Tree]]:
         placed = [self._placed(a, stem, None, done) for a in args]
         return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
@@ -109,13 +118,13 @@ class Builder:
             new = f"{name}_{number}"
         return new
 
-    def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> Known:
+    def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> GraphTensor:
         entry = self.entries[name]
         entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
         tensors = [*known_in(list(args)), *known_in(dict(kwargs))]
         entry.reads.append(tuple(dict.fromkeys(tensors)))
-        made = Known(name, len(entry.nodes) - 1, 0)
-        known = Arguments(tuple(args), kwargs, self.specs, self.dtypes)
+        made = GraphTensor(name, len(entry.nodes) - 1, 0)
+        known = LayerArguments(tuple(args), kwargs, self.specs, self.dtypes)
         dtypes = [known.dtype(t) for t in tensors]
         if _is_operation(entry.entry):
             self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
@@ -132,7 +141,7 @@ class Builder:
         """Arguments with their shapes in the places of tensors."""
         sized: list[op_shapes.Argument] = []
         for arg in args:
-            if isinstance(arg, Known):
+            if isinstance(arg, GraphTensor):
                 spec = self.specs.get(arg)
                 sized.append(op_shapes.Sized(None if spec is None else spec.shape))
             elif isinstance(arg, list | tuple):
@@ -143,7 +152,7 @@ class Builder:
 
     def _stored(self, tree: Tree) -> Json:
         """Arguments as Keras 3 stores them. A shape that is not known is noted as empty: no loader reads it."""
-        if isinstance(tree, Known):
+        if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")
             history: Json = [tree.layer, tree.rank, tree.tensor]
             noted: JsonObject = {"shape": list(spec.shape), "dtype": spec.dtype, "keras_history": history}
@@ -155,19 +164,21 @@ class Builder:
         assert tree is None or isinstance(tree, bool | int | float | str)
         return tree
 
-    def ordered(self, inputs: Sequence[Known], outputs: Sequence[Known]) -> list[str]:
+    def ordered(self, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]) -> list[str]:
         """The layers that the outputs need, in Keras's order."""
 
         def reads(at: CallId) -> list[Ref]:
             calls = self.entries[at.layer].reads
             return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
 
-        def refs(tensors: Sequence[Known]) -> list[Ref]:
+        def refs(tensors: Sequence[GraphTensor]) -> list[Ref]:
             return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
 
         return keras_order(reads, refs(inputs), refs(outputs))
 
-    def model(self, name: str, inputs: Sequence[Known], outputs: Sequence[Known], settings: JsonObject) -> NewLayer:
+    def model(
+        self, name: str, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor], settings: JsonObject
+    ) -> NewLayer:
         """The functional model; `settings` are more keys of its config. Raises CannotConvert."""
         names = self.ordered(inputs, outputs)
         for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
@@ -182,7 +193,7 @@ class Builder:
         weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
 
-    def _ends(self, tensors: Sequence[Known]) -> Json:
+    def _ends(self, tensors: Sequence[GraphTensor]) -> Json:
         """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
         ends: list[Json] = [[t.layer, t.rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor]
                 for t in tensors]  # fmt: skip

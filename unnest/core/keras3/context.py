@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from unnest.core.keras3.pieces import Known
+from unnest.core.keras3.pieces import GraphTensor
 from unnest.core.keras3.rules import RULES
 from unnest.core.model import release_of
 from unnest.findings import Finding
@@ -58,7 +58,7 @@ class Context:
     #: Operation of TensorFlow in the graph at hand -> what it gives: a tensor of known shape, a shape, or a number.
     results: dict[str, Value] = field(default_factory=dict)
     #: Tensor of the graph at hand -> a number for its rows, the same where two tensors have the same.
-    rows: dict[Known, int] = field(default_factory=dict)
+    rows: dict[GraphTensor, int] = field(default_factory=dict)
     #: Output layer -> the layer that gives this output in the result; of the outermost model.
     output_names: dict[str, str] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from math import prod
 from unnest.core.keras3 import arguments, tensors
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import Arguments, Choice, Expansion, LayerCall, NewLayer, Piece, Tree, chain
+from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, LayerCall, NewLayer, Piece, Tree, chain
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
@@ -74,7 +74,7 @@ def _locally_connected(
     shaped = layer("Reshape", f"{name}_shaped" if first else name, {"target_shape": [*out, filters]})
     back = layer("Permute", name, {"dims": [3, 1, 2]})
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         x: Tree = call.args[0]
         if rank == 1:
             x = LayerCall(row, (x,))
@@ -169,7 +169,7 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     if not isinstance(made, NewLayer):
         raise refused(name, kind, "an activation that is a layer is not expressed here")
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         x = call.args[0]
         share = LayerCall(gate, (x,))
         kept = operation("Multiply", operation("Subtract", 1.0, share), x)
@@ -192,7 +192,7 @@ def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: C
     context.note("time-major", name)
     inner = made.renamed(f"{name}_batch_major")
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         if call.kwargs or isinstance(call.args[0], Sequence):
             raise refused(name, kind, "time_major with states or masks of its own is not expressed")
         turned = operation("Swapaxes", call.args[0], axis1=0, axis2=1)
@@ -243,7 +243,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
         raise refused(made.name, made.class_name, "the size of its input, which its interpolation needs, is not stored")
     axes = "bcrs" if first else "brsc"
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         rows = operation("Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}")
         return (operation("Einsum", matrices[1], rows, subscripts=f"ts,{axes}->{axes.replace('s', 't')}"),)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from unnest.core import json_tree
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import Arguments, Expansion, Known, LayerCall, NewLayer, Tree
+from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.model import Json, JsonObject
 
@@ -48,7 +48,7 @@ class Mask:
     """
 
     tree: Tree = None
-    sources: frozenset[Known] = frozenset()
+    sources: frozenset[GraphTensor] = frozenset()
     today: bool = True
 
 
@@ -57,10 +57,10 @@ class Masks:
     """The masks of one graph's tensors, in the order in which its calls are placed."""
 
     context: Context
-    of: dict[Known, Mask] = field(default_factory=dict)
+    of: dict[GraphTensor, Mask] = field(default_factory=dict)
 
     def given(
-        self, kind: str, layer: NewLayer, call: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+        self, kind: str, layer: NewLayer, call: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
     ) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
         """The arguments of a call, the old mask among them where today's is another. Raises CannotConvert."""
         heard = call.tensors[:1] if "initial_state" in kwargs else call.tensors  # a state's mask is not asked for
@@ -82,7 +82,7 @@ class Masks:
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
         return args, kwargs
 
-    def _was_heedless(self, kind: str, layer: NewLayer, call: Arguments) -> bool:
+    def _was_heedless(self, kind: str, layer: NewLayer, call: LayerArguments) -> bool:
         """Whether a layer that heeds the mask of its input today did not then. Raises CannotConvert where it is open.
 
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
@@ -105,7 +105,7 @@ class Masks:
 
     def _maskless(self, tree: Tree) -> Tree:
         """The same tensors, by an operation behind which there is no mask."""
-        if isinstance(tree, Known):
+        if isinstance(tree, GraphTensor):
             return _operation("Multiply", tree, 1.0) if tree in self.of else tree
         if isinstance(tree, Mapping):
             return {k: self._maskless(v) for k, v in tree.items()}
@@ -128,15 +128,15 @@ class Masks:
             why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
             raise refused(layer.name, kind, why)
 
-    def note(self, kind: str, config: JsonObject, call: Arguments, made: Sequence[Tree]) -> None:
+    def note(self, kind: str, config: JsonObject, call: LayerArguments, made: Sequence[Tree]) -> None:
         """What comes out of a call of the old layer."""
-        outputs = [t for t in made if isinstance(t, Known)]
+        outputs = [t for t in made if isinstance(t, GraphTensor)]
         mask = self._made(kind, config, call)
         if mask is not None and outputs:
             self.of[outputs[0]] = mask
 
     def _made(  # noqa: PLR0911 - one return a kind of layer
-        self, kind: str, config: JsonObject, call: Arguments
+        self, kind: str, config: JsonObject, call: LayerArguments
     ) -> Mask | None:
         tensors = call.tensors
         source = tensors[0] if tensors else None
@@ -207,7 +207,7 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
 def stopped(layer: NewLayer) -> Expansion:
     """A layer, and an operation behind which there is no mask."""
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         return (_operation("Multiply", LayerCall(layer, call.args), 1.0),)
 
     return Expansion(outputs)
@@ -219,7 +219,7 @@ def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present
         return Mask(None, today=all(m.today for m in present))  # one after the other, then as today
     if all(m is not None and m.sources == present[0].sources and m.today for m in masks):
         return present[0]
-    sources = frozenset[Known]().union(*(m.sources for m in present))
+    sources = frozenset[GraphTensor]().union(*(m.sources for m in present))
     if any(m.tree is None for m in present):
         return Mask(None, sources, today=False)
     tree = present[0].tree

@@ -12,7 +12,7 @@ from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.pieces import Known, LayerCall, NewLayer, Shares
+from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Shares
 from unnest.core.keras3.sequential import chained
 
 Converted: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
@@ -45,7 +45,7 @@ def merged_branches(graph: Graph, shares: Shares, context: Context, converted: C
     if not isinstance(made, NewLayer):
         raise refused(merge.name, merge.class_name, "is several operations today")
     tensor = builder.place(LayerCall(made, (tensors,)), names[merge.name])
-    assert isinstance(tensor, Known)
+    assert isinstance(tensor, GraphTensor)
     pieces = [piece(layer.stored, names[layer.name], shares.get(layer.name, ()), context) for layer in rest]
     tensor = chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
     if graph.outputs:

@@ -15,7 +15,17 @@ from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.masks import Masks
 from unnest.core.keras3.merged_branches import begins_with_models, merged_branches
-from unnest.core.keras3.pieces import Arguments, Choice, Known, LayerCall, NewLayer, Piece, Shares, Tree, Weights
+from unnest.core.keras3.pieces import (
+    Choice,
+    GraphTensor,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    Piece,
+    Shares,
+    Tree,
+    Weights,
+)
 from unnest.core.keras3.sequential import sequential
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
 from unnest.core.model import Json, JsonObject
@@ -79,13 +89,13 @@ class _Functional:
             settings["trainable"] = bool(config["trainable"])
         return self.builder.model(self.graph.name, inputs, outputs, settings)
 
-    def _tensor(self, ref: Ref) -> Known:
+    def _tensor(self, ref: Ref) -> GraphTensor:
         made = self.made[ref.call]
         tensor = made[ref.tensor] if ref.tensor < len(made) else None
-        if tensor is None and len(made) == 1 and isinstance(made[0], Known):
+        if tensor is None and len(made) == 1 and isinstance(made[0], GraphTensor):
             # The outputs of one call of a layer that gives several.
-            tensor = Known(made[0].layer, made[0].rank, ref.tensor)
-        if not isinstance(tensor, Known):
+            tensor = GraphTensor(made[0].layer, made[0].rank, ref.tensor)
+        if not isinstance(tensor, GraphTensor):
             raise refused(ref.layer, self.graph.layers[ref.layer].class_name, f"has no output {ref.tensor}")
         return tensor
 
@@ -115,7 +125,7 @@ class _Functional:
         self.masks.note(layer.class_name, layer.settings, given, placed)
         return placed
 
-    def _given(self, call: Call, layer: Layer) -> Arguments:
+    def _given(self, call: Call, layer: Layer) -> LayerArguments:
         """A stored call's arguments, its tensors those of the new graph."""
         args, kwargs = parsed(call.stored, self.graph, layer)
 
@@ -129,7 +139,7 @@ class _Functional:
                 return [known(v) for v in value]
             return value
 
-        return Arguments(
+        return LayerArguments(
             tuple(known(a) for a in args),
             {k: known(v) for k, v in kwargs.items()},
             self.builder.specs,

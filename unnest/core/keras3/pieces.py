@@ -56,7 +56,7 @@ class LayerCall:
 
 
 @dataclass(frozen=True)
-class Known:
+class GraphTensor:
     """A tensor that is in the graph already: an output of the layer `layer`, by the builder's numbers."""
 
     layer: str
@@ -64,30 +64,30 @@ class Known:
     tensor: int
 
 
-Tree: TypeAlias = "Known | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
+Tree: TypeAlias = "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Mapping[str, Tree] | Json"
 """An expression of tensors and constants that the builder places in the graph."""
 
 
 @dataclass(frozen=True)
-class Arguments:
-    """What one call is given: positional and named arguments, tensors as Known in whatever structure they sit."""
+class LayerArguments:
+    """What one call is given: positional and named arguments, tensors in whatever structure."""
 
     args: tuple[Tree, ...]
     kwargs: Mapping[str, Tree]
     #: What is known of each tensor; its dtype may be known where its shape is not.
-    specs: Mapping[Known, Spec | None]
-    dtypes: Mapping[Known, str] = field(default_factory=dict)
+    specs: Mapping[GraphTensor, Spec | None]
+    dtypes: Mapping[GraphTensor, str] = field(default_factory=dict)
 
     @property
-    def tensors(self) -> list[Known]:
+    def tensors(self) -> list[GraphTensor]:
         """Every tensor, positional ones first."""
         return [*known_in(self.args), *known_in(dict(self.kwargs))]
 
     def spec(self, tree: Tree) -> Spec | None:
         """What is known of a tensor."""
-        return self.specs.get(tree) if isinstance(tree, Known) else None
+        return self.specs.get(tree) if isinstance(tree, GraphTensor) else None
 
-    def dtype(self, tensor: Known) -> str:
+    def dtype(self, tensor: GraphTensor) -> str:
         """The dtype of a tensor: float32, where nothing says otherwise."""
         spec = self.specs.get(tensor)
         return self.dtypes.get(replace(tensor, tensor=0), FLOAT if spec is None else spec.dtype)
@@ -100,7 +100,7 @@ class Expansion:
     `chain` are the layers, where it is a chain of layers that each read the one before.
     """
 
-    outputs: Callable[[Arguments], Sequence[Tree]]
+    outputs: Callable[[LayerArguments], Sequence[Tree]]
     chain: tuple[NewLayer, ...] | None = None
 
 
@@ -117,7 +117,7 @@ Piece: TypeAlias = "NewLayer | Expansion | Choice"
 def chain(*layers: NewLayer) -> Expansion:
     """Layers one after the other."""
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         args, kwargs = call.args, call.kwargs
         for layer in layers:
             made = LayerCall(layer, args, kwargs)
@@ -150,9 +150,9 @@ def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tre
     return new
 
 
-def known_in(tree: Tree) -> Iterator[Known]:
+def known_in(tree: Tree) -> Iterator[GraphTensor]:
     """The tensors in a structure of arguments."""
-    if isinstance(tree, Known):
+    if isinstance(tree, GraphTensor):
         yield tree
     elif isinstance(tree, Mapping):
         for part in tree.values():

@@ -14,10 +14,10 @@ from unnest.core.keras3.masks import check_chain
 from unnest.core.keras3.pieces import (
     FLOAT,
     SEQUENTIAL,
-    Arguments,
     Choice,
     Expansion,
-    Known,
+    GraphTensor,
+    LayerArguments,
     LayerCall,
     NewLayer,
     Piece,
@@ -137,10 +137,10 @@ def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], 
     return builder.model(name, [start], [chained(builder, start, pieces[1:], names[1:])], {"trainable": True})
 
 
-def chained(builder: Builder, tensor: Known, pieces: Sequence[Piece], names: Sequence[str]) -> Known:
+def chained(builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]) -> GraphTensor:
     """What comes out of a chain that `tensor` goes into."""
     for made, called in zip(pieces, names, strict=True):
-        given = Arguments((tensor,), {}, builder.specs, builder.dtypes)
+        given = LayerArguments((tensor,), {}, builder.specs, builder.dtypes)
         new = made.resolved([given.spec(tensor)], [given.dtype(tensor)]) if isinstance(made, Choice) else made
         if isinstance(new, NewLayer):
             placed = builder.place(LayerCall(new, (tensor,)), called)
@@ -148,6 +148,6 @@ def chained(builder: Builder, tensor: Known, pieces: Sequence[Piece], names: Seq
             assert isinstance(new, Expansion), "resolved before"
             (tree,) = new.outputs(given)
             placed = builder.place(tree, called, called)
-        assert isinstance(placed, Known)
+        assert isinstance(placed, GraphTensor)
         tensor = placed
     return tensor

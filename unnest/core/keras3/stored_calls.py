@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer, Ref
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.pieces import Arguments, NewLayer, Tree
+from unnest.core.keras3.pieces import LayerArguments, NewLayer, Tree
 from unnest.core.model import Json
 
 
-def arguments_of(layer: NewLayer, given: Arguments, context: Context) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+def arguments_of(
+    layer: NewLayer, given: LayerArguments, context: Context
+) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
     """A call's arguments as Keras 3's class takes them."""
     args, kwargs = list(given.args), dict(given.kwargs)
     if kwargs.get("training"):

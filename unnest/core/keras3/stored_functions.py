@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
-from unnest.core.keras3.pieces import Arguments, Choice, Expansion, NewLayer, Piece, Tree, filled
+from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, NewLayer, Piece, Tree, filled
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, Tensor
 from unnest.findings import Code
@@ -19,7 +19,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     del weights
 
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
-        called = Called(
+        called = LambdaCall(
             inputs=len(specs), shapes=[None if s is None else s.shape for s in specs],
             dtypes=dtypes, masked=context.masks,
             keras_version=context.version, backend=context.backend,
@@ -37,7 +37,7 @@ def _translated(read: Translation, name: str, context: Context) -> Expansion:
     taken = ", ".join(f"{word} for {meant}" for word, meant in read.taken.items())
     context.note("lambda", name, read.expression + (f" ({taken})" if taken else ""))
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         tensors = call.tensors
         made = [filled(operand, tensors, {}) for operand in read.outputs]
         return [made] if read.several and len(made) == 1 else made

@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.keras3.builder import Builder, dtype_of
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
-from unnest.core.keras3.pieces import Arguments, Known, LayerCall, NewLayer
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
 
@@ -17,7 +17,7 @@ KERNEL = Tensor("k", (4, 3), "<f4", "/d/k")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3, "dtype": "float32"}, (KERNEL,))
 
 
-def started(*shape: int | None) -> tuple[Builder, Known]:
+def started(*shape: int | None) -> tuple[Builder, GraphTensor]:
     """A builder with one input `x` of that shape."""
     builder = Builder()
     config = {"name": "x", "batch_shape": list(shape), "dtype": "float32"}
@@ -33,7 +33,7 @@ def tensor(name: str, *shape: int | None, rank: int = 0, index: int = 0) -> dict
 def test_a_call_notes_what_it_reads() -> None:
     builder, x = started(None, 4)
     made = builder.place(LayerCall(DENSE, ([x, 2.5], None), {"training": False, "states": {"h": x}}), "d")
-    assert made == Known("d", 0, 0)
+    assert made == GraphTensor("d", 0, 0)
     assert builder.specs[made] is None, "what a Dense makes of two tensors is not known"
     assert builder.entries["d"].reads == [(x,)], "once, in how many places it may stand"
     assert builder.entries["d"].nodes == [{
@@ -48,7 +48,7 @@ def test_the_shape_of_a_result_is_noted_where_it_is_known() -> None:
     own = NewLayer("own", "Mine", {"name": "own", "dtype": "float32"}, module=None, registered_name="Mine")
     unknown = builder.place(LayerCall(own, (known,)), "own")
     last = builder.place(LayerCall(DENSE.renamed("e"), (unknown,)), "e")
-    assert [builder.specs[t] for t in (known, unknown, last) if isinstance(t, Known)] == [
+    assert [builder.specs[t] for t in (known, unknown, last) if isinstance(t, GraphTensor)] == [
         Spec((None, 3), "float32"), None, None,
     ]  # fmt: skip
     assert builder.entries["own"].nodes == [{"args": [tensor("d", None, 3)], "kwargs": {}}]
@@ -60,14 +60,14 @@ def test_a_tensor_that_is_joined_to_itself_counts_twice(axis: int, shape: tuple[
     builder, x = started(None, 5, 4)
     both = NewLayer("c", "Concatenate", {"name": "c", "axis": axis, "dtype": "float32"})
     joined = builder.place(LayerCall(both, ([x, x],)), "c")
-    assert isinstance(joined, Known)
+    assert isinstance(joined, GraphTensor)
     assert builder.specs[joined] == Spec(shape, "float32")
 
 
 def test_two_calls_of_a_layer_share_its_entry() -> None:
     builder, x = started(None, 4)
     made = [builder.place(LayerCall(DENSE, (x,)), "d") for _ in range(2)]
-    assert made == [Known("d", 0, 0), Known("d", 1, 0)]
+    assert made == [GraphTensor("d", 0, 0), GraphTensor("d", 1, 0)]
     assert list(builder.entries) == ["x", "d"]
     assert builder.entries["d"].reads == [(x,), (x,)]
 
@@ -76,7 +76,7 @@ def test_one_operation_is_called_once_and_an_equal_one_again() -> None:
     builder, x = started(None, 4)
     split, same = (OpNode(NUMPY, "Split", {"axis": 1}, (x,)) for _ in range(2))  # type: ignore[arg-type]  # placed trees
     made = builder.place([Part(split, 0), Part(split, 1), Part(same, 0)], "l")
-    assert made == [Known("l_split", 0, 0), Known("l_split", 0, 1), Known("l_split_1", 0, 0)]
+    assert made == [GraphTensor("l_split", 0, 0), GraphTensor("l_split", 0, 1), GraphTensor("l_split_1", 0, 0)]
     assert len(builder.entries["l_split"].nodes) == 1
 
 
@@ -96,7 +96,7 @@ def test_names(reserved: tuple[str, ...], last: str | None, names: list[str]) ->
     builder, x = started(None, 4)
     builder.reserved |= set(reserved)
     inner = OpNode(NUMPY, "ExpandDims", {"axis": 1}, (x,))  # type: ignore[arg-type]  # placed trees are operands
-    assert builder.place(OpNode(NUMPY, "Add", {}, (inner, 1.0)), "l", last) == Known(names[-1], 0, 0)
+    assert builder.place(OpNode(NUMPY, "Add", {}, (inner, 1.0)), "l", last) == GraphTensor(names[-1], 0, 0)
     assert list(builder.entries)[1:] == names
     assert builder.entries[names[0]].entry == {
         "module": NUMPY, "class_name": "ExpandDims", "config": {"axis": 1, "name": names[0]}, "registered_name": None,
@@ -117,7 +117,7 @@ def test_a_model_holds_what_its_outputs_need() -> None:
     first = builder.place(LayerCall(DENSE, (x,)), "d")
     builder.place(LayerCall(DENSE.renamed("unused"), (x,)), "unused")
     last = builder.place(OpNode(NUMPY, "Tanh", {}, (first,)), "t")  # type: ignore[arg-type]  # placed trees are operands
-    assert isinstance(last, Known)
+    assert isinstance(last, GraphTensor)
     model = builder.model("m", [x], [last], {"trainable": True})
     config: Any = model.config
     assert [layer["name"] for layer in config["layers"]] == ["x", "d", "t_tanh"]
@@ -135,8 +135,8 @@ def test_the_calls_of_a_functional_model_are_counted_from_one(kind: str, rank: i
     held = NewLayer("held", kind, {"name": "held", "layers": []}, (Tensor("k", (4, 3), "<f4", "/k", ("d",)),))
     inner = builder.place(LayerCall(held, (x,)), "held")
     behind = builder.place(LayerCall(DENSE, (inner,)), "d")
-    assert isinstance(inner, Known)
-    assert isinstance(behind, Known)
+    assert isinstance(inner, GraphTensor)
+    assert isinstance(behind, GraphTensor)
     assert builder.entries["d"].nodes == [{"args": [tensor("held")], "kwargs": {}}]
     model = builder.model("m", [x], [inner, behind], {})
     assert model.config["output_layers"] == [["held", rank, 0], ["d", 0, 0]]
@@ -171,9 +171,9 @@ def test_a_dtype_is_known_where_a_shape_is_not() -> None:
     builder, x = started(None, 4)
     whole = builder.place(OpNode("keras.src.ops.core", "Cast", {"dtype": "int32"}, (x,)), "c", "c")  # type: ignore[arg-type]
     found = builder.place(OpNode(NUMPY, "Trace", {}, (whole,)), "f", "f")  # type: ignore[arg-type]
-    assert isinstance(found, Known)
+    assert isinstance(found, GraphTensor)
     assert builder.specs[found] is None
-    assert Arguments((found,), {}, builder.specs, builder.dtypes).dtype(found) == "int32"
+    assert LayerArguments((found,), {}, builder.specs, builder.dtypes).dtype(found) == "int32"
 
 
 def test_a_shape_is_known_behind_operations() -> None:
@@ -183,7 +183,7 @@ def test_a_shape_is_known_behind_operations() -> None:
     found = builder.place(OpNode(NUMPY, "Trace", {}, (turned,)), "t", "t")  # type: ignore[arg-type]
     config: JsonObject = {"name": "r", "target_shape": [2, 3], "dtype": "float32"}
     shaped = builder.place(LayerCall(NewLayer("r", "Reshape", config), (found,)), "r")
-    assert isinstance(turned, Known)
-    assert isinstance(shaped, Known)
+    assert isinstance(turned, GraphTensor)
+    assert isinstance(shaped, GraphTensor)
     assert builder.specs[turned] == Spec((None, 1), "float32")
     assert builder.specs[shaped] == Spec((None, 2, 3), "float32")

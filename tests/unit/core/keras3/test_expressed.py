@@ -9,11 +9,11 @@ import pytest
 from unnest.core.keras3 import expressed
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import Arguments, Choice, Expansion, Known, NewLayer, Piece
+from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Recipe, Tensor
 
-X = Known("x", 0, 0)
+X = GraphTensor("x", 0, 0)
 
 
 def weights(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
@@ -32,7 +32,7 @@ def entries(piece: Piece, *shape: int | None) -> list[Any]:
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
-    (tree,) = piece.outputs(Arguments((x,), {}, builder.specs))
+    (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
     builder.place(tree, "l", "l")
     return [entry.entry for entry in list(builder.entries.values())[1:]]
 
@@ -71,7 +71,7 @@ def dense_weights(config: dict[str, Any], shape: tuple[int | None, ...], *shapes
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
-    (tree,) = piece.outputs(Arguments((x,), {}, builder.specs))
+    (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
     builder.place(tree, "l")
     return list(builder.entries["l_dense"].weights)
 
@@ -153,8 +153,8 @@ def test_highway_is_a_gate_between_a_layer_and_its_input() -> None:
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
-    (tree,) = piece.outputs(Arguments((x,), {}, builder.specs))
-    assert builder.place(tree, "l", "l") == Known("l", 0, 0)
+    (tree,) = piece.outputs(LayerArguments((x,), {}, builder.specs))
+    assert builder.place(tree, "l", "l") == GraphTensor("l", 0, 0)
     assert {n: [w.ref for w in e.weights] for n, e in builder.entries.items() if e.weights} == {
         "l_transform": ["/w0", "/w2"], "l_carry": ["/w1", "/w3"],
     }  # fmt: skip
@@ -201,9 +201,11 @@ def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [Arguments((X,), {"initial_state": [X]}, {}), Arguments(([X, X],), {}, {})], ids=["named", "listed"]
+    "call",
+    [LayerArguments((X,), {"initial_state": [X]}, {}), LayerArguments(([X, X],), {}, {})],
+    ids=["named", "listed"],
 )
-def test_time_before_the_batch_with_states_is_refused(call: Arguments) -> None:
+def test_time_before_the_batch_with_states_is_refused(call: LayerArguments) -> None:
     piece = expressed.time_major(LSTM, "l", "LSTM", sequences=True, context=Context())
     assert isinstance(piece, Expansion)
     with pytest.raises(CannotConvert, match="states or masks of its own"):
@@ -254,7 +256,7 @@ def test_bilinear_of_then_is_two_matrices(
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": list(shape), "dtype": "float32"}))
-    builder.place(piece.outputs(Arguments((x,), {}, builder.specs))[0], "l", "l")
+    builder.place(piece.outputs(LayerArguments((x,), {}, builder.specs))[0], "l", "l")
     calls: list[Any] = [builder.entries[name].nodes[0] for name in ("l_einsum", "l")]
     assert [call["args"][0]["config"]["value"] for call in calls] == [
         [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.0, 1.0]], [[1.0], [1.0], [1.0]],

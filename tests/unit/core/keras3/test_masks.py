@@ -10,29 +10,29 @@ import pytest
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, NewLayer, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 
 NUMPY = "keras.src.ops.numpy"
-X, Y, Z, MADE = (Known(name, 0, 0) for name in ("x", "y", "z", "made"))
+X, Y, Z, MADE = (GraphTensor(name, 0, 0) for name in ("x", "y", "z", "made"))
 #: What Keras 3 computes too, and what it does not, of two sources.
 SAME_X, SAME_Y = Mask("mask of x", frozenset({X})), Mask("mask of y", frozenset({Y}))
 OTHER = Mask("another", frozenset({X}), today=False)
 LOST = Mask(None, frozenset({X}), today=False)
 
 
-def unequal(tensor: Known, value: float) -> OpNode:
+def unequal(tensor: GraphTensor, value: float) -> OpNode:
     """Where a tensor is not that value."""
     return OpNode(NUMPY, "NotEqual", {}, (tensor, value))  # type: ignore[arg-type]  # trees are operands
 
 
-def call(*tensors: Known, **kwargs: Tree) -> Arguments:
+def call(*tensors: GraphTensor, **kwargs: Tree) -> LayerArguments:
     """A call on those tensors."""
-    return Arguments(tensors, kwargs, {})
+    return LayerArguments(tensors, kwargs, {})
 
 
-def made(kind: str, config: dict[str, Any], masks: dict[Known, Mask], *tensors: Known) -> Mask | None:
+def made(kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *tensors: GraphTensor) -> Mask | None:
     """The mask of what comes out of that call."""
     known = Masks(Context(), dict(masks))
     known.note(kind, config, call(*tensors), [MADE])
@@ -106,7 +106,7 @@ BOTH = Mask(
     ],
 )
 def test_merges_take_what_no_input_masks(
-    kind: str, config: dict[str, Any], masks: dict[Known, Mask], mask: Mask | None
+    kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], mask: Mask | None
 ) -> None:
     """Keras 3 has the same mask where one source alone masks all inputs."""
     assert made(kind, config, masks, X, Y) == mask
@@ -156,7 +156,7 @@ def test_a_mask_that_the_file_gives_stays() -> None:
     ],
     ids=["lost", "two", "opaque", "model"],
 )
-def test_refused_where_it_cannot_be_given(masks: dict[Known, Mask], layer: NewLayer) -> None:
+def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer: NewLayer) -> None:
     with pytest.raises(CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"):
         Masks(Context(release=(2, 5, 0)), masks).given(layer.class_name, layer, call(X, Y), (X, Y), {})
 
@@ -218,7 +218,7 @@ def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObje
         Masks(Context(release=(2, 7, 0)), {X: SAME_X}).given("Functional", model, call(X), (X,), {})
 
 
-def unmasked(tensor: Known) -> OpNode:
+def unmasked(tensor: GraphTensor) -> OpNode:
     """A tensor behind an operation."""
     return OpNode(NUMPY, "Multiply", {}, (tensor, 1.0))  # type: ignore[arg-type]  # trees are operands
 
@@ -241,7 +241,7 @@ def test_layers_that_heeded_no_mask(
     layer: NewLayer, release: tuple[int, ...], sizes: tuple[int, int], is_heedless: bool
 ) -> None:
     """They read the same tensors, without a mask; one that has none stays."""
-    given = Arguments((X,), {"value": Y}, {X: Spec((None, *sizes), "float32")})
+    given = LayerArguments((X,), {"value": Y}, {X: Spec((None, *sizes), "float32")})
     masks = Masks(Context(release=release), {X: SAME_X})
     args, kwargs = masks.given(layer.class_name, layer, given, (X,), {"value": Y})
     assert (args, kwargs) == ((unmasked(X) if is_heedless else X,), {"value": Y})
@@ -250,7 +250,7 @@ def test_layers_that_heeded_no_mask(
 @pytest.mark.parametrize("shape", [None, (None, 4, 4), (None, None, 4), (None, 4)])
 def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] | None) -> None:
     """With as many steps as features, TensorFlow 2.4 computes something else than 2.3, and nothing fails."""
-    given = Arguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
+    given = LayerArguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
     with pytest.raises(CannotConvert, match=r"both call themselves Keras 2\.4\.0"):
         Masks(Context(release=(2, 4, 0)), {X: SAME_X}).given("Softmax", SOFTMAX, given, (X,), {})
 

@@ -11,10 +11,10 @@ from tests.unit.core.build import DENSE, functional, layer, names, source, tenso
 from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.models import converted, in_order, nested
-from unnest.core.keras3.pieces import Known, NewLayer
+from unnest.core.keras3.pieces import GraphTensor, NewLayer
 from unnest.core.model import Tensor
 
-X, Y = Known("x", 0, 0), Known("y", 0, 0)
+X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)
 LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 KERNEL, BIAS = Tensor("k", (4, 3), "<f4", "/k"), Tensor("b", (3,), "<f4", "/b")
 

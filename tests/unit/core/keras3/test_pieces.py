@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
-from unnest.core.keras3.pieces import Arguments, Known, LayerCall, NewLayer, chain, filled, known_in
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, chain, filled, known_in
 from unnest.core.keras_facts.shape_inference import Spec
 
-X, Y, Z = (Known(name, 0, 0) for name in "xyz")
+X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3})
 
 
@@ -30,7 +30,9 @@ def test_a_name_stands_in_the_config_too() -> None:
 
 
 def test_tensors_of_a_call_positional_ones_first() -> None:
-    call = Arguments(([X, {"state": Y}], 3, "text"), {"mask": Z, "training": None}, {X: Spec((None, 4), "float32")})
+    call = LayerArguments(
+        ([X, {"state": Y}], 3, "text"), {"mask": Z, "training": None}, {X: Spec((None, 4), "float32")}
+    )
     assert call.tensors == [X, Y, Z]
     assert (call.spec(X), call.spec(Y), call.spec(3)) == (Spec((None, 4), "float32"), None, None)
     assert list(known_in("xyz")) == []
@@ -40,7 +42,7 @@ def test_a_chain_gives_arguments_to_the_first_alone() -> None:
     second = NewLayer("r", "ReLU", {"name": "r"})
     made = chain(DENSE, second)
     assert made.chain == (DENSE, second)
-    (output,) = made.outputs(Arguments((X,), {"training": True}, {}))
+    (output,) = made.outputs(LayerArguments((X,), {"training": True}, {}))
     first = LayerCall(DENSE, (X,), {"training": True})
     assert output == LayerCall(second, (first,), {})
 

@@ -10,10 +10,10 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.pieces import Arguments, Known, NewLayer, Tree
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, NewLayer, Tree
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed
 
-X, Y = Known("x", 0, 0), Known("y", 0, 0)
+X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)
 LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
 GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
 
@@ -21,15 +21,15 @@ GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
 @pytest.mark.parametrize(
     ("new", "given", "args", "kwargs"),
     [
-        (LSTM, Arguments(([X, Y],), {}, {}), (X,), {"initial_state": [Y]}),
-        (LSTM, Arguments(([X],), {}, {}), ([X],), {}),
-        (LSTM, Arguments((X,), {"initial_state": None, "training": False}, {}), (X,), {"training": False}),
-        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, None]}, {}), ([X, Y],), {}),
-        (NewLayer("a", "Add", {}), Arguments(([X, Y],), {"mask": [None, Y]}, {}), ([X, Y],), {"mask": [None, Y]}),
+        (LSTM, LayerArguments(([X, Y],), {}, {}), (X,), {"initial_state": [Y]}),
+        (LSTM, LayerArguments(([X],), {}, {}), ([X],), {}),
+        (LSTM, LayerArguments((X,), {"initial_state": None, "training": False}, {}), (X,), {"training": False}),
+        (NewLayer("a", "Add", {}), LayerArguments(([X, Y],), {"mask": [None, None]}, {}), ([X, Y],), {}),
+        (NewLayer("a", "Add", {}), LayerArguments(([X, Y],), {"mask": [None, Y]}, {}), ([X, Y],), {"mask": [None, Y]}),
     ],
 )
 def test_arguments_of_a_call(
-    new: NewLayer, given: Arguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+    new: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
 ) -> None:
     assert arguments_of(new, given, Context()) == (args, kwargs)
 
@@ -37,12 +37,12 @@ def test_arguments_of_a_call(
 @pytest.mark.parametrize(
     ("new", "given", "why"),
     [
-        (LSTM, Arguments((X,), {"training": True}, {}), r"'l' \(LSTM\): was called with training=True"),
-        (LSTM, Arguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
-        (NewLayer("l", "RNN", {"num_constants": 1}), Arguments(([X, Y],), {}, {}), "constants of a cell"),
+        (LSTM, LayerArguments((X,), {"training": True}, {}), r"'l' \(LSTM\): was called with training=True"),
+        (LSTM, LayerArguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
+        (NewLayer("l", "RNN", {"num_constants": 1}), LayerArguments(([X, Y],), {}, {}), "constants of a cell"),
     ],
 )
-def test_arguments_that_keras_3_has_not(new: NewLayer, given: Arguments, why: str) -> None:
+def test_arguments_that_keras_3_has_not(new: NewLayer, given: LayerArguments, why: str) -> None:
     with pytest.raises(CannotConvert, match=why):
         arguments_of(new, given, Context())
 

@@ -11,12 +11,12 @@ from unnest.core.keras3 import stored_functions
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import Translation
 from unnest.core.keras3.op_nodes import Input, OpNode
-from unnest.core.keras3.pieces import Arguments, Choice, Expansion, Known, NewLayer, Piece
+from unnest.core.keras3.pieces import Choice, Expansion, GraphTensor, LayerArguments, NewLayer, Piece
 from unnest.core.keras3.stored_functions import rule
 from unnest.core.keras_facts.shape_inference import Spec
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
-X: Any = Known("x", 0, 0)
+X: Any = GraphTensor("x", 0, 0)
 SPEC = Spec((None, 4), "float32")
 
 
@@ -42,7 +42,7 @@ def test_code_becomes_operations(spec: Spec | None, masks: bool, made_of: OpNode
     made = resolved(CODE, context, spec)
     assert isinstance(made, Expansion)
     assert made.chain is None
-    (tree,) = made.outputs(Arguments((X,), {}, {X: spec}))
+    (tree,) = made.outputs(LayerArguments((X,), {}, {X: spec}))
     assert tree == made_of
     (note,) = context.conversions()
     assert (note.rule, note.layers) == ("lambda", ("half",))
@@ -64,7 +64,7 @@ def test_a_list_of_one_stays_a_list(
     context = Context.of("2.2.4", "tensorflow")
     made = resolved(CODE, context, SPEC)
     assert isinstance(made, Expansion)
-    assert list(made.outputs(Arguments((X,), {}, {X: SPEC}))) == gives
+    assert list(made.outputs(LayerArguments((X,), {}, {X: SPEC}))) == gives
     assert context.conversions()[0].what.endswith(": x / k (k for 5)")
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.functions.signatures import Bound, Function, shape_of
+from unnest.core.keras3.lambdas.functions.signatures import Bound, KnownFunction, shape_of
 from unnest.core.keras3.lambdas.operators import kind
 from unnest.core.keras3.lambdas.values import (
     ATOM,
-    Arguments,
     Array,
+    CallArguments,
     Const,
     Dialect,
     Items,
@@ -99,7 +99,7 @@ def attribute(of: Value, field: str) -> Value:
     raise NotUnderstood(f"`.{field}` of {kind(of)}")
 
 
-def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
+def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     """`function(arguments)`."""
     text = bounded(f"{function.text}({arguments.text})")
     if isinstance(function, Method):
@@ -125,7 +125,7 @@ def call(function: Value, arguments: Arguments, dialect: Dialect) -> Value:
     return replace(value, text=text, rank=ATOM) if isinstance(value, (Tensor, Array, Const, Shape)) else value
 
 
-def _bound(function: Name, known: Function, arguments: Arguments) -> dict[str, Value]:
+def _bound(function: Name, known: KnownFunction, arguments: CallArguments) -> dict[str, Value]:
     if len(arguments.positional) > known.positional:
         raise NotUnderstood(f"the arguments of `{function.text}`")
     values = {names[0]: value for names, value in zip(known.parameters, arguments.positional, strict=False)}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.lambdas.values import Arguments, Const, Dialect, Items, Value, constant, items
+from unnest.core.keras3.lambdas.values import CallArguments, Const, Dialect, Items, Value, constant, items
 
 
 class Expressions(Interpretation[Value]):
@@ -78,4 +78,4 @@ class Expressions(Interpretation[Value]):
 
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """Of the functions in `functions`."""
-        return calls.call(function, Arguments(tuple(positional), keywords), self._dialect)
+        return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)

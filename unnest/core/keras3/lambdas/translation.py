@@ -19,8 +19,8 @@ from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import (
     LAYERS,
     NUMPY,
-    Arguments,
     Array,
+    CallArguments,
     Dialect,
     Items,
     Name,
@@ -65,7 +65,7 @@ class Untranslatable:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class LambdaCall:
     """How the layer was called, and by whom: what its config does not say.
 
     `shapes` and `dtypes` are of its inputs, the batch first; None stands for unknown shapes and for float32.
@@ -82,7 +82,7 @@ class Called:
     data_format: str | None = None
 
 
-def translate(config: JsonObject, called: Called) -> Translation | Untranslatable:
+def translate(config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
     """A Lambda layer's computation as operands, from its stored config; never raises."""
     try:
         stored = _stored(config)
@@ -183,7 +183,7 @@ def _holder(stored: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
     raise NotFollowed("a stored value of another kind")
 
 
-def _inputs(called: Called, text: str) -> Value:
+def _inputs(called: LambdaCall, text: str) -> Value:
     tensors = [
         Tensor(
             Input(index),
@@ -197,12 +197,12 @@ def _inputs(called: Called, text: str) -> Value:
     return tensors[0] if called.inputs == 1 else items("list", tensors)
 
 
-def _shape(called: Called, index: int) -> tuple[int | None, ...] | None:
+def _shape(called: LambdaCall, index: int) -> tuple[int | None, ...] | None:
     shape = called.shapes[index] if called.shapes else None
     return None if shape is None else (None, *shape[1:])
 
 
-def _dialect(called: Called) -> Dialect:
+def _dialect(called: LambdaCall) -> Dialect:
     version = called.keras_version or ""
     numbers = release_of(called.keras_version)
     tensorflow: Literal["1", "2"] | None = None
@@ -215,7 +215,7 @@ def _dialect(called: Called) -> Dialect:
 
 
 def _agreed(
-    candidates: Sequence[tuple[CodeObject, Python]], stored: _StoredFunction, called: Called
+    candidates: Sequence[tuple[CodeObject, Python]], stored: _StoredFunction, called: LambdaCall
 ) -> Translation | Untranslatable:
     """What all Pythons that may have written the code say; one that does not understand it silences the others."""
     agreed: Translation | None = None
@@ -232,7 +232,7 @@ def _agreed(
     return agreed or _untranslatable(candidates[0][0], "its code is of no known Python")
 
 
-def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Called) -> Translation | Untranslatable:
+def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: LambdaCall) -> Translation | Untranslatable:
     machine = None
     try:
         dialect = _dialect(called)
@@ -243,7 +243,7 @@ def _run(code: CodeObject, python: Python, stored: _StoredFunction, called: Call
         return _untranslatable(code, str(reason), texts[-1] if texts else "")
 
 
-def _locals(code: CodeObject, stored: _StoredFunction, called: Called) -> dict[str, Value]:
+def _locals(code: CodeObject, stored: _StoredFunction, called: LambdaCall) -> dict[str, Value]:
     names = code.locals[: code.arguments + code.keyword_only]
     if FED_BY_KERAS & set(names):
         raise NotFollowed("an argument that depends on the mask or on training")
@@ -251,7 +251,7 @@ def _locals(code: CodeObject, stored: _StoredFunction, called: Called) -> dict[s
     return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
 
 
-def _translate_name(function: Name, config: JsonObject, called: Called) -> Translation | Untranslatable:
+def _translate_name(function: Name, config: JsonObject, called: LambdaCall) -> Translation | Untranslatable:
     """A function stored by name: only where its module is stored too and is Keras's own."""
     dialect = _dialect(called)
     arguments = config.get("arguments")
@@ -260,13 +260,13 @@ def _translate_name(function: Name, config: JsonObject, called: Called) -> Trans
         return Untranslatable(f"`{function.text}`, a function that is stored by name", (function.text,))
     try:
         keywords = {name: _json(value) for name, value in stored.items()}
-        value = calls.call(function, Arguments((_inputs(called, "x"),), keywords), dialect)
+        value = calls.call(function, CallArguments((_inputs(called, "x"),), keywords), dialect)
         return _translation(value, dialect, called, None)
     except NotFollowed as reason:
         return Untranslatable(str(reason), (function.text,))
 
 
-def _translation(value: Value, dialect: Dialect, called: Called, python: Python | None) -> Translation:
+def _translation(value: Value, dialect: Dialect, called: LambdaCall, python: Python | None) -> Translation:
     values = value.items if isinstance(value, Items) else (value,)
     tensors = [each for each in values if isinstance(each, Tensor)]
     if not tensors or len(tensors) != len(values):
@@ -276,7 +276,7 @@ def _translation(value: Value, dialect: Dialect, called: Called, python: Python 
     return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)
 
 
-def _output(tensor: Tensor, called: Called) -> Operand:
+def _output(tensor: Tensor, called: LambdaCall) -> Operand:
     if isinstance(tensor.operand, Input):
         # A new tensor: a Lambda stops the mask, which the input itself would carry on.
         return calculation("Multiply", tensor, constant(1)).operand

@@ -178,7 +178,7 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class CallArguments:
     """Of one call, in the order of the code."""
 
     positional: tuple[Value, ...]

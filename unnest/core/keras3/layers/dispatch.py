@@ -104,9 +104,9 @@ def _stored_function(kind: str, config: Config, name: str, weights: Weights, con
 
 
 def _operation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
-    from unnest.core.keras3 import operations  # it reads calls as stored code is read
+    from unnest.core.keras3.operations import layer_rule  # it reads calls as stored code is read
 
-    return operations.rule(kind, config, name, weights, context)
+    return layer_rule.rule(kind, config, name, weights, context)
 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.

@@ -8,7 +8,7 @@ from unnest.core.keras3 import expressed
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import Arguments, Choice, Expansion, NewLayer, Piece, Tree
+from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, NewLayer, Piece, Tree
 
 
 def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -40,7 +40,7 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
         return plain_layer(kind, config, name, weights, context)
     context.note("mask", name)
 
-    def outputs(call: Arguments) -> Sequence[Tree]:
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
         return (expressed.operation("Add", expressed.operation("Multiply", call.args[0], scale), offset),)
 
     return Expansion(outputs)

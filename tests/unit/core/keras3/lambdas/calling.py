@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.values import Arguments, Dialect, Items, Tensor, Value
+from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Tensor, Value
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 
 X = Tensor(Input(0), "float32", "x", shape=(None, 3, 4))
@@ -24,7 +24,7 @@ def path(text: str, dialect: Dialect) -> Value:
 def called(text: str, *positional: Value, dialect: Dialect | None = None, **keywords: Value) -> Value:
     """What a call gives, in a file of TensorFlow 2 unless a dialect is given."""
     dialect = dialect or Dialect("tensorflow", "2")
-    return calls.call(path(text, dialect), Arguments(positional, keywords), dialect)
+    return calls.call(path(text, dialect), CallArguments(positional, keywords), dialect)
 
 
 def computed(value: Value) -> str:

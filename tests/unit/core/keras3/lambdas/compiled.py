@@ -14,7 +14,7 @@ from typing import Any
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.opcodes import FEWEST_WITH_ARGUMENT
-from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.model import Json
 
 FOLDER = Path(__file__).parents[5] / "fixtures" / "lambda_code"
@@ -78,7 +78,7 @@ def inputs_of(source: str) -> int:
 
 def translation(function: Json, inputs: int = 1, **config: Json) -> Translation | Untranslatable:
     """Of inputs of shape (batch, 3, 4), in a file of TensorFlow 2."""
-    called = Called(inputs, shapes=[(None, 3, 4)] * inputs, keras_version="2.4.0-tf")
+    called = LambdaCall(inputs, shapes=[(None, 3, 4)] * inputs, keras_version="2.4.0-tf")
     return translate({"function": function, **config}, called)
 
 

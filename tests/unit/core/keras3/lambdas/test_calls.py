@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.values import (
-    Arguments,
+    CallArguments,
     Const,
     Dialect,
     Name,
@@ -60,14 +60,14 @@ def test_constants_of_modules(text: str, value: float | None) -> None:
 
 def test_attributes_of_tensors() -> None:
     assert calls.attribute(X, "shape").text == "x.shape"
-    shape = calls.call(calls.attribute(X, "get_shape"), Arguments((), {}), Dialect())
+    shape = calls.call(calls.attribute(X, "get_shape"), CallArguments((), {}), Dialect())
     assert shape.text == "x.get_shape()"
     with pytest.raises(NotUnderstood, match=r"^`.dtype` of a tensor$"):
         calls.attribute(X, "dtype")
     with pytest.raises(NotUnderstood, match=r"^a shape that is not known$"):
         calls.attribute(UNSHAPED, "shape")
     with pytest.raises(NotUnderstood, match=r"^arguments of `x.get_shape`$"):
-        calls.call(calls.attribute(X, "get_shape"), Arguments((X,), {}), Dialect())
+        calls.call(calls.attribute(X, "get_shape"), CallArguments((X,), {}), Dialect())
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
     traced,
     translation,
 )
-from unnest.core.keras3.lambdas import Called, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
 from unnest.core.keras3.op_nodes import Input, OpNode
 from unnest.core.model import Json
@@ -239,7 +239,7 @@ class TestDialects:
     """Whose function it is that is called."""
 
     def result(self, source: str, **called: Any) -> str:
-        result = translate({"function": code_of(source)}, Called(**called))
+        result = translate({"function": code_of(source)}, LambdaCall(**called))
         return result.expression if isinstance(result, Translation) else result.reason
 
     def test_of_several_backends(self) -> None:
@@ -289,7 +289,7 @@ class TestRescaling:
 
     def test_is_not_written_where_a_mask_may_come_in(self) -> None:
         """A Lambda stops masks, a Rescaling of today passes them on."""
-        result = translate({"function": code_of("lambda x: x / 127.5 - 1")}, Called(masked=True))
+        result = translate({"function": code_of("lambda x: x / 127.5 - 1")}, LambdaCall(masked=True))
         assert isinstance(result, Translation)
         one = OpNode("keras.src.ops.numpy", "Divide", {}, (Input(0), 127.5))
         assert result.outputs == (OpNode("keras.src.ops.numpy", "Subtract", {}, (one, 1)),)
@@ -315,7 +315,7 @@ class TestImages:
         ],
     )
     def test_resizing_depends_on_tensorflow(self, version: str, understood: bool) -> None:
-        result = translate({"function": code_of(self.RESIZE)}, Called(keras_version=version))
+        result = translate({"function": code_of(self.RESIZE)}, LambdaCall(keras_version=version))
         assert isinstance(result, Translation) == understood
 
 
@@ -408,7 +408,7 @@ def test_stored_values_nest_as_deep_as_anybody_likes(nested: int) -> None:
     for _ in range(nested):
         deep = [deep]
     result = translate(
-        {"function": code_of("lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b"), "arguments": {"a": deep}}, Called()
+        {"function": code_of("lambda x, a=2.0, b=[1, 2, 3, 4]: x * a + b"), "arguments": {"a": deep}}, LambdaCall()
     )
     assert result == Untranslatable("lists in lists")
 
@@ -417,7 +417,7 @@ def test_an_expression_is_no_deeper_than_python_recurses() -> None:
     """`x + 1 + 1 ...`: translated up to a length, then told; never an error of Python's."""
 
     def sum_of(terms: int) -> Translation | Untranslatable:
-        return translate({"function": _stored("f = lambda x: x" + " + 1" * terms)}, Called())
+        return translate({"function": _stored("f = lambda x: x" + " + 1" * terms)}, LambdaCall())
 
     assert isinstance(sum_of(100), Translation)
     for terms in (200, 400):
@@ -448,7 +448,7 @@ def _stored(source: str) -> list[str | None]:
 def test_imports_inside_of_a_function(imports: str, call: str) -> None:
     """They say whose function it is: nothing is taken for anything."""
     function = _stored(f"def f(x):\n    {imports}\n    return {call}(x)")
-    result = translate({"function": function}, Called(backend="tensorflow"))
+    result = translate({"function": function}, LambdaCall(backend="tensorflow"))
     assert isinstance(result, Translation)
     assert (repr(result.outputs), result.taken) == (repr(translated("lambda x: abs(x)", inputs=1).outputs), {})
 
@@ -456,4 +456,4 @@ def test_imports_inside_of_a_function(imports: str, call: str) -> None:
 @pytest.mark.parametrize("imports", ["import scipy as tf", "from .mine import tf", "from tensorflow import x1 as tf"])
 def test_imports_of_anything_else_are_not_followed(imports: str) -> None:
     code = f"def f(x):\n    {imports}\n    return tf.abs(x)"
-    assert isinstance(translate({"function": _stored(code)}, Called(backend="tensorflow")), Untranslatable)
+    assert isinstance(translate({"function": _stored(code)}, LambdaCall(backend="tensorflow")), Untranslatable)

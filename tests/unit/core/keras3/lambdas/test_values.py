@@ -8,8 +8,8 @@ import pytest
 
 from unnest.core.keras3.lambdas import values
 from unnest.core.keras3.lambdas.values import (
-    Arguments,
     Array,
+    CallArguments,
     Const,
     NotUnderstood,
     SliceOf,
@@ -47,7 +47,7 @@ def test_a_value_is_written_as_python_writes_it(value: Value, text: str) -> None
 
 
 def test_arguments_are_written_in_their_order() -> None:
-    assert Arguments((X, ONE), {"axis": TWO}).text == "x, 1, axis=2"
+    assert CallArguments((X, ONE), {"axis": TWO}).text == "x, 1, axis=2"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.keras3.layers.making import made, one
 from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import CannotConvert
-from unnest.core.keras3.pieces import Arguments, Expansion, NewLayer
+from unnest.core.keras3.pieces import Expansion, LayerArguments, NewLayer
 
 
 @pytest.mark.parametrize(("masks", "kinds"), [(True, ["Multiply", "Add"]), (False, ["Rescaling"])])
@@ -22,7 +22,7 @@ def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
     assert isinstance(rescaling, Expansion)
     builder = Builder()
     x = builder.input(NewLayer("x", "InputLayer", {"name": "x", "batch_shape": [None, 4], "dtype": "float32"}))
-    builder.place(rescaling.outputs(Arguments((x,), {}, builder.specs))[0], "l", "l")
+    builder.place(rescaling.outputs(LayerArguments((x,), {}, builder.specs))[0], "l", "l")
     calls: list[Any] = [entry for entry in builder.entries.values() if entry.nodes]
     assert [call.entry["class_name"] for call in calls] == kinds
     assert [call.nodes[0]["args"][1] for call in calls] == [0.5, 1.0]

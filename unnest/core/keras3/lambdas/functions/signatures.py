@@ -158,7 +158,7 @@ Handler = Callable[[Bound], Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class KnownFunction:
     """A known function: its arguments, each with all its names, their defaults, and what it computes."""
 
     parameters: tuple[tuple[str, ...], ...]
@@ -167,7 +167,7 @@ class Function:
     compute: Handler
 
 
-class Table(dict[str, Function]):
+class Table(dict[str, KnownFunction]):
     """Functions by the names they are known under here."""
 
     def known(self, names: str, signature: str) -> Callable[[Handler], Handler]:
@@ -183,7 +183,7 @@ class Table(dict[str, Function]):
         def enter(compute: Handler) -> Handler:
             for name in names.split():
                 assert name not in self, name
-                self[name] = Function(tuple(parameters), len(positional.split()), defaults, compute)
+                self[name] = KnownFunction(tuple(parameters), len(positional.split()), defaults, compute)
             return compute
 
         return enter

@@ -1,0 +1,1 @@
+"""Mirrors unnest/core/keras3/operations."""

@@ -1,0 +1,39 @@
+"""Calls of operations without a model: a layer named `op`, on tensors of the new graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.operations.layer_rule import rule
+from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, Tree
+from unnest.core.keras_facts.shape_inference import Spec
+
+NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
+PLACES: Any = {"class_name": "__numpy__", "config": {"value": [0, 2], "dtype": "int32"}}
+BIAS: Any = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}
+#: Tensors of the new graph; any, since operations that were filled hold them where `OpNode` declares operands.
+X: Any = GraphTensor("x", 0, 0)
+Y: Any = GraphTensor("y", 0, 0)
+SPECS: dict[GraphTensor, Spec | None] = {X: Spec((None, 4), "float32"), Y: Spec((None, 4), "float32")}
+
+
+def outputs(kind: str, config: dict[str, Any], args: Sequence[Tree], context: Context, **kwargs: Tree) -> list[Tree]:
+    """What a call of such a layer, named `op`, gives."""
+    made = rule(kind, config, "op", (), context)
+    assert isinstance(made, Expansion)
+    return list(made.outputs(LayerArguments(tuple(args), kwargs, SPECS)))
+
+
+def node(op: str, *args: Tree, constants: dict[str, Any] | None = None, **attributes: Any) -> list[Tree]:
+    """What a node of TensorFlow's graph gives."""
+    stored = json.dumps({"name": "op", "op": op, "attr": attributes})
+    return outputs("TensorFlowOpLayer", {"node_def": stored, "constants": constants or {}}, list(args), Context())
+
+
+def turned(tensor: Any) -> OpNode:
+    """A matrix turned, batch by batch."""
+    return OpNode(NUMPY, "Swapaxes", {"axis1": -1, "axis2": -2}, (tensor,))

@@ -1,0 +1,109 @@
+"""Shapes, sizes and dtypes, handed from one operation to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.keras3.convert import convert
+from unnest.core.model import JsonObject, Stored
+
+
+def in_a_row(*operations: tuple[str, str, list[Any]], output: str) -> JsonObject:
+    """A model of an input `x` of 6 steps of 4 numbers, and of operations by name, function and call."""
+    x = {"batch_input_shape": [None, 6, 4], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
+    layers: list[Any] = [{"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []}]
+    for name, function, called in operations:
+        config = {"name": name, "trainable": True, "dtype": "float32", "function": function}
+        kind = "SlicingOpLambda" if function.endswith("getitem") else "TFOpLambda"
+        layers.append({"class_name": kind, "name": name, "config": config, "inbound_nodes": called})
+    model: dict[str, Any] = {
+        "name": "m", "layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [[output, 0, 0]],
+    }  # fmt: skip
+    return {"class_name": "Functional", "config": model}
+
+
+SHAPE = ("s", "compat.v1.shape", [["x", 0, 0, {"name": None, "out_type": "int32"}]])
+ROWS = ("n", "__operators__.getitem", [["s", 0, 0, {"slice_spec": [0]}]])
+LAST = ("d", "__operators__.getitem", [["s", 0, 0, {"slice_spec": [-1]}]])
+
+
+@pytest.mark.parametrize(
+    ("operations", "output", "made"),
+    [
+        ([SHAPE, ROWS, ("r", "reshape", [["x", 0, 0, {"shape": [["n", 0, 0], 24]}]])], "r",
+         [("Reshape", {"newshape": [-1, 24]}, [])]),
+        ([SHAPE, ROWS, ("r", "reshape", [["x", 0, 0, {"shape": [["n", 0, 0], -1]}]])], "r",
+         [("Reshape", {"newshape": [-1, 24]}, [])]),
+        ([SHAPE, ROWS, LAST, ("h", "math.exp", [["x", 0, 0, {}]]),
+          ("r", "reshape", [["h", 0, 0, {"shape": [["n", 0, 0], -1, ["d", 0, 0]]}]])], "r",
+         [("Exp", {}, []), ("Reshape", {"newshape": [-1, 6, 4]}, [])]),
+        ([SHAPE, LAST, ("c", "cast", [["d", 0, 0, {"dtype": "float32"}]]), ("q", "math.sqrt", [["c", 0, 0, {}]]),
+          ("t", "math.truediv", [["x", 0, 0, {"y": ["q", 0, 0], "name": None}]])], "t", [("Divide", {}, [2.0])]),
+    ],
+    ids=["rows", "rows-and-rest", "of-the-same-rows", "root-of-a-size"],
+)  # fmt: skip
+def test_sizes_from_layer_to_layer(
+    operations: list[Any], output: str, made: list[tuple[str, dict[str, Any], list[Any]]]
+) -> None:
+    """A shape, its parts, and what is computed of them are known, and need no layer."""
+    architecture = in_a_row(*operations, output=output)
+    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    assert done.model is not None, done.refusal
+    assert done.model.architecture is not None
+    config: Any = done.model.architecture["config"]
+    written = [
+        (
+            entry["class_name"],
+            {key: value for key, value in entry["config"].items() if key != "name"},
+            [arg for arg in entry["inbound_nodes"][0]["args"] if isinstance(arg, float)],
+        )
+        for entry in config["layers"][1:]
+    ]
+    assert written == made
+
+
+@pytest.mark.parametrize(
+    ("operations", "output", "why"),
+    [
+        ([SHAPE], "s", "where a layer needs a tensor"),
+        ([SHAPE, ROWS], "n", "where a layer needs a tensor"),
+        ([SHAPE, LAST], "d", "where a layer needs a tensor"),
+        ([SHAPE, ROWS, ("h", "reshape", [["x", 0, 0, {"shape": [-1, 4]}]]),
+          ("r", "reshape", [["h", 0, 0, {"shape": [["n", 0, 0], -1]}]])], "r", "several unknown sizes"),
+        ([SHAPE, ROWS, ("c", "cast", [["n", 0, 0, {"dtype": "float32"}]])], "c", "a size that is not known"),
+    ],
+    ids=["shape", "rows", "number", "other-rows", "rows-as-a-number"],
+)  # fmt: skip
+def test_sizes_that_a_tensor_is_needed_of(operations: list[Any], output: str, why: str) -> None:
+    """An output, or what other rows than its own are counted by."""
+    architecture = in_a_row(*operations, output=output)
+    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    assert done.refusal is not None
+    assert why in done.refusal.message
+
+
+@pytest.mark.parametrize(("cast", "why"), [("int32", "a reduction of int32"), ("float32", None)])
+def test_integers_of_a_layer_before(cast: str, why: str | None) -> None:
+    """TensorFlow's mean of integers is an integer, Keras 3's is not: the dtype is handed from layer to layer."""
+
+    def operation(name: str, function: str, node: list[Any]) -> dict[str, Any]:
+        config = {"name": name, "trainable": True, "dtype": "float32", "function": function}
+        return {"class_name": "TFOpLambda", "name": name, "config": config, "inbound_nodes": [node]}
+
+    x = {"batch_input_shape": [None, 4], "dtype": "float32", "sparse": False, "ragged": False, "name": "x"}
+    layers = [
+        {"class_name": "InputLayer", "name": "x", "config": x, "inbound_nodes": []},
+        operation("c", "cast", ["x", 0, 0, {"dtype": cast}]),
+        operation("r", "math.reduce_mean", ["c", 0, 0, {"axis": 1}]),
+    ]
+    model: dict[str, Any] = {
+        "name": "m",
+        "layers": layers,
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["r", 0, 0]],
+    }
+    architecture: JsonObject = {"class_name": "Functional", "config": model}
+    done = convert(Stored("architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"))
+    assert (None if done.refusal is None else done.refusal.message.rpartition(": ")[2]) == why

@@ -1,0 +1,56 @@
+"""What a stored call of an operation is given, as the reader of stored code has values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.values import Items, NotUnderstood, Value, constant, items
+from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.op_nodes import Input
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class CallValues:
+    """One call's arguments as values, by what is known of the tensors that it is called on."""
+
+    call: LayerArguments
+    context: Context
+
+    def tensor(self, tensor: GraphTensor) -> Value:
+        """A tensor; a shape or a number, where that is what an operation gave."""
+        rows = self.context.rows.setdefault(tensor, len(self.context.rows))
+        made = self.context.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
+        if made is not None and not isinstance(made, Symbol) and not holds_tensors(made):
+            return made
+        spec = self.call.spec(tensor)
+        shape = None if spec is None else (None, *spec.shape[1:])
+        if isinstance(made, Symbol):
+            shape = made.shape if shape is None else shape
+            rows = rows if made.rows is None else made.rows
+        return Symbol(Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows)
+
+    def of(self, tree: Tree) -> Value:
+        """An argument. Raises NotUnderstood."""
+        if isinstance(tree, GraphTensor):
+            return self.tensor(tree)
+        if isinstance(tree, Mapping):
+            if set(tree) <= {"start", "stop", "step"}:
+                return operators.slice_of([self.of(tree.get(k)) for k in ("start", "stop", "step")])
+            if tree.get("class_name") == "__ellipsis__" or tree.get("type") == "Ellipsis":
+                return constant(...)
+            raise NotUnderstood("an argument of a form that is not known")
+        if isinstance(tree, Sequence) and not isinstance(tree, str):
+            values = [self.of(v) for v in tree]
+            return items("tuple" if any(not isinstance(v, Symbol) for v in values) else "list", values)
+        if tree is None or isinstance(tree, bool | int | float | str):
+            return constant(tree)
+        raise NotUnderstood("an argument of a form that is not known")
+
+
+def holds_tensors(value: Value) -> bool:
+    """Whether it is a list of tensors, as functions that give several have it."""
+    return isinstance(value, Items) and any(isinstance(each, Symbol) for each in value.items)

@@ -1,0 +1,70 @@
+"""Operations that are stored as a call of a TensorFlow function, by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from unnest.core.keras3.lambdas import calls, operators
+from unnest.core.keras3.lambdas.functions import FUNCTIONS
+from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, NotUnderstood, Value
+from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.operations.call_values import CallValues
+from unnest.core.keras3.pieces import Tree
+
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "div": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "matmul": "@",
+}  # fmt: skip
+"""`__operators__.add` and its like; with an `r` before the name the sides are swapped."""
+
+ALIASES = {
+    "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",
+    "compat.v1.nn.leaky_relu": "nn.leaky_relu",
+    "math.l2_normalize": "math.l2_normalize", "compat.v1.norm": "norm", "linalg.norm": "norm",
+    "compat.v1.image.resize_images": "image.resize_images",
+    "compat.v1.image.resize": "image.resize_images", "keras.activations.relu": "nn.relu",
+}  # fmt: skip
+"""Spellings that TensorFlow stores -> those of its documentation."""
+
+
+def function_called(function: str, args: Sequence[Tree], kwargs: Mapping[str, Tree], values: CallValues) -> Value:
+    """A stored call of a function. Raises NotUnderstood."""
+    if function == "einsum" and not values.call.tensors:
+        raise NotUnderstood("Keras stored its equation alone, and not what it was called on")
+    positional = [values.of(a) for a in args]
+    named = {k: values.of(v) for k, v in kwargs.items() if k != "name" or v is not None}
+    return operation(function, positional, named)
+
+
+def operation(
+    name: str, args: Sequence[Value], kwargs: Mapping[str, Value], tensorflow: Literal["1", "2"] = "2"
+) -> Value:
+    """What a TensorFlow function computes. Raises NotUnderstood."""
+    dialect = Dialect("tensorflow", tensorflow)
+    name = ALIASES.get(name, name).removeprefix("compat.v1.")
+    if name.startswith("__operators__."):
+        return _operator(name.removeprefix("__operators__."), args, kwargs)
+    path = f"tf.{name}"
+    if path not in FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in FUNCTIONS:
+        path = f"tf.{name.rpartition('.')[2]}"
+    return calls.call(Name(path, f"tf.{name}"), CallArguments(tuple(args), kwargs), dialect)
+
+
+def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    sides = [*args, *kwargs.values()]
+    if name == "getitem" and len(sides) == 2:  # noqa: PLR2004 - a tensor and a key
+        return part(sides[0], sides[1])
+    swapped = name.startswith("r") and name.removeprefix("r") in OPERATORS
+    symbol = OPERATORS.get(name.removeprefix("r") if swapped else name)
+    if symbol is None or len(sides) != 2:  # noqa: PLR2004 - of two
+        raise NotUnderstood(f"the operator {name}")
+    left, right = sides[::-1] if swapped else sides
+    return operators.binary(symbol, left, right)
+
+
+def part(of: Value, key: Value) -> Value:
+    """A part of a tensor, or of a shape or a list, which TensorFlow's keys take for a tensor of one axis."""
+    if not isinstance(of, Symbol) and isinstance(key, Items) and len(key.items) == 1:
+        key = key.items[0]
+    return operators.subscript(of, key)

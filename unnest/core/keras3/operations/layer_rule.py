@@ -1,0 +1,62 @@
+"""The rule for layers that are TensorFlow operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.keras3.builder import SIZE
+from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.values import CORE, Const, Items, NotUnderstood, Shape, Size, Value, constant
+from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.op_nodes import Input, Operand, OpNode
+from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
+from unnest.core.keras3.operations.function_calls import function_called
+from unnest.core.keras3.operations.graph_nodes import node_called, node_of
+from unnest.core.keras3.operations.node_attributes import NO_NODE
+from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
+from unnest.core.model import Json, Tensor
+
+
+def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor, ...], context: Context) -> Piece:
+    """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
+    del weights
+    function = config.get("function")
+    node = node_of(config.get("node_def"))
+    called_by = function if isinstance(function, str) else node.get("op")
+
+    def outputs(call: LayerArguments) -> Sequence[Tree]:
+        try:
+            if isinstance(function, str):
+                value = function_called(function, call.args, call.kwargs, CallValues(call, context))
+            else:
+                value = node_called(node, config, CallValues(call, context))
+            operands = _operands(value, call)
+        except NotUnderstood as reason:
+            raise refused(name, kind, f"{called_by} is not translated: {reason}") from reason
+        except (IndexError, ValueError) as why:
+            raise refused(name, kind, f"{called_by} is not translated: {NO_NODE}") from why
+        context.note("tf-operation", name)
+        context.results.setdefault(name, value)
+        return [filled(operand, call.tensors, {}) for operand in operands]
+
+    return Expansion(outputs)
+
+
+def _operands(value: Value, call: LayerArguments) -> list[Operand]:
+    """What the result is computed by; of a shape or a number, what stands for it. Raises NotUnderstood."""
+    if isinstance(value, Items) and holds_tensors(value):
+        return [_operand(each) for each in value.items]
+    if isinstance(value, Shape | Size | Const | Items):
+        return [OpNode(CORE, SIZE, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))]
+    return [_operand(value)]
+
+
+def _operand(value: Value) -> Operand:
+    if not isinstance(value, Symbol):
+        raise NotUnderstood("a result that is no tensor")
+    return (
+        operators.calculation("Multiply", value, constant(1)).operand
+        if isinstance(value.operand, Input)
+        else value.operand
+    )
