@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from unnest import destination, examine, outputs
 from unnest.budget import OverBudget
@@ -141,13 +141,12 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(NamedTuple):
     """How a file is filled, and how it is read back before it gets its name."""
 
     fill: atomic.Fill
     check: atomic.Fill
-    checks: list[str] = field(default_factory=list)
+    checks: list[str]
 
 
 def _write_job(source: Source, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:

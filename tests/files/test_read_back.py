@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -31,7 +30,7 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
             return plan
         if change == "unreadable":
             raise Unreadable("not-a-graph", f"{source.path}: the stored architecture does not add up")
-        return replace(plan, verdict="parallel")
+        return plan._replace(verdict="parallel")
 
     monkeypatch.setattr(examine, "planned", told)
     result = unnest.fix(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -226,8 +225,7 @@ class GraphCut(NamedTuple):
 Output: TypeAlias = Rewritten | Rearranged | GraphCut
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """What `fix` will do to one model: an immutable value, which a dry run prints and a container carries out.
 
     `stored` is the model as the file holds it, its weights layer by layer as far as the file or the architecture that

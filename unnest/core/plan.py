@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from unnest.core.architecture import (
     NotAGraph,
@@ -49,10 +48,10 @@ def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Cho
     if stored.architecture is not None:
         return _plan_model(stored, choices)
     if architecture is not None:
-        weights_plan = replace(_plan_weights_with(stored, architecture, choices), stored=stored)
+        weights_plan = _plan_weights_with(stored, architecture, choices)._replace(stored=stored)
         if weights_plan.verdict == "clean" and weights_plan.refusal is None:
-            weights_plan = replace(weights_plan, output=Rewritten(stored))
-        return replace(weights_plan, complete=_completed(stored, architecture, weights_plan, choices))
+            weights_plan = weights_plan._replace(output=Rewritten(stored))
+        return weights_plan._replace(complete=_completed(stored, architecture, weights_plan, choices))
     return _clean(stored) if stored.is_ours else _plan_weights_alone(stored)
 
 
@@ -67,13 +66,13 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     model = _graph_model(stored.architecture)
     if model is None:
         no_graph = Code.NO_GRAPH(what=str(stored.architecture.get("class_name")))
-        return replace(_clean(stored), optimizer=optimizer, findings=(no_graph,))
+        return _clean(stored)._replace(optimizer=optimizer, findings=(no_graph,))
     layer_names = _layer_name_by_group(model, stored)
     groups = {layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups}
     start = unwrap.ModelWeights(model, groups)
     unwrapped = unwrap.unwrap_all(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
     if not unwrapped.wrappers:
-        return replace(_clean(stored), optimizer=optimizer, near_misses=unwrapped.near_misses)
+        return _clean(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
     parallel = Plan(
         verdict="parallel",
         stored=stored,
@@ -84,7 +83,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         near_misses=unwrapped.near_misses,
     )
     if unwrapped.refusal:
-        return replace(parallel, refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}"))
+        return parallel._replace(refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}"))
     return _with_output(parallel, start, unwrapped)
 
 
@@ -104,11 +103,11 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     state = _optimizer_state(stored, unwrapped)
     if stored.optimizer and state is None:
         no_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
-        parallel = replace(parallel, findings=(*parallel.findings, no_state))
+        parallel = parallel._replace(findings=(*parallel.findings, no_state))
     groups = _groups(left, _layer_name_by_group(start.model, stored)) if stored.groups else ()
     groups = tuple(without_needless(group) for group in groups)
     if wrong := _wrong_shapes(left):
-        return replace(parallel, refusal=Refusal("weights-unplaced", wrong))
+        return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
         architecture=renumber_shared_objects(start.model, left.model) if stored.contents != "weights" else None,
         training=compile_config.with_output_names(stored.training, unwrapped.outputs),
@@ -120,8 +119,8 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     lost = {t.ref for t in dropped} & staying
     if lost:
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
-        return replace(parallel, refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
-    return replace(parallel, output=Rewritten(result), dropped=dropped)
+        return parallel._replace(refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
+    return parallel._replace(output=Rewritten(result), dropped=dropped)
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
@@ -200,8 +199,7 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
     template = template_plan.template or unwrap.template_of(architecture, Share(with_weights[0].tensors))
     placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
-    return replace(
-        template_plan,
+    return template_plan._replace(
         verdict="parallel",
         wrappers=wrappers,
         template=template,
@@ -284,7 +282,7 @@ def _plan_weights_alone(stored: Stored) -> Plan:
     by_names = weight_names.find(stored.groups)
     if by_names is None:
         may_be_parallel = weight_names.is_doubtful(stored.groups)
-        return replace(_clean(stored), findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ())
+        return _clean(stored)._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if may_be_parallel else ())
     parallel = Plan(
         verdict="parallel",
         stored=stored,
@@ -295,9 +293,9 @@ def _plan_weights_alone(stored: Stored) -> Plan:
     try:
         groups = weight_names.groups_of(by_names)
     except Ambiguous as doubt:
-        return replace(parallel, refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
+        return parallel._replace(refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
     findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT())
-    return replace(parallel, findings=findings, output=Rewritten(stored._replace(groups=groups)))
+    return parallel._replace(findings=findings, output=Rewritten(stored._replace(groups=groups)))
 
 
 __all__ = ["NotAGraph", "plan"]

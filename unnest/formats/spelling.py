@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from unnest.core.model import Json
@@ -39,8 +39,7 @@ class JsonStyle(NamedTuple):
         return (text + self.end).encode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class H5Spelling:
+class H5Spelling(NamedTuple):
     """How Keras's HDF5 stores its attributes.
 
     `top` and `layers` are the attributes of the root and of the group that holds the layers (in a file of weights the
@@ -48,8 +47,8 @@ class H5Spelling:
     dtype, None for bytes of a fixed length). `has_top_level`: the group of what belongs to no layer is there.
     """
 
-    top: Mapping[str, Any] = field(default_factory=dict)
-    layers: Mapping[str, Any] = field(default_factory=dict)
+    top: Mapping[str, Any] = MappingProxyType({})
+    layers: Mapping[str, Any] = MappingProxyType({})
     weight_names: Any = None
     optimizer_names: Any = None
     has_top_level: bool = False

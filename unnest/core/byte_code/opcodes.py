@@ -8,8 +8,7 @@ Python's at all (`Impossible`). Source: Include/opcode.h and Lib/opcode.py of ea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from unnest.core.byte_code.code_objects import Layout
 
@@ -18,8 +17,7 @@ class Impossible(Exception):
     """No compiler of this Python writes this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """A name of CPython's, or `BINARY` and `INPLACE` with the operator as `symbol`; `argument` is 0 without one."""
 
     name: str
@@ -27,8 +25,7 @@ class Instruction:
     symbol: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Python:
+class Python(NamedTuple):
     """The instructions of one Python.
 
     `names` by number; `caches` counts the empty words that follow an instruction; `absent` are numbers which this

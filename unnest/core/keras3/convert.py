@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, model_name, read
@@ -22,8 +22,7 @@ KERAS_3 = "3.0.0"
 MODELS = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
+class Converted(NamedTuple):
     """What became of a model: either `model` or `refusal` is set."""
 
     model: Stored | None

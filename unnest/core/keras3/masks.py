@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.keras3.context import Context, refused
@@ -40,8 +41,7 @@ PASSING = frozenset({
 STOPPING = frozenset({"LocallyConnected1D", "LocallyConnected2D", "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
 
 
-@dataclass(frozen=True)
-class Mask:
+class Mask(NamedTuple):
     """The mask that a tensor had. `tree` computes it, None where that is not known or there was none.
 
     `today`: whether Keras 3 has the same one on that tensor.
@@ -158,7 +158,7 @@ class Masks:
         if not _passes(kind, config, self.context) or masks[0] is None:
             return None
         if self.context.release == AMBIGUOUS and kind in OPEN:
-            return replace(masks[0], tree=masks[0].tree if kind == "Softmax" else None, today=False)
+            return masks[0]._replace(tree=masks[0].tree if kind == "Softmax" else None, today=False)
         return masks[0]
 
     def _is_known(self, kind: str) -> bool:

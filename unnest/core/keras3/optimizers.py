@@ -8,7 +8,7 @@ weight, or weight after weight, each with all its slots. (Source: files of Keras
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.config_values import built_in, named
@@ -21,8 +21,7 @@ class Unknown(Exception):
     """Keras 3 has no such optimizer, loss or order; the message says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(NamedTuple):
     """The slots of an optimizer class.
 
     `powers`: with which power of the gradient each slot goes, in the old order; a weight that was multiplied by f has a
@@ -73,8 +72,7 @@ SMALL = 1e-6
 MOST_NUMBERS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class KnownOptimizer:
+class KnownOptimizer(NamedTuple):
     """An optimizer as Keras 3 stores it. `modern`: its file is by Keras 2.11 or later, and it is no legacy one.
 
     `rate` is the learning rate, None where it is a schedule.

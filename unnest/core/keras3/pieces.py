@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
@@ -68,15 +69,14 @@ Tree: TypeAlias = "GraphTensor | Part | OpNode | LayerCall | Sequence[Tree] | Ma
 """An expression of tensors and constants that the builder places in the graph."""
 
 
-@dataclass(frozen=True)
-class LayerArguments:
+class LayerArguments(NamedTuple):
     """What one call is given: positional and named arguments, tensors in whatever structure."""
 
     args: tuple[Tree, ...]
     kwargs: Mapping[str, Tree]
     #: What is known of each tensor; its dtype may be known where its shape is not.
     specs: Mapping[GraphTensor, Spec | None]
-    dtypes: Mapping[GraphTensor, str] = field(default_factory=dict)
+    dtypes: Mapping[GraphTensor, str] = MappingProxyType({})
 
     @property
     def tensors(self) -> list[GraphTensor]:
@@ -93,8 +93,7 @@ class LayerArguments:
         return self.dtypes.get(replace(tensor, tensor=0), FLOAT if spec is None else spec.dtype)
 
 
-@dataclass(frozen=True)
-class Expansion:
+class Expansion(NamedTuple):
     """A layer that becomes several: `outputs` gives an expression for each tensor that a call of it made.
 
     `chain` are the layers, where it is a chain of layers that each read the one before.
@@ -104,8 +103,7 @@ class Expansion:
     chain: tuple[NewLayer, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """What a layer becomes follows from its inputs: `resolved` is told what is known of each, and their dtypes."""
 
     resolved: Callable[[Sequence[Spec | None], Sequence[str]], Piece]

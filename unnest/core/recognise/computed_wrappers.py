@@ -10,7 +10,8 @@ it (`tensor_graph`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
@@ -35,8 +36,7 @@ MAX_LEVELS = 6
 """Joins of joins that are looked through."""
 
 
-@dataclass(frozen=True)
-class ComputedWrapper:
+class ComputedWrapper(NamedTuple):
     """Towers with their joins, and the calls that cut; `sentence` says for which batches it was computed.
 
     `share`: the rows of the first tower where the batch is fixed. `reach`: where bounds are numbers, how many rows the
@@ -253,7 +253,7 @@ def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:
         [mine | theirs for mine, theirs in zip(old.copies.calls, new.copies.calls, strict=True)],
         old.copies.shared | new.copies.shared,
     )
-    return replace(old, copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices)
+    return old._replace(copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices)
 
 
 def _with_means(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
@@ -265,9 +265,9 @@ def _with_means(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
                 copies = walk_back(graph, numbers, _Sources(graph, far=far).of)
             except Unlike:
                 continue
-            mean = replace(wrapper, copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
+            mean = wrapper._replace(copies=copies, joins=(Joined(root, numbers, calls),), slices=_slices(graph, copies))
             together = _together(wrapper, mean)
-            is_cut_alike = _is_cut_alike(graph, replace(together, joins=joins))
+            is_cut_alike = _is_cut_alike(graph, together._replace(joins=joins))
             if copies.entries.keys() & wrapper.sources.keys() and is_cut_alike:
                 wrapper = together
                 break
@@ -286,5 +286,5 @@ def _with_reader(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrappe
     for at in sorted(towers | cut | joins):
         if at in given_out or not graph.readers.get(at, set()) <= allowed:
             part = "a part of a tower" if at in towers else "a slice" if at in cut else "a join of some towers"
-            return replace(wrapper, reader=f"{at.layer}, {part}, is read by others too")
+            return wrapper._replace(reader=f"{at.layer}, {part}, is read by others too")
     return wrapper

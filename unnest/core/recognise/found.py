@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph, Ref
@@ -11,8 +11,7 @@ from unnest.core.model import Confidence, NearMiss
 from unnest.core.recognise import layer_facts
 
 
-@dataclass(frozen=True)
-class Merge:
+class Merge(NamedTuple):
     """The calls that join output number `output` of every tower, the last of them first."""
 
     output: int
@@ -30,8 +29,7 @@ class Merge:
         return Ref(self.calls[0].layer, self.calls[0].rank, 0)
 
 
-@dataclass(frozen=True)
-class Inline:
+class Inline(NamedTuple):
     """A first tower that is made of the graph's own layers.
 
     `cut`: what it reads of each slice -> what was sliced. `ends`: every merged tensor -> the tower's own.
@@ -42,8 +40,7 @@ class Inline:
     ends: Mapping[Ref, Ref]
 
 
-@dataclass(frozen=True)
-class LayerWrapper:
+class LayerWrapper(NamedTuple):
     """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
@@ -87,8 +84,7 @@ class LayerWrapper:
         return {m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges}
 
 
-@dataclass(frozen=True)
-class Recognised:
+class Recognised(NamedTuple):
     """The wrappers of one graph, in the order of their templates, and why the nearest candidates are none."""
 
     wrappers: tuple[LayerWrapper, ...] = ()

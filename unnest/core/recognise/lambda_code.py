@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
@@ -13,8 +13,7 @@ from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Python, at_offset
 from unnest.core.model import Json
 
 
-@dataclass(frozen=True)
-class CodeFacts:
+class CodeFacts(NamedTuple):
     """What a stored function shows of itself: the names it uses, the numbers in its text, its own parameters.
 
     `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.

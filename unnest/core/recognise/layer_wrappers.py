@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
@@ -70,7 +69,7 @@ def _around_a_model(
     is_told = all(on_batch_axis(graph, merge.calls) for merge, _ in merges)
     evidence += [joins(graph, merge) for merge, _ in merges] if is_told else [_puts_together(wrapper.joins[0])]
     passing = frozenset().union(*wrapper.copies.calls) - {*towers}
-    merged = tuple(replace(merge, calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
+    merged = tuple(merge._replace(calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
     return LayerWrapper(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import isclose
+from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.recognise.layer_facts import Number
@@ -15,8 +15,7 @@ ROUND = (10, 100)
 """Totals of bounds that are tenths or percent of the batch without saying so."""
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """One form that a lane's numbers have: the places that it explains, and whether it tells all."""
 
     places: frozenset[Path]
@@ -115,4 +114,4 @@ def _with_end(reading: Reading, numbers: Sequence[Numbers], start: Path, end: Nu
     if isinstance(end, int) and known.rows is None:
         is_whole = is_whole or known.literal or end in ROUND
     edges = tuple(n.get(start, 0) / end for n in numbers)
-    return replace(reading, places=places, edges=edges, is_complete=is_whole)
+    return reading._replace(places=places, edges=edges, is_complete=is_whole)

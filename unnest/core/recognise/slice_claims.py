@@ -15,7 +15,6 @@ What is told must come to all rows in order. Numbers that say otherwise make the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from math import isclose
@@ -51,8 +50,7 @@ class Told(Enum):
     OTHERWISE = "something else than all rows in order"
 
 
-@dataclass(frozen=True)
-class SliceClaim:
+class SliceClaim(NamedTuple):
     """What a lane claims.
 
     `sentence` is evidence, or the reason why it is none. `edges` are the first rows of every part as fractions of the

@@ -8,7 +8,8 @@ decides, whether rows are computed or claimed: what the merges join must be all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
@@ -25,8 +26,7 @@ MAX_STEPS = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
 
 
-@dataclass(frozen=True)
-class InputFacts:
+class InputFacts(NamedTuple):
     """What is known beside the graph: the shape of the template's input, the classes that the caller vouches for."""
 
     shape: Shape | None = None
@@ -55,8 +55,7 @@ class Lane:
         return self.passed.union(*self.steps)
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """How the sources reach the towers of that name: a lane for each, some of which may be read whole.
 
     `calls` are the slices, and whatever they compute their bounds from. `dealt_out`: every tower takes each k-th row,
@@ -142,7 +141,7 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
     if dealt_out and joins:
         raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
     computed, reach = (taken.sentence, taken.reach) if source is not None else (None, None)
-    return replace(cut, dealt_out=dealt_out, computed=computed, reach=reach)
+    return cut._replace(dealt_out=dealt_out, computed=computed, reach=reach)
 
 
 def _claimed(graph: Graph, cut: Cut, merges: Sequence[Merge]) -> Iterator[tuple[Ref, ClaimedRows]]:

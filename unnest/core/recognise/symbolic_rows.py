@@ -9,10 +9,10 @@ are chosen by what is in them, or that gets something else than rows, shows at o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from math import lcm
 from types import MappingProxyType
+from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
@@ -38,8 +38,7 @@ class RowOrder(Enum):
     UNKNOWN = "what cannot be computed"
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """The answer, with a sentence for the report where it is evidence.
 
     `reach`: where bounds are numbers, how many rows are read of any larger batch, in order from the first.
@@ -54,8 +53,7 @@ UNLIKE_ROWS = ((5,), (3, 4))
 """RowOrder that stand for those of an output whose shape the file does not tell: what holds for both holds for any."""
 
 
-@dataclass(frozen=True)
-class Joined:
+class Joined(NamedTuple):
     """A tensor, the towers' tensors that it puts together in their order, and the calls that do so."""
 
     root: Ref
@@ -158,7 +156,7 @@ class Trial:
         taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
         if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
             return taken
-        return replace(taken, reach=max(lengths[Outcome.FIRST]))
+        return taken._replace(reach=max(lengths[Outcome.FIRST]))
 
     def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
         """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unnest.core.assign.name_owners import owners
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.model import Group, Tensor
 
 
-@dataclass(frozen=True)
-class WrapperByNames:
+class WrapperByNames(NamedTuple):
     """A wrapper seen in layer names alone; `head` are the layers with weights that follow it."""
 
     template: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
@@ -18,8 +17,7 @@ from unnest.core.rewrite import extract
 from unnest.findings import Code, Finding, listed
 
 
-@dataclass(frozen=True)
-class ModelWeights:
+class ModelWeights(NamedTuple):
     """A model with its weights: by layer where that is known, else as one flat list.
 
     A nested model's weights are stored flat, and stay so as long as nobody asks whose they are.
@@ -27,7 +25,7 @@ class ModelWeights:
 
     model: JsonObject
     groups: Mapping[str, Share] | None = None
-    flat: Share = field(default_factory=Share)
+    flat: Share = Share()
 
     def by_layer(self) -> Mapping[str, Share]:
         """The weights of every layer. Raises Ambiguous."""
@@ -109,7 +107,7 @@ class _Unwrapping:
         """The outermost model without wrappers, its weights layer by layer. Raises Ambiguous."""
         left = self._unwrap(parallel, depth=0, inside=False)
         try:
-            return replace(left, groups=left.by_layer())
+            return left._replace(groups=left.by_layer())
         except Ambiguous as doubt:
             if self._last_whole is None or not self._keep_nested:
                 raise
@@ -212,7 +210,7 @@ class _Unwrapping:
         moved = _moved(names_before, names_after, known_shares)
         self.moved = self.moved or moved
         if level.groups is None and not moved and not unpacked:
-            return replace(level, model=model)
+            return level._replace(model=model)
         groups = level.by_layer()
         return ModelWeights(model, {name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after})
 
@@ -225,7 +223,7 @@ class _Unwrapping:
         if left.model is layer.stored:
             return level
         model, name = extract.instead_of_nested(read(level.model), layer.name, left.model)
-        return _with_layer(replace(level, model=model), layer.name, name, left.as_flat_list())
+        return _with_layer(level._replace(model=model), layer.name, name, left.as_flat_list())
 
     def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
         """The model with every wrapper out of the models in one layer's config (TimeDistributed's)."""
@@ -241,7 +239,7 @@ class _Unwrapping:
         if not changed:
             return level
         entry = replace_children(layer.stored, changed)
-        level = replace(level, model=extract.with_entry(read(level.model), layer.name, entry))
+        level = level._replace(model=extract.with_entry(read(level.model), layer.name, entry))
         if len(held_models) > 1:
             return level
         (only,) = left.values()
@@ -267,7 +265,7 @@ def _with_layer(level: ModelWeights, old: str, new: str, share: Share) -> ModelW
     if level.groups is None:
         return level
     groups = {new if name == old else name: group for name, group in level.groups.items()}
-    return replace(level, groups={**groups, new: share})
+    return level._replace(groups={**groups, new: share})
 
 
 def template_of(model: JsonObject, share: Share | None) -> Template:

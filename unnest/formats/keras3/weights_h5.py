@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import IO, ClassVar, NamedTuple
 
 import h5py
@@ -75,7 +74,7 @@ class PathKeyedSource(Source):
         return (
             full_plan
             if full_plan.output is None
-            else replace(full_plan, output=self.rearranged(full_plan.output.model, moves))
+            else full_plan._replace(output=self.rearranged(full_plan.output.model, moves))
         )
 
     def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
@@ -91,7 +90,7 @@ class PathKeyedSource(Source):
             return parallel
         dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)
         finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left_in_file]))
-        return replace(parallel, findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
+        return parallel._replace(findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
 
     def _rest(self) -> list[Move]:
         """What belongs to no layer: optimizer, metrics and the like stay where they are."""
@@ -147,12 +146,11 @@ class WeightsSource(PathKeyedSource):
             template = next((wrapper.template for wrapper in reversed(list(self._wrappers()))), "")
             groups = Placement(self.tree, architecture, template).groups
             of_template = Stored("model", architecture, groups=groups, optimizer=self.stored.optimizer)
-            return replace(self._plan_by_paths(), complete=self._completed(of_template))
+            return self._plan_by_paths()._replace(complete=self._completed(of_template))
         output = full_plan.output
         if output is not None:
             output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
-        return replace(
-            full_plan,
+        return full_plan._replace(
             output=output,
             complete=self._completed(full_plan.result or full_plan.stored),
             stored=full_plan.stored._replace(contents="weights", architecture=None),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -105,15 +104,15 @@ class CheckpointSource(Source):
         graph_plan = self._plan_by_graph() if weights_plan.verdict == "clean" and not weights_plan.refusal else None
         if graph_plan is not None:
             # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
-            weights_plan = replace(graph_plan, stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
+            weights_plan = graph_plan._replace(stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
         if placed.not_carried:
-            weights_plan = replace(
-                weights_plan, findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.not_carried)))
+            weights_plan = weights_plan._replace(
+                findings=(*weights_plan.findings, Code.NOT_CARRIED(what=listed(placed.not_carried)))
             )
         if weights_plan.result is not None:
             kept_refs = {t.ref for g in weights_plan.result.groups for t in g.tensors}
-            weights_plan = replace(weights_plan, dropped=tuple(t for t in self.tensors if t.ref not in kept_refs))
-        return replace(weights_plan, complete=complete)
+            weights_plan = weights_plan._replace(dropped=tuple(t for t in self.tensors if t.ref not in kept_refs))
+        return weights_plan._replace(complete=complete)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -150,11 +149,11 @@ class CheckpointSource(Source):
         architecture_plan = plan(Stored("architecture", architecture), choices=choices)
         if architecture_plan.verdict == "clean":
             architecture_plan = self._plan_by_graph() or architecture_plan
-        architecture_plan = replace(architecture_plan, stored=self.stored)
+        architecture_plan = architecture_plan._replace(stored=self.stored)
         if architecture_plan.verdict == "clean":
-            return replace(architecture_plan, output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
+            return architecture_plan._replace(output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
         why = doubt.message.removeprefix(f"{self.path}: ")
-        return replace(architecture_plan, output=None, refusal=Refusal(doubt.code, why))
+        return architecture_plan._replace(output=None, refusal=Refusal(doubt.code, why))
 
     def _stored_architecture(self) -> JsonObject | None:
         texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
@@ -232,11 +231,11 @@ class CheckpointSource(Source):
             return graph_plan
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
         if self.program is not None:
-            return replace(clean, findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
+            return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
         models = self.graph.models() if self.graph else []
         are_flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)
-        return replace(clean, findings=() if are_flat else (Code.NEEDS_ARCHITECTURE(),))
+        return clean._replace(findings=() if are_flat else (Code.NEEDS_ARCHITECTURE(),))
 
     def _plan_by_graph(self) -> Plan | None:
         """What the graph in .meta shows; names alone do not place the weights."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from io import FileIO
 from typing import Any, ClassVar
@@ -189,14 +188,14 @@ class SavedModelSource(Source):
         left_out = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored), doubt=self._doubt)
         if self.stored.architecture is not None:
-            keras_plan = replace(plan(self.stored, choices=choices), doubt=self._doubt)
+            keras_plan = plan(self.stored, choices=choices)._replace(doubt=self._doubt)
             if keras_plan.verdict == "parallel":
-                return replace(self._proven(keras_plan), findings=(*keras_plan.findings, *left_out))
-            clean = replace(clean, near_misses=keras_plan.near_misses)
+                return self._proven(keras_plan)._replace(findings=(*keras_plan.findings, *left_out))
+            clean = clean._replace(near_misses=keras_plan.near_misses)
         _, meta = self.serving()
         wrappers_in_graph, near_misses = prune_graph.recognise(meta, self.path)
         if not wrappers_in_graph:
-            return replace(clean, near_misses=clean.near_misses or near_misses)
+            return clean._replace(near_misses=clean.near_misses or near_misses)
         wrappers = tuple(map(_wrapper, wrappers_in_graph))
         innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
@@ -212,8 +211,8 @@ class SavedModelSource(Source):
         fixed_rows = next((f.towers.share for f in wrappers_in_graph if f.is_built), None)
         if fixed_rows is not None:
             rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
-            return replace(parallel, refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
-        return replace(parallel, output=GraphCut(Stored("model")))
+            return parallel._replace(refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
+        return parallel._replace(output=GraphCut(Stored("model")))
 
     def _proven(self, keras_plan: Plan) -> Plan:
         """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
@@ -229,7 +228,7 @@ class SavedModelSource(Source):
             w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
             for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True)
         )
-        return replace(keras_plan, wrappers=tuple(proofs))
+        return keras_plan._replace(wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -262,7 +261,7 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
         ("ReLU", Context(release=(2, 2, 4)), SAME_X),
         ("ReLU", Context(release=(2, 5, 0)), SAME_X),
         ("ReLU", Context(release=(2, 4, 0)), LOST),
-        ("Softmax", Context(release=(2, 4, 0)), replace(SAME_X, today=False)),
+        ("Softmax", Context(release=(2, 4, 0)), SAME_X._replace(today=False)),
         ("MultiHeadAttention", Context(release=(2, 9, 0)), None),
         ("MultiHeadAttention", Context(release=(2, 10, 0)), SAME_X),
         ("BatchNormalizationV1", Context(), SAME_X),
