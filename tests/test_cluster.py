@@ -18,12 +18,13 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch import Engine, Fixing, Task, fix_all
+from unnest.batch import Engine, Fixing, fix_all
 from unnest.carry_out import Meter
 from unnest.cluster import in_order
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions
 from unnest.report.result import Result
+from unnest.walk import Task
 
 distributed = pytest.importorskip("distributed")
 

@@ -19,11 +19,12 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch import Engine, Fixing, Task, fix_all
+from unnest.batch import Engine, Fixing, fix_all
 from unnest.carry_out import Meter
 from unnest.files.workspace import Workspace
 from unnest.options import FixOptions
 from unnest.report.result import Result
+from unnest.walk import Task
 from unnest.workers import WINDOW, in_order
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,10 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
-from unnest import remote
+from unnest.batch import fix_all, inspect_all
+from unnest.options import FixOptions
+from unnest.remote.urls import is_remote, redacted, renamed, shown
+from unnest.walk import is_walked
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -34,8 +34,8 @@ def memory() -> Iterator[Any]:
     """An empty store in memory."""
     system = fsspec.filesystem("memory")
     yield system
-    for name in system.find("/"):
-        system.rm_file(name)
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
 
 
 class Read:
@@ -57,7 +57,7 @@ class Read:
 
 def without_path(report: unnest.Report, path: str) -> unnest.Report:
     """The report as it would be of a file called X."""
-    return remote.renamed(report, path, "X")
+    return renamed(report, path, "X")
 
 
 class TestInspect:
@@ -241,9 +241,9 @@ def _datasets(group: h5py.Group) -> list[str]:
 )
 def test_shown(url: str, expected: str) -> None:
     """What is shown of a URL, and of one in a sentence."""
-    assert remote.shown(url) == expected
-    if remote.is_remote(url):
-        assert remote.redacted(f"see {url} there") == f"see {expected} there"
+    assert shown(url) == expected
+    if is_remote(url):
+        assert redacted(f"see {url} there") == f"see {expected} there"
 
 
 def test_paths_are_no_urls(tmp_path: Path, cli: Cli) -> None:
@@ -252,22 +252,111 @@ def test_paths_are_no_urls(tmp_path: Path, cli: Cli) -> None:
     assert cli("inspect", "s3:").returncode == 0
 
 
-def test_a_whole_bucket(tmp_path: Path, cli: Cli) -> None:
-    """The script of the documents lists the models of a store; a folder of a store takes what is made of several."""
-    (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "remote.md").read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "zoo" / "old").mkdir(parents=True)
-    (tmp_path / "fixed").mkdir()
-    makeh5.parallel_file(tmp_path / "zoo" / "a.h5")
-    makeh5.clean_file(tmp_path / "zoo" / "old" / "b.h5")
-    (tmp_path / "zoo" / "notes.txt").write_text("no model")
-    done = subprocess.run(
-        [sys.executable, "-c", script, f"file://{tmp_path}/zoo"], capture_output=True, text=True, check=True
+class TestFolders:
+    """The URL of a folder, with a slash at its end, is searched; names decide what is a model."""
+
+    @pytest.fixture
+    def zoo(self, memory: Any, tmp_path: Path) -> Any:
+        """Two models, a SavedModel, and what is none."""
+        assert SAVED_MODEL is not None
+        memory.put_file(str(makeh5.parallel_file(tmp_path / "m.h5")), "/zoo/old/a.h5")
+        memory.put_file(str(makeh5.clean_file(tmp_path / "c.h5")), "/zoo/b.H5")
+        memory.put(str(SAVED_MODEL), "/zoo/served", recursive=True)
+        memory.pipe_file("/zoo/notes.txt", b"no model")
+        memory.pipe_file("/zoo/a.unnested.h5", b"ours")
+        with h5py.File(tmp_path / "data.h5", "w") as file:
+            file["x"] = np.zeros(3)
+        memory.put_file(str(tmp_path / "data.h5"), "/zoo/data.h5")
+        return memory
+
+    @pytest.mark.usefixtures("zoo")
+    def test_inspect(self) -> None:
+        reports = {r.path: r.verdict for r in inspect_all(["memory://zoo/"])}
+        served = unnest.inspect("memory://zoo/served").verdict
+        assert reports == {
+            "memory://zoo/b.H5": "clean",
+            "memory://zoo/old/a.h5": "parallel",
+            "memory://zoo/served": served,
+        }
+
+    def test_fix_into_a_folder(self, zoo: Any) -> None:
+        options = FixOptions(output="memory://out")
+        results = {r.path: (r.action, r.output) for r in fix_all(["memory://zoo/old/", "memory://zoo/b.H5"], options)}
+        assert results == {
+            "memory://zoo/old/a.h5": ("fixed", "memory://out/a.h5"),
+            "memory://zoo/b.H5": ("unchanged", "memory://out/b.H5"),
+        }
+        assert zoo.find("/out") == ["/out/a.h5", "/out/b.H5"]
+
+    def test_beside_the_inputs_and_again(self, zoo: Any) -> None:
+        actions = [[r.action for r in fix_all(["memory://zoo/old/"], FixOptions())] for _ in range(2)]
+        assert actions == [["fixed"], ["unchanged"]]
+        assert zoo.find("/zoo/old") == ["/zoo/old/a.h5", "/zoo/old/a.unnested.h5"]
+
+    @pytest.mark.usefixtures("zoo")
+    @pytest.mark.parametrize(
+        ("url", "code"),
+        [("memory://none/", "not-found"), ("memory://zoo/notes.txt/", "no-model"), ("nonsense://zoo/", "read")],
     )
-    urls = done.stdout.splitlines()
-    assert sorted(urls) == [f"file://{tmp_path}/zoo/a.h5", f"file://{tmp_path}/zoo/old/b.h5"]
-    done = cli("inspect", "--jobs", "2", "--report", "scan.html", "-q", *urls)
-    assert (done.returncode, (tmp_path / "scan.html").exists()) == (1, True)
-    done = cli("fix", "--jobs", "2", "-o", f"file://{tmp_path}/fixed", "-q", *urls)
+    def test_what_is_no_folder(self, url: str, code: str) -> None:
+        error = next(r.error for r in inspect_all([url]))
+        assert error is not None
+        assert (error.code, error.message.startswith(url)) == (code, True)
+
+    @pytest.mark.usefixtures("zoo")
+    def test_a_saved_model_is_one(self) -> None:
+        """With or without the slash; so `-o` names the output and no folder for it."""
+        assert not is_walked("memory://zoo/served/")
+        assert [r.path for r in inspect_all(["memory://zoo/served/"])] == ["memory://zoo/served/"]
+
+    @pytest.mark.usefixtures("zoo")
+    def test_no_model_in_it(self, memory: Any) -> None:
+        memory.pipe_file("/empty/notes.txt", b"no model")
+        error = next(r.error for r in inspect_all(["memory://empty/"]))
+        assert error is not None
+        assert (error.code, error.message.startswith("memory://empty/: ")) == ("no-model", True)
+
+
+def test_a_whole_bucket(bucket: str, bad: Path, tmp_path: Path, cli: Cli) -> None:
+    """As the documents say it, over HTTP; in processes of their own."""
+    store = fsspec.filesystem("s3", skip_instance_cache=True)
+    for name in ("a.h5", "old/b.h5", "old/older/c.h5"):
+        store.put_file(str(bad), f"zoo/models/{name}")
+    store.pipe_file("zoo/models/", b"")  # as some tools mark a folder
+    store.pipe_file("zoo/models/notes.txt", b"no model")
+    done = cli("inspect", f"{bucket}/models/", "--jobs", "2", "--json", "--report", str(tmp_path / "scan.html"))
+    assert (done.returncode, (tmp_path / "scan.html").exists()) == (1, True), done.stderr
+    paths = [entry["path"] for entry in json.loads(done.stdout)["files"]]
+    assert paths == [f"{bucket}/models/{name}" for name in ("a.h5", "old/b.h5", "old/older/c.h5")]
+    done = cli("fix", f"{bucket}/models/", "--jobs", "2", "-o", f"{bucket}/fixed", "-q")
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in (tmp_path / "fixed").iterdir()) == ["a.h5", "b.h5"]
-    assert unnest.inspect(tmp_path / "fixed" / "a.h5").verdict == "clean"
+    store.invalidate_cache()
+    assert store.find("zoo/fixed") == [f"zoo/fixed/{name}" for name in ("a.h5", "old/b.h5", "old/older/c.h5")]
+    unnest.fix(bad)
+    assert store.cat_file("zoo/fixed/old/older/c.h5") == bad.with_name("m.unnested.h5").read_bytes()
+    assert "hidden" not in done.stdout + done.stderr
+
+
+def test_an_object_that_changes_meanwhile(bucket: str, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same size, so that only its ETag tells; the second look must see it."""
+    store = fsspec.filesystem("s3", skip_instance_cache=True)
+    store.put_file(str(bad), "zoo/changing.h5")
+    system = type(store)
+    before = system.cat_file
+    data = bytearray(bad.read_bytes())
+
+    def cat_file(self: Any, path: str, **more: Any) -> bytes:
+        part: bytes = before(self, path, **more)
+        if not written:
+            written.append(path)
+            store.pipe_file("zoo/changing.h5", bytes(data))
+        return part
+
+    written: list[str] = []
+    monkeypatch.setattr(system, "cat_file", cat_file)
+    for run in (unnest.inspect, unnest.fix):
+        written.clear()
+        data[-1] ^= 1
+        error = run(f"{bucket}/changing.h5").error
+        assert error is not None
+        assert error.code == "changed"

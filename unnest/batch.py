@@ -1,7 +1,7 @@
 """Many paths: walking folders, keeping the order, and going on where one file is bad.
 
-The walk opens no file. Each path that it comes to is a `Task`; what is done with it is a value that can be pickled, so
-that it is done here, in processes of this machine, or on others, with the same results in the same order.
+Each path that a walk comes to is a `Task`; what is done with it is a value that can be pickled, so that it is done
+here, in processes of this machine, or on others, with the same results in the same order.
 """
 
 from __future__ import annotations
@@ -19,34 +19,19 @@ from unnest.carry_out import Meter
 from unnest.core.model import JsonObject
 from unnest.errors import UsageError
 from unnest.files import workspace
-from unnest.files.interrupts import Held
 from unnest.files.replaceable import Inputs, models_around
-from unnest.formats.detect import checkpoints_of, is_saved_model, may_be_model
+from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions, check_name, check_usage
-from unnest.remote import is_remote, renamed, shown
+from unnest.output_places import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.remote.urls import is_remote, renamed, shown
 from unnest.repair import fix_with, inspect
 from unnest.report.result import Problem, Report, Result
+from unnest.walk import Task, is_walked, tasks_in
 
 R = TypeVar("R", bound=Report)
 
 #: What a walk leaves to others without a word: HDF5 and JSON that were never Keras's.
 FOREIGN = "not-keras"
-
-#: Two inputs for one place.
-OUTPUT_TWICE = "output-twice"
-
-
-class Task(NamedTuple):
-    """A path to work on, where its output goes if that is told, and the folder whose walk led there; or why not."""
-
-    path: str
-    folder: str | None = None
-    output: str | None = None
-    error: Problem | None = None
-    #: Whether its content must tell first that it is a model at all.
-    may_be: bool = False
-    #: Nothing to work on: all that was found in a folder has come before this.
-    end: bool = False
 
 
 class Watch(Protocol):
@@ -123,32 +108,6 @@ def fix_all(
     if not several or options.output is None:
         return _each(tasks, Fixing(options), engine, watch)
     return _into_folder(tasks, options, engine, watch)
-
-
-def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
-    """The paths themselves, and what may be a model below them, sorted; no file is opened for it."""
-    for path in paths:
-        if is_walked(path):
-            yield from _walk(path, options)
-            yield Task(path, path, end=True)
-        else:
-            yield Task(path)
-
-
-def _walk(path: str, options: FixOptions) -> Iterator[Task]:
-    """What is below a folder; our own outputs and backups are skipped."""
-    own = None if options.output is None else os.path.realpath(options.output)
-    denied: list[OSError] = []
-    for folder, folders, files in os.walk(path, onerror=denied.append):
-        below = sorted(d for d in folders if not outputs.is_ours(d, options.backup))
-        models = [d for d in below if is_saved_model(os.path.join(folder, d))]
-        folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
-        prefixes = checkpoints_of(files)
-        for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
-            yield Task(os.path.join(folder, name), path, may_be=name not in prefixes)
-    for error in denied:
-        what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"
-        yield Task(str(error.filename), path, error=Problem("cannot-open", what))
 
 
 class _Work(Generic[R]):
@@ -278,8 +237,8 @@ def _each(tasks: Iterator[Task], work: _Work[R], engine: Engine, watch: Watch) -
         for task, entry in results:
             if task.end:
                 if nothing:
-                    message = f"{task.path}: no model in this folder; pass a model file or a folder that holds some"
-                    yield work.failed(task, Problem("no-model", message))
+                    what = f"{shown(task.path)}: no model in this folder; pass a model file or a folder that holds some"
+                    yield work.failed(task, Problem("no-model", what))
                 nothing = True
                 continue
             watch.looked_at(task.path)
@@ -321,45 +280,11 @@ def _into_folder(
 ) -> Generator[Result, None, None]:
     """The results where all outputs go into one folder, as they lay below the folders that were walked."""
     assert options.output is not None
-    places = _Places(options)
+    places = OutputPlaces(options)
     try:
         yield from _each(map(places.of, tasks), Fixing(options), engine, watch)
     finally:
         places.remove_empty()
-
-
-class _Places:
-    """Where the outputs of a batch go, never two to one place, and the folders that are made for them."""
-
-    def __init__(self, options: FixOptions) -> None:
-        self.options = options
-        self._taken: dict[str, Task] = {}
-        #: Folders that were not there when a task was given its place, those above others first.
-        self._new: dict[str, None] = {}
-
-    def of(self, task: Task) -> Task:
-        """The task with its place."""
-        if task.end or task.error is not None:
-            return task
-        output = _place_in(self.options.output or "", task, self.options)
-        other = self._taken.get(output)
-        if other is not None and not (other.may_be and not may_be_model(other.path)):
-            message = f"{task.path}: another input is written to {output} already; fix it on its own"
-            return task._replace(error=Problem("output-twice", message))
-        self._taken[output] = task
-        folder, new = os.path.dirname(output), []
-        while folder and not os.path.lexists(folder):
-            new.append(folder)
-            folder = os.path.dirname(folder)
-        self._new.update(dict.fromkeys(reversed(new)))
-        return task._replace(output=output)
-
-    def remove_empty(self) -> None:
-        """Take away the folders that were made and into which nothing came."""
-        with Held():
-            for folder in reversed(self._new):
-                with contextlib.suppress(OSError):
-                    os.rmdir(folder)
 
 
 def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
@@ -374,30 +299,5 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     for path in paths:
         output = options.output
         if several and output is not None and not is_walked(path):
-            output = _place_in(output, Task(path), options)
+            output = place_in(output, Task(path), options)
         check_usage(path, options if is_walked(path) and not options.in_place else options._replace(output=output))
-
-
-def _place_in(folder: str, task: Task, options: FixOptions) -> str:
-    """Under its own name, and below the folder as it was below the one that was walked."""
-    path = shown(task.path)
-    name = os.path.relpath(path, task.folder) if task.folder else os.path.basename(path.rstrip("/\\"))
-    suffix = _suffix(task.path, options)
-    if suffix is not None:
-        name = outputs.converted(name, suffix)
-    return os.path.join(folder, name)
-
-
-def _suffix(path: str, options: FixOptions) -> str | None:
-    """The suffix of an output in a folder; None where the input's stays."""
-    if options.to == "json":
-        return ".json"
-    keeps = path.lower().endswith((".json", ".keras")) or (
-        path.lower().endswith(".weights.h5") and not options.architecture
-    )
-    return ".keras" if options.keras == "3" and options.to is None and not keeps else None
-
-
-def is_walked(path: str) -> bool:
-    """Whether a path is a folder of models, and no model itself."""
-    return os.path.isdir(path) and not is_saved_model(path)

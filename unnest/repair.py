@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import examine, outputs, remote
+from unnest import examine, outputs
 from unnest.budget import Budget, limited
 from unnest.carry_out import Meter, carried_out
 from unnest.core.model import Choices
@@ -32,6 +32,7 @@ from unnest.options import (
     check_usage,
     given_architecture,
 )
+from unnest.remote.urls import is_remote, renamed, shown
 from unnest.report.result import Problem, Report, Result
 
 R = TypeVar("R", bound=Report)
@@ -56,7 +57,7 @@ def inspect(
     report is one to be read: it has a `drawing`, for `unnest.report.diagram`, and `as_keras_3`.
     """
     report = Report(path=os.fspath(path), verdict="unreadable")
-    if remote.is_remote(report.path):
+    if is_remote(report.path):
         inspect_copy = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
         return _inspect_remote(report.path, inspect_copy, trust=trust)
     json_given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
@@ -81,11 +82,13 @@ def inspect(
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
     """`inspect` of a copy without the tensors' bytes."""
+    from unnest.remote import transfer
+
     try:
-        with remote.copied(url, with_tensors=False, trust=trust) as path:
-            return remote.renamed(inspect_copy(path), path, remote.shown(url))
+        with transfer.copied(url, with_tensors=False, trust=trust) as path:
+            return renamed(inspect_copy(path), path, shown(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
-        return _with_error(Report(path=remote.shown(url), verdict="unreadable"), e)
+        return _with_error(Report(path=shown(url), verdict="unreadable"), e)
 
 
 def fix(  # noqa: PLR0913 - one argument per option of the command line
@@ -131,7 +134,7 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     """`fix`, with its options as one value."""
     result = Result(path=path, verdict="unreadable", action="failed")
     check_usage(path, options)
-    if remote.is_remote(path) or remote.is_remote(options.output or ""):
+    if is_remote(path) or is_remote(options.output or ""):
         return _fix_remote(path, options, meter)
     if options.verify:
         from unnest.verify import check_installed
@@ -166,9 +169,11 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
 
 def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
     """`fix` of a copy, whose output is sent to where it belongs."""
-    result = Result(path=remote.shown(path), verdict="unreadable", action="failed")
+    from unnest.remote import transfer
+
+    result = Result(path=shown(path), verdict="unreadable", action="failed")
     try:
-        return remote.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
+        return transfer.fix(path, options, lambda at, wanted: fix_with(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(_with_error(result, e), action="refused" if isinstance(e, Refused) else "failed")
 
@@ -200,7 +205,7 @@ def _with_error(report: R, error: Exception) -> R:
             no_memory(report.path, "go on") if lacks_memory else Failed("internal", f"{report.path}: {internal(error)}")
         )
     container = report.container
-    if container is None and not remote.is_remote(report.path):
+    if container is None and not is_remote(report.path):
         with contextlib.suppress(UnnestError, OSError, MemoryError):
             container = container_of(report.path)
     return replace(report, container=container, error=Problem(error.code, error.message))

@@ -49,8 +49,9 @@ def inspect(
     """
     start_no_threads()
     from unnest import written_pages
-    from unnest.batch import inspect_all, is_walked
+    from unnest.batch import inspect_all
     from unnest.options import given_architecture
+    from unnest.walk import is_walked
 
     form = form_of(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])

@@ -55,7 +55,7 @@ def silence(stream: TextIO) -> None:
 def complain(message: str) -> None:
     """An error, in one line, on stderr; without the credentials of a URL."""
     if "://" in message:
-        from unnest.remote import redacted
+        from unnest.remote.urls import redacted
 
         message = redacted(message)
     tell(f"unnest: {plain(message)}")

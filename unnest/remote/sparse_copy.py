@@ -1,0 +1,145 @@
+"""A local copy of an object in which the bytes of tensors may be missing, and where in the object these are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+from unnest.budget import spend
+from unnest.errors import Unreadable
+from unnest.files.readable import Readable
+from unnest.formats.detect import HDF5_MAGIC, ZIP_MAGIC
+
+#: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.
+BLOCK = 8 << 10
+#: Bytes of a whole copy that are asked for at once.
+PIECE = 8 << 20
+#: Bytes before the name in the local header of a zip's member.
+LOCAL_HEADER = 30
+#: Tensors that are smaller are copied, too.
+SMALL = 4096
+
+
+class Copy(Readable):
+    """A local file that becomes the copy of an object as it is read."""
+
+    def __init__(self, file: IO[bytes], size: int, read: Callable[[int, int], bytes]) -> None:
+        super().__init__(size)
+        self._file, self._read = file, read
+        self._has_block = bytearray(-(-size // BLOCK))
+        file.truncate(size)
+
+    def fetch(self, start: int, end: int) -> None:
+        """Have these bytes, in whole blocks."""
+        block, last = start // BLOCK, -(-min(end, self.size) // BLOCK)
+        while block < last:
+            if self._has_block[block]:
+                block += 1
+                continue
+            stop = block
+            while stop < last and not self._has_block[stop] and (stop - block) * BLOCK < PIECE:
+                stop += 1
+            spend(stop - block)
+            self._file.seek(block * BLOCK)
+            self._file.write(self._read(block * BLOCK, min(stop * BLOCK, self.size)))
+            self._has_block[block:stop] = b"\1" * (stop - block)
+            block = stop
+
+    def complete(self, holes: Iterable[tuple[int, int]]) -> None:
+        """Have everything but these ranges."""
+        for start, end in self._gaps(holes):
+            self.fetch(start, end)
+
+    def beside(self, holes: Iterable[tuple[int, int]]) -> int:
+        """How many bytes that are."""
+        return sum(end - start for start, end in self._gaps(holes))
+
+    def _gaps(self, holes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        end_of_hole = 0
+        for start, end in [*sorted(holes), (self.size, self.size)]:
+            if start > end_of_hole:
+                yield end_of_hole, start
+            end_of_hole = max(end_of_hole, end)
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        """As any file."""
+        count = self.next_count(len(buffer))
+        self.fetch(self.position, self.position + count)
+        self._file.seek(self.position)
+        data = self._file.read(count)
+        buffer[: len(data)] = data
+        self.position += len(data)
+        return len(data)
+
+
+class _Part(Readable):
+    """Part of a copy as a file of its own."""
+
+    def __init__(self, copy: Copy, start: int, size: int) -> None:
+        super().__init__(size)
+        self._copy, self._start = copy, start
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        """As any file; nothing beyond the part."""
+        view = memoryview(buffer)[: self.next_count(len(buffer))]
+        self._copy.seek(self._start + self.position)
+        count = self._copy.readinto(view)
+        self.position += count
+        return count
+
+
+def tensor_ranges(copy: Copy, local: str, name: str) -> list[tuple[int, int]]:
+    """The ranges of a file that are tensors' bytes; none where it is neither HDF5 nor a zip with HDF5 in it."""
+    copy.seek(0)
+    start = copy.read(max(len(HDF5_MAGIC), len(ZIP_MAGIC))) or b""
+    if start.startswith(HDF5_MAGIC):
+        return _in_hdf5(_Part(copy, 0, copy.size), copy.size, name)
+    if start.startswith(ZIP_MAGIC) and local.lower().endswith(".keras"):
+        return _in_zip(copy, name)
+    return []
+
+
+def _in_hdf5(window: _Part, size: int, name: str) -> list[tuple[int, int]]:
+    from h5py import h5d
+
+    from unnest.formats.hdf5.guarded_file import GuardedFile
+
+    ranges: list[tuple[int, int]] = []
+    try:
+        hdf5 = GuardedFile(name, window, size)
+    except Unreadable:
+        return ranges  # the whole file is copied, and whoever reads that says what is wrong with it
+    with contextlib.closing(hdf5):
+        for path, node in hdf5.datasets.items():
+            if node.stored < SMALL:
+                continue
+            dataset = hdf5.dataset(path)
+            if node.layout == h5d.CONTIGUOUS:
+                ranges.append((dataset.get_offset(), dataset.get_offset() + node.stored))
+            elif node.layout == h5d.CHUNKED:
+                for number in range(dataset.get_num_chunks()):
+                    spend()
+                    chunk = dataset.get_chunk_info(number)
+                    ranges.append((chunk.byte_offset, chunk.byte_offset + chunk.size))
+    return ranges
+
+
+def _in_zip(copy: Copy, name: str) -> list[tuple[int, int]]:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(copy) as archive:
+            info = archive.getinfo("model.weights.h5")
+            with archive.open(info) as member:
+                member.read(1)
+            copy.seek(info.header_offset)
+            header = copy.read(LOCAL_HEADER) or b""
+    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, OSError, ValueError):
+        return []
+    if info.compress_type != zipfile.ZIP_STORED or len(header) < LOCAL_HEADER:
+        return []
+    name_size, extra_size = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
+    start = info.header_offset + LOCAL_HEADER + name_size + extra_size
+    window = _Part(copy, start, info.file_size)
+    return [(start + a, start + b) for a, b in _in_hdf5(window, info.file_size, name)]

@@ -1,0 +1,122 @@
+"""Models in object stores and on the web, by URL, through fsspec (extra `remote`).
+
+`inspect` reads no tensor, so it is given a sparse copy: a local file of the object's size in which only the bytes of
+tensors are missing. To know where these are, the file is opened through the store once, with all guards, in blocks
+that go into the copy as they are read; the rest that is no tensor follows. `fix` is given a whole copy, and its output
+is sent when it is complete, read back and checked. What the rest of the program sees are ordinary local files.
+
+An object that is not the same before and after it was read is an error. URLs are shown without user, password, query.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from unnest.budget import Budget, limited
+from unnest.errors import Refused, Unreadable
+from unnest.files import atomic
+from unnest.remote.sparse_copy import Copy, tensor_ranges
+from unnest.remote.store import Store, below
+from unnest.remote.urls import default_output, is_remote, renamed, shown
+
+if TYPE_CHECKING:
+    from unnest.options import FixOptions
+    from unnest.report.result import Result
+
+#: Bytes beside the tensors that a sparse copy may take unless the file is trusted.
+MOST = 256 << 20
+
+#: Data files of TensorFlow's checkpoints, SavedModels' among them.
+SHARD = re.compile(r"\.data-\d{5}-of-\d{5}$")
+
+
+@contextlib.contextmanager
+def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str]:
+    """The path of a local copy of what the URL names: a file, a SavedModel's folder, or the prefix of a checkpoint.
+
+    `with_tensors`, or without their bytes. Raises Unreadable, Refused where it changed, UsageError without the driver.
+    """
+    import tempfile
+
+    store = Store(url)
+    with tempfile.TemporaryDirectory(prefix="unnest-") as folder, store.errors():
+        local_root = os.path.join(folder, store.name)
+        objects = store.objects()
+        for name, size in sorted(objects.items()):
+            local_path = below(local_root, name)
+            os.makedirs(os.path.dirname(local_path), exist_ok=True)
+            with open(local_path, "x+b", buffering=0) as file:
+                copy = Copy(file, size, functools.partial(store.read, name))
+                if with_tensors:
+                    copy.complete(())
+                elif not SHARD.search(name):
+                    with limited(Budget.of(store.shown, size, trust=trust)):
+                        tensors = tensor_ranges(copy, local_path, store.shown)
+                    others = copy.beside(tensors)
+                    if others > MOST and not trust:
+                        message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
+                        raise Unreadable("over-budget", message)
+                    copy.complete(tensors)
+        if not with_tensors:
+            _copy_texts(local_root, objects, store)
+        if store.objects() != objects or store.changed():
+            raise atomic.changed(store.shown)
+        yield local_root
+
+
+def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result]) -> Result:
+    """`run` on local copies, and what it made sent to where it belongs: whole, or not at all as far as the store can.
+
+    Raises UnnestError.
+    """
+    import tempfile
+
+    if options.in_place:
+        raise Refused("cannot-write", f"{shown(url)}: --in-place is for files of this machine; use -o")
+    source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
+    with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
+        output = options.output
+        if output is None:
+            probe = run(path, options._replace(output=None, dry_run=True))
+            if probe.output is None or probe.error is not None:
+                return renamed(probe, path, shown(url))
+            output = default_output(url, os.path.basename(probe.output))
+        if not is_remote(output):
+            return renamed(run(path, options), path, shown(url))
+        store = Store(output)
+        local_output = os.path.join(folder, store.name)
+        with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
+            if os.path.exists(present_output):
+                os.rename(present_output, local_output)
+        existed = os.path.lexists(local_output)
+        result = run(path, options._replace(output=local_output))
+        is_new = result.error is None and result.output is not None and not (existed and result.action == "unchanged")
+        if is_new and not options.dry_run:
+            store.send(local_output)
+        return renamed(renamed(result, local_output, store.shown), path, shown(url))
+
+
+def _copy_texts(local_root: str, objects: dict[str, int], store: Store) -> None:
+    """The texts in the data files of checkpoints: the object graph is one; all else in there are tensors."""
+    from unnest.formats.tensorflow.bundle import Bundle
+
+    prefixes = {SHARD.sub("", name) for name in objects if SHARD.search(name)}
+    for prefix in prefixes:
+        if prefix + ".index" not in objects:
+            continue
+        try:
+            bundle = Bundle(below(local_root, prefix) if prefix else local_root)
+        except Unreadable:
+            continue  # whoever reads it says so
+        with contextlib.closing(bundle):
+            for entry in bundle.entries.values():
+                for piece in entry.pieces if entry.dtype == "string" else ():
+                    shard = f"{prefix}.data-{piece.shard:05d}-of-{bundle.shards:05d}"
+                    with open(below(local_root, shard), "r+b", buffering=0) as file:
+                        file.seek(piece.offset)
+                        file.write(store.read(shard, piece.offset, piece.offset + piece.size))

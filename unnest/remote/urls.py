@@ -1,0 +1,54 @@
+"""URLs in the place of paths: what is one, and how it is shown, without user, password and query."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is a URL."""
+    return URL.match(path) is not None
+
+
+def shown(url: str) -> str:
+    """The URL without what may be secret: user and password, and the query (signatures). A path stays as it is."""
+    if not is_remote(url):
+        return url
+    from urllib.parse import urlsplit, urlunsplit  # only for URLs: it takes part of every start otherwise
+
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def default_output(url: str, name: str) -> str:
+    """Beside the input, in its store."""
+    from urllib.parse import urlsplit, urlunsplit
+
+    parts = urlsplit(url)
+    return urlunsplit((*parts[:2], parts.path.rstrip("/").rpartition("/")[0] + "/" + name, "", ""))
+
+
+def redacted(text: str) -> str:
+    """A message without what may be secret in the URLs that it names."""
+    return re.sub(r"(\b[a-z][a-z0-9+.-]+://)(?:[^/\s@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)
+
+
+def renamed(value: T, old: str, new: str) -> T:
+    """A report with one path for another in all its texts."""
+    changed: Any = value
+    if isinstance(value, str):
+        changed = value.replace(old, new)
+    elif isinstance(value, tuple):
+        entries = [renamed(v, old, new) for v in value]
+        changed = value._make(entries) if hasattr(value, "_make") else tuple(entries)
+    elif isinstance(value, dict):
+        changed = {k: renamed(v, old, new) for k, v in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        changed = replace(value, **{f.name: renamed(getattr(value, f.name), old, new) for f in fields(value)})
+    return changed  # type: ignore[no-any-return]

@@ -1,0 +1,96 @@
+"""What there is to work on: the paths that were given, and the models below folders, of this machine or of a store.
+
+A walk of this machine opens no file: whoever works on a task finds out whether it is a model at all. In a store that
+would take a request for each object, so there the names decide.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from unnest import outputs
+from unnest.errors import UnnestError
+from unnest.formats.detect import SAVED_MODEL_MARKS, SUFFIXES, checkpoints_of, is_saved_model
+from unnest.options import FixOptions
+from unnest.remote.urls import is_remote
+from unnest.report.result import Problem
+
+
+class Task(NamedTuple):
+    """A path to work on, where its output goes if that is told, and the folder whose walk led there; or why not."""
+
+    path: str
+    folder: str | None = None
+    output: str | None = None
+    error: Problem | None = None
+    #: Whether its content must tell first that it is a model at all.
+    may_be: bool = False
+    #: Nothing to work on: all that was found in a folder has come before this.
+    end: bool = False
+
+
+def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
+    """The paths themselves, and what may be a model below them, sorted; no file is opened for it."""
+    for path in paths:
+        if is_walked(path):
+            yield from (_walk_store if is_remote(path) else _walk)(path, options)
+            yield Task(path, path, end=True)
+        else:
+            yield Task(path)
+
+
+def _walk(path: str, options: FixOptions) -> Iterator[Task]:
+    """What is below a folder; our own outputs and backups are skipped."""
+    own = None if options.output is None else os.path.realpath(options.output)
+    denied: list[OSError] = []
+    for folder, folders, files in os.walk(path, onerror=denied.append):
+        below = sorted(d for d in folders if not outputs.is_ours(d, options.backup))
+        models = [d for d in below if is_saved_model(os.path.join(folder, d))]
+        folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
+        prefixes = checkpoints_of(files)
+        for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
+            yield Task(os.path.join(folder, name), path, may_be=name not in prefixes)
+    for error in denied:
+        what = f"{error.filename}: cannot be opened ({error.strerror}); check its permissions"
+        yield Task(str(error.filename), path, error=Problem("cannot-open", what))
+
+
+def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
+    """The models below a folder of a store, by their names; our own outputs and backups are skipped."""
+    from unnest.remote.store import Store
+
+    try:
+        for folder, folders, files in Store(url).walk():
+            if _holds_saved_model(files):
+                folders.clear()
+                yield Task(folder, url)
+                continue
+            for name in [name for name in folders if outputs.is_ours(name, options.backup)]:
+                del folders[name]
+            models = [name for name in files if name.lower().endswith(SUFFIXES)]
+            for name in sorted([*checkpoints_of(files), *models]):
+                if not outputs.is_ours(name, options.backup):
+                    yield Task(f"{folder}/{name}", url)
+    except UnnestError as e:
+        yield Task(url, url, error=Problem(e.code, e.message))
+
+
+def _holds_saved_model(names: Collection[str]) -> bool:
+    return not set(SAVED_MODEL_MARKS).isdisjoint(names)
+
+
+def is_walked(path: str) -> bool:
+    """Whether a path is a folder of models, and no model itself; the URL of a folder of models ends with a slash."""
+    if not is_remote(path):
+        return os.path.isdir(path) and not is_saved_model(path)
+    if not path.endswith("/"):
+        return False
+    from unnest.remote.store import Store
+
+    try:
+        _, _, files = next(Store(path).walk(), (path, {}, {}))
+    except UnnestError:
+        return True  # the walk says why
+    return not _holds_saved_model(files)
