@@ -14,7 +14,7 @@ import pytest
 
 import unnest
 from tests.h5compare import differences, names_of
-from unnest.formats.tensorflow import protos, prune_graph
+from unnest.formats.tensorflow import protos, prune_graph, served_wrappers, serving_graph
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
@@ -51,7 +51,7 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
         protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "")
         for p in (folder / "parallel", tmp_path / "out")
     )
-    serving = prune_graph.choose(before, "")
+    serving = serving_graph.choose(before, "")
     assert list(after.meta_graphs[0].info.tags) == list(serving.info.tags)
     assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {prune_graph.TRAIN}
     for name in ("variables", "assets"):
@@ -65,8 +65,8 @@ def test_no_names_are_needed(folder: Path) -> None:
     """With every operation called by a number, the same towers are found among the operations."""
     raw = (folder / "parallel/saved_model.pb").read_bytes()
     plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
-    _number(prune_graph.choose(numbered, ""))
-    found = [prune_graph.recognise(prune_graph.choose(m, ""), "").wrappers for m in (plain, numbered)]
+    _number(serving_graph.choose(numbered, ""))
+    found = [served_wrappers.recognise(serving_graph.choose(m, ""), "").wrappers for m in (plain, numbered)]
     told = [[(t.depth, t.scope, t.towers.towers, len(t.towers.merges), t.parameters) for t in seen] for seen in found]
     assert told[0] == told[1]
     note = json.loads((folder / "case.json").read_text())

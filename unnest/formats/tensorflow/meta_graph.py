@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.core.recognise import serving, serving_scope
 from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
-from unnest.formats.tensorflow import graphdef, protos, prune_graph
+from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.bundle import read_plain
 
 MAX_META = 1 << 31
@@ -113,7 +113,7 @@ class Program:
         try:
             return serving.find([self.graph], graphdef.library(self.message.graph), closed=False).wrapper
         except Broken as e:
-            raise prune_graph.broken(self.path, e) from e
+            raise serving_graph.broken(self.path, e) from e
 
     @cached_property
     def is_doubtful(self) -> bool:
@@ -128,7 +128,7 @@ class Program:
                 if len(places) > 1
             ]
         except Broken as e:
-            raise prune_graph.broken(self.path, e) from e
+            raise serving_graph.broken(self.path, e) from e
         return len(joined) > MAX_JOINS or any(set.intersection(*variable_set) for variable_set in variable_sets)
 
     @cached_property
@@ -139,7 +139,7 @@ class Program:
         try:
             return serving_scope.parameters(self.graph, graphdef.library(self.message.graph), self.towers)
         except Broken as e:
-            raise prune_graph.broken(self.path, e) from e
+            raise serving_graph.broken(self.path, e) from e
 
     @cached_property
     def read(self) -> frozenset[str] | None:
@@ -151,7 +151,7 @@ class Program:
         try:
             return frozenset(_named(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
         except Broken as e:
-            raise prune_graph.broken(self.path, e) from e
+            raise serving_graph.broken(self.path, e) from e
 
 
 def _named(variables: dict[Place, Op]) -> set[str]:

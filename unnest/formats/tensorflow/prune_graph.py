@@ -7,19 +7,16 @@ the flat graph of TensorFlow 1 and inside the functions of TensorFlow 2 alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from unnest.core.model import NearMiss, Scope
 from unnest.core.reach import reached
-from unnest.core.recognise import serving, serving_scope
-from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
-from unnest.errors import Refused, Unreadable
+from unnest.core.recognise import serving
+from unnest.core.recognise.op_graph import OpGraph
+from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef, protos
 from unnest.formats.tensorflow.prune_objects import prune_objects
+from unnest.formats.tensorflow.serving_graph import served
 
 Message: TypeAlias = Any
 
@@ -43,225 +40,10 @@ VARIABLES = frozenset(
         "saved_model_assets",
     }
 )
-#: Wrappers in wrappers; ten thousand levels are an attack.
-MAX_WRAPPERS = 200
 
 
-class ServedWrapper(NamedTuple):
-    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
-
-    `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.
-    """
-
-    towers: serving.ServingWrapper
-    scope: Scope
-    depth: int
-    parameters: int | None
-    is_built: bool
-
-
-@dataclass
-class ServingGraph:
-    """The MetaGraph that serves, seen as graphs: the flat one, then each function that serving calls."""
-
-    meta: Message
-    wrappers: list[ServedWrapper] = field(default_factory=list)
-
-    def graphs(self) -> tuple[list[OpGraph], dict[str, OpGraph]]:
-        """What the signatures reach, the flat graph first, and all functions by name."""
-        library = graphdef.library(self.meta.graph)
-        main = graphdef.main_graph(self.meta.graph, outputs(self.meta))
-        order = _callers_first(main, library)
-        serving_scope: dict[str, list[tuple[str, Op]]] = {}
-        for graph in (main, *(library[n] for n in order)):
-            for op in (graph.ops[n] for n in (_live_ops(graph) if graph is main else graph.ops)):
-                for callee in called(op.attrs.values()) if op.kind in CALLS else ():
-                    serving_scope.setdefault(callee, []).append((graph.name, op))
-        for name in order:
-            calls = [
-                _constants(View(library[n] if n else main, library), op, library[name])
-                for n, op in serving_scope.get(name, ())
-            ]
-            constants_of_all_calls = {
-                k: v for k, v in (calls[0] if calls else {}).items() if all(_same(c.get(k), v) for c in calls)
-            }
-            if constants_of_all_calls:
-                library[name] = replace(library[name], known=constants_of_all_calls)
-        return [main, *(library[n] for n in order)], library
-
-
-def _callers_first(main: OpGraph, library: Mapping[str, OpGraph]) -> list[str]:
-    """The functions that a graph reaches, each behind all that call it."""
-    done: list[str] = []
-    state: dict[str, bool] = {}
-    stack: list[tuple[str, bool]] = [("", False)]
-    while stack:
-        name, leaving = stack.pop()
-        if leaving:
-            done.append(name)
-        if leaving or name in state:
-            continue
-        state[name] = True
-        graph = library[name] if name else main
-        stack.append((name, True))
-        for op in _live_ops(graph) if graph is main else graph.ops:
-            stack += [(c, False) for c in called(graph.ops[op].attrs.values()) if c in library]
-    return done[-2::-1]
-
-
-def _same(left: np.ndarray | None, right: np.ndarray) -> bool:
-    return left is not None and left.dtype == right.dtype and np.array_equal(left, right)
-
-
-def _constants(view: View, call: Op, callee: OpGraph) -> dict[str, np.ndarray]:
-    """The arguments that a call gives constants."""
-    constants = {}
-    for name, tensor in zip(callee.args, call.inputs, strict=False):
-        place = view.resolve(Place((), tensor))
-        op = view.op(place)
-        if op is None and place.tensor in view.root.known:
-            constants[name] = view.root.known[place.tensor]
-        elif op is not None and op.value is not None:
-            constants[name] = op.value
-    return constants
-
-
-def choose(model: Message, path: str) -> Message:
-    """The MetaGraph that serves. Raises Unreadable where there is none."""
-    candidates = [m for m in model.meta_graphs if "serve" in m.info.tags] or list(model.meta_graphs)
-    usable = [m for m in candidates if outputs(m)]
-    if not usable:
-        raise Unreadable("no-signature", f"{path}: no signature says what this SavedModel serves; export it with one")
-    return usable[0]
-
-
-def outputs(meta: Message) -> list[str]:
-    """The tensors that the signatures serve."""
-    return [i.name for k in served(meta) for _, i in sorted(meta.signatures[k].outputs.items()) if i.name]
-
-
-def served(meta: Message) -> list[str]:
-    """The signatures' own keys."""
-    return sorted(k for k in meta.signatures if not k.startswith("__saved_model"))
-
-
-def _signature_outputs(meta: Message) -> list[list[str]]:
-    """The tensors that each signature serves."""
-    signatures = (meta.signatures[k] for k in served(meta))
-    return [[graphdef.tensor(i.name) for i in s.outputs.values() if i.name] for s in signatures]
-
-
-def called(attributes: Iterable[object]) -> list[str]:
-    """The functions that these attributes name."""
-    functions: list[str] = []
-    for value in attributes:
-        if isinstance(value, Function):
-            functions.append(value.name)
-        elif isinstance(value, tuple):
-            functions += [v.name for v in value if isinstance(v, Function)]
-    return functions
-
-
-def _live_ops(graph: OpGraph) -> set[str]:
-    """The operations that a graph's results need, by name."""
-
-    def reads(name: str) -> list[str]:
-        op = graph.ops[name]
-        names = (*(tensor.partition(":")[0] for tensor in op.inputs), *op.controls)
-        return [n for n in names if n in graph.ops]
-
-    return reached((n for n in (tensor.partition(":")[0] for tensor in graph.rets) if n in graph.ops), reads)
-
-
-class Recognised(NamedTuple):
-    """All wrappers of a MetaGraph, outermost first, and where there is none, why the nearest candidates are none."""
-
-    wrappers: Sequence[ServedWrapper]
-    near_misses: tuple[NearMiss, ...] = ()
-
-
-def recognise(meta: Message, path: str) -> Recognised:
-    """All wrappers; the MetaGraph loses them one by one. Raises Unreadable, Refused."""
-    serving_graph = ServingGraph(meta)
-    try:
-        while True:
-            graphs, library = serving_graph.graphs()
-            towers, near_misses = serving.find(graphs, library)
-            if towers is None:
-                return Recognised(_distinct(serving_graph.wrappers), () if serving_graph.wrappers else near_misses)
-            if len(serving_graph.wrappers) >= MAX_WRAPPERS:
-                raise Refused(
-                    "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
-                )
-            serving_graph.wrappers.append(_served_wrapper(meta, graphs[0], library, towers, serving_graph.wrappers))
-            _rewire(meta, towers, next(g for g in graphs if g.name == towers.graph))
-    except Broken as e:
-        raise broken(path, e) from e
-
-
-def _served_wrapper(
-    meta: Message,
-    main: OpGraph,
-    library: Mapping[str, OpGraph],
-    towers: serving.ServingWrapper,
-    earlier: Sequence[ServedWrapper],
-) -> ServedWrapper:
-    outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
-    depth = max((f.depth + 1 for f in outer_wrappers), default=0)
-    scope = serving_scope.scope(main, library, _signature_outputs(meta), towers)
-    parameters, is_built = (
-        serving_scope.parameters(main, library, towers),
-        serving_scope.is_built_for(main, library, towers),
-    )
-    return ServedWrapper(towers, scope, depth, parameters, is_built)
-
-
-def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
-    """Without the further traces of a wrapper: TensorFlow 2 stores the model anew for every signature."""
-    traces: dict[tuple[object, ...], dict[str, list[ServedWrapper]]] = {}
-    for wrapper in wrappers:
-        towers = wrapper.towers
-        key = (wrapper.depth, towers.towers, len({*towers.sources}))
-        traces.setdefault(key, {}).setdefault(towers.graph, []).append(wrapper)
-    order: tuple[Scope, ...] = ("whole", "head", "embedded")
-
-    def plainness(trace: list[ServedWrapper]) -> tuple[int, int]:
-        return order.index(trace[0].scope), -len(trace[0].towers.merges)
-
-    plainest = (min(by_graph.values(), key=plainness) for by_graph in traces.values())
-    return sorted(
-        (wrapper for chosen in plainest for wrapper in chosen),
-        key=lambda wrapper: (wrapper.depth, wrappers.index(wrapper)),
-    )
-
-
-def _inside(
-    outer: serving.ServingWrapper, inner: serving.ServingWrapper, library: Mapping[str, OpGraph], main: OpGraph
-) -> bool:
-    """Whether a wrapper is part of another one's tower 0, or of a function that this calls."""
-    pending = [(outer.graph, name) for name in outer.first]
-    entered: set[str] = set()
-    merging = {(inner.graph, m.partition(":")[0]) for m in inner.merges}
-    while pending:
-        current = pending.pop()
-        if current in merging:
-            return True
-        graph = library[current[0]] if current[0] else main
-        op = graph.ops.get(current[1])
-        for callee in called(op.attrs.values()) if op is not None and op.kind in CALLS else ():
-            if callee in library and callee not in entered:
-                entered.add(callee)
-                pending += [(callee, name) for name in library[callee].ops]
-    return False
-
-
-def broken(path: str, error: Broken) -> Unreadable:
-    """A graph that refers to what it does not hold, in one line."""
-    return Unreadable("damaged-graph", f"{path}: the graph does not add up ({error}); copy it again")
-
-
-def _rewire(meta: Message, towers: serving.ServingWrapper, graph: OpGraph) -> None:
-    """Read tower 0 in place of the merge, and what was sliced in place of its slices."""
+def rewire(meta: Message, towers: serving.ServingWrapper, graph: OpGraph) -> None:
+    """Let a graph read tower 0 in place of the merge, and what was sliced in place of its slices; `meta` is changed."""
     dead = towers.others | _downstream(graph, towers)
     if not towers.graph:
         nodes, spell = meta.graph.node, _flat

@@ -45,7 +45,7 @@ from unnest.findings import Code, Finding
 from unnest.formats.base import Container, Progress, Source
 from unnest.formats.boundary import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
-from unnest.formats.tensorflow import protos, prune_graph
+from unnest.formats.tensorflow import protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 
@@ -159,7 +159,7 @@ class SavedModelSource(Source):
     def serving(self) -> tuple[Any, Any]:
         """A fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
         model = protos.parse("SavedModel", self.graph_bytes, os.path.join(self.path, GRAPH))
-        return model, prune_graph.choose(model, self.path)
+        return model, serving_graph.choose(model, self.path)
 
     @property
     def members(self) -> Sequence[str]:
@@ -174,7 +174,7 @@ class SavedModelSource(Source):
     def _cut(self) -> bytes:
         with reading(os.path.join(self.path, GRAPH)):  # what cannot be cut is damaged, not the disk that is written to
             model, meta = self.serving()
-            if not prune_graph.recognise(meta, self.path).wrappers:
+            if not served_wrappers.recognise(meta, self.path).wrappers:
                 raise Refused(
                     "cannot-cut",
                     f"{self.path}: the serving graph cannot be cut without doubt; "
@@ -193,7 +193,7 @@ class SavedModelSource(Source):
                 return self._proven(keras_plan)._replace(findings=(*keras_plan.findings, *left_out))
             clean = clean._replace(near_misses=keras_plan.near_misses)
         _, meta = self.serving()
-        wrappers_in_graph, near_misses = prune_graph.recognise(meta, self.path)
+        wrappers_in_graph, near_misses = served_wrappers.recognise(meta, self.path)
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
         wrappers = tuple(map(_wrapper, wrappers_in_graph))
@@ -219,7 +219,7 @@ class SavedModelSource(Source):
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return keras_plan
         try:
-            in_graph = prune_graph.recognise(self.serving()[1], self.path).wrappers
+            in_graph = served_wrappers.recognise(self.serving()[1], self.path).wrappers
         except (Refused, Unreadable):
             return keras_plan  # the Keras model can be written all the same
         if [f.towers.towers for f in in_graph] != [w.towers for w in keras_plan.wrappers]:
@@ -242,7 +242,7 @@ class SavedModelSource(Source):
             self.bundle.close()
 
 
-def _wrapper(served: prune_graph.ServedWrapper) -> Wrapper:
+def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
     towers = served.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
     first = towers.replace[towers.merges[0]].partition(":")[0]
@@ -347,7 +347,7 @@ class SavedModelContainer(Container):
         with self.open(path) as written:
             if written.graph_bytes != source.cut():
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
-            if prune_graph.recognise(written.serving()[1], path).wrappers:
+            if served_wrappers.recognise(written.serving()[1], path).wrappers:
                 raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
             shards = set(_shards(written.bundle))
             if written.bundle is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unnest.formats.tensorflow import protos, prune_graph
+from unnest.formats.tensorflow import protos, prune_graph, served_wrappers
 from unnest.formats.tensorflow.prune_objects import OPTIMIZER
 
 SAVED = Path(__file__).parents[4] / "fixtures" / "saved_model"
@@ -20,7 +20,7 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     (meta,) = model.meta_graphs
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
-    assert prune_graph.recognise(meta, str(path)).wrappers
+    assert served_wrappers.recognise(meta, str(path)).wrappers
     (reduced,) = protos.parse("SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced").meta_graphs
     nodes = reduced.objects.nodes
     assert OPTIMIZER not in {n.user.identifier for n in nodes}

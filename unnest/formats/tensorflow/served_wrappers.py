@@ -1,0 +1,113 @@
+"""The wrappers in what a SavedModel serves: in the flat graph of TensorFlow 1, in the functions of TensorFlow 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from unnest.core.model import NearMiss, Scope
+from unnest.core.recognise import serving, serving_scope
+from unnest.core.recognise.op_graph import CALLS, Broken, OpGraph
+from unnest.errors import Refused
+from unnest.formats.tensorflow.prune_graph import rewire
+from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
+
+Message: TypeAlias = Any
+
+#: Wrappers in wrappers; ten thousand levels are an attack.
+MAX_WRAPPERS = 200
+
+
+class ServedWrapper(NamedTuple):
+    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
+
+    `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.
+    """
+
+    towers: serving.ServingWrapper
+    scope: Scope
+    depth: int
+    parameters: int | None
+    is_built: bool
+
+
+class Recognised(NamedTuple):
+    """All wrappers of a MetaGraph, outermost first, and where there is none, why the nearest candidates are none."""
+
+    wrappers: Sequence[ServedWrapper]
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+def recognise(meta: Message, path: str) -> Recognised:
+    """All wrappers, of which the MetaGraph is rid afterwards: it loses them one by one. Raises Unreadable, Refused."""
+    wrappers: list[ServedWrapper] = []
+    try:
+        while True:
+            served_graphs, library = graphs(meta)
+            towers, near_misses = serving.find(served_graphs, library)
+            if towers is None:
+                return Recognised(_distinct(wrappers), () if wrappers else near_misses)
+            if len(wrappers) >= MAX_WRAPPERS:
+                raise Refused(
+                    "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"
+                )
+            wrappers.append(_served_wrapper(meta, served_graphs[0], library, towers, wrappers))
+            rewire(meta, towers, next(g for g in served_graphs if g.name == towers.graph))
+    except Broken as e:
+        raise broken(path, e) from e
+
+
+def _served_wrapper(
+    meta: Message,
+    main: OpGraph,
+    library: Mapping[str, OpGraph],
+    towers: serving.ServingWrapper,
+    earlier: Sequence[ServedWrapper],
+) -> ServedWrapper:
+    outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
+    depth = max((f.depth + 1 for f in outer_wrappers), default=0)
+    scope = serving_scope.scope(main, library, signature_outputs(meta), towers)
+    parameters, is_built = (
+        serving_scope.parameters(main, library, towers),
+        serving_scope.is_built_for(main, library, towers),
+    )
+    return ServedWrapper(towers, scope, depth, parameters, is_built)
+
+
+def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
+    """Without the further traces of a wrapper: TensorFlow 2 stores the model anew for every signature."""
+    traces: dict[tuple[object, ...], dict[str, list[ServedWrapper]]] = {}
+    for wrapper in wrappers:
+        towers = wrapper.towers
+        key = (wrapper.depth, towers.towers, len({*towers.sources}))
+        traces.setdefault(key, {}).setdefault(towers.graph, []).append(wrapper)
+    order: tuple[Scope, ...] = ("whole", "head", "embedded")
+
+    def plainness(trace: list[ServedWrapper]) -> tuple[int, int]:
+        return order.index(trace[0].scope), -len(trace[0].towers.merges)
+
+    plainest = (min(by_graph.values(), key=plainness) for by_graph in traces.values())
+    return sorted(
+        (wrapper for chosen in plainest for wrapper in chosen),
+        key=lambda wrapper: (wrapper.depth, wrappers.index(wrapper)),
+    )
+
+
+def _inside(
+    outer: serving.ServingWrapper, inner: serving.ServingWrapper, library: Mapping[str, OpGraph], main: OpGraph
+) -> bool:
+    """Whether a wrapper is part of another one's tower 0, or of a function that this calls."""
+    pending = [(outer.graph, name) for name in outer.first]
+    entered: set[str] = set()
+    merging = {(inner.graph, m.partition(":")[0]) for m in inner.merges}
+    while pending:
+        current = pending.pop()
+        if current in merging:
+            return True
+        graph = library[current[0]] if current[0] else main
+        op = graph.ops.get(current[1])
+        for callee in called(op.attrs.values()) if op is not None and op.kind in CALLS else ():
+            if callee in library and callee not in entered:
+                entered.add(callee)
+                pending += [(callee, name) for name in library[callee].ops]
+    return False
