@@ -34,7 +34,7 @@ class OutputPlaces:
         other = self._taken.get(output)
         if other is not None and not (other.may_be and not may_be_model(other.path)):
             message = f"{task.path}: another input is written to {output} already; fix it on its own"
-            return task._replace(error=Problem(OUTPUT_TWICE, message))
+            return task._replace(error=Problem("output-twice", message))
         self._taken[output] = task
         folder, new = os.path.dirname(output), []
         while folder and not os.path.lexists(folder):
