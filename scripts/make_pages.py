@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 import unnest
-from unnest.cli.app import app
+from unnest.cli.app import program
 from unnest.cli.exit_codes import EXITS
 from unnest.report.diagram.renderers import RENDERERS
 
@@ -27,7 +27,7 @@ SCHEMA = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encod
 
 def commands() -> Iterator[tuple[str, Any]]:
     """The whole program and its commands, by how they are called."""
-    root: Any = typer.main.get_command(app)
+    root: Any = typer.main.get_command(program())
     yield "unnest", root
     for name, command in root.commands.items():
         yield f"unnest {name}", command

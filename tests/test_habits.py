@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.conftest import Cli
 from unnest import __version__, about, pre_commit
@@ -25,6 +26,17 @@ def test_made_pages_are_current(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "scripts")
     for path, make in import_module("make_pages").PAGES.items():
         assert path.read_text(encoding="utf-8") == make(), path
+
+
+@pytest.mark.parametrize("name", app.COMMANDS)
+def test_a_run_makes_the_one_command_that_it_needs(name: str) -> None:
+    """And that one as it is among all; whatever else the first word is, all of them are there to choose from."""
+    every, alone = (typer.main.get_command(app.program(words)) for words in ([], [name, "m.h5"]))
+    assert (set(every.commands), set(alone.commands)) == (set(app.COMMANDS), {name})  # type: ignore[attr-defined]
+    every, alone = (each.commands[name] for each in (every, alone))  # type: ignore[attr-defined]
+    assert every.get_help(typer.Context(every)) == alone.get_help(typer.Context(alone))
+    for words in ([f"{name}s"], ["-v", name], [f"./{name}"]):
+        assert set(typer.main.get_command(app.program(words)).commands) == set(app.COMMANDS)  # type: ignore[attr-defined]
 
 
 def test_versions() -> None:

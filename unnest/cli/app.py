@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -29,22 +30,6 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
-    name="unnest",
-    help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
-    epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; 130 interrupted "
-    "(128 + number of the signal).",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(inspect.inspect)
-app.command()(fix.fix)
-app.command()(balance.balance)
-
-
-@app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
@@ -69,6 +54,30 @@ def options(
         )
 
 
+COMMANDS: dict[str, Callable[..., int]] = {"inspect": inspect.inspect, "fix": fix.fix, "balance": balance.balance}
+
+
+def program(words: Sequence[str] = ()) -> typer.Typer:
+    """The program with its commands: the one alone that the first of these words names, or all of them.
+
+    To make a command out of its function takes the parser several milliseconds, and a run needs no other.
+    """
+    app = typer.Typer(
+        name="unnest",
+        help="Take the template model out of saved Keras multi-GPU graphs (multi_gpu_model and its relatives).",
+        epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; "
+        "130 interrupted (128 + number of the signal).",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        cls=_Commands,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(options)
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        app.command()(COMMANDS[name])
+    return app
+
+
 def run() -> int:
     """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
     for stream in (sys.stdout, sys.stderr):
@@ -77,7 +86,7 @@ def run() -> int:
     # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more.
     sys.unraisablehook = lambda _: None
     try:
-        code = app(standalone_mode=False)
+        code = program(sys.argv[1:])(standalone_mode=False)
         flush(sys.stdout)  # what the parser printed
     except UsageError as e:
         complain(e.message)
