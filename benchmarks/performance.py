@@ -1,11 +1,11 @@
 """What everything costs, measured on this machine and written to docs/performance.md: one command.
 
-    python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5]
+    python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5] [--large 8192]
                                      [--tensorflow PYTHON] [--folder DIR] [--results FILE]
 
 Makes its inputs, lets the competitors take turns (medians, the first round not counted), and removes everything. The
 results of sections that are measured one by one are kept in FILE, from which the page is written. `--tensorflow` is an
-interpreter that has TensorFlow, for the comparisons with it.
+interpreter that has TensorFlow, for the comparisons with it; `--large` the megabytes of a second size for memory.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Bench:
 
     def __init__(self, folder: Path, asked: argparse.Namespace) -> None:
         self.folder, self.rounds, self.megabytes = folder, int(asked.rounds), int(asked.megabytes)
-        self.files, self.tensorflow = int(asked.files), asked.tensorflow
+        self.files, self.large, self.tensorflow = int(asked.files), int(asked.large), asked.tensorflow
 
     def h5(self, megabytes: int) -> Path:
         """A parallel .h5 of that size."""
@@ -94,6 +94,18 @@ def command(*words: str | Path) -> Callable[[], None]:
 
     def run() -> None:
         subprocess.run(list(map(str, words)), check=True, capture_output=True)
+
+    return run
+
+
+def copied(source: Path, target: Path) -> Callable[[], None]:
+    """A copy of a file, synced, and removed."""
+
+    def run() -> None:
+        command("cp", source, target)()
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+        target.unlink()
 
     return run
 
@@ -125,18 +137,12 @@ def fix_h5(bench: Bench) -> list[Row]:
     """A large .h5 against a copy of it."""
     large, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
 
-    def copy() -> None:
-        command("cp", large, output)()
-        with output.open("rb") as file:
-            os.fsync(file.fileno())
-        output.unlink()
-
     def fix() -> None:
         unnest("fix", large, "-o", output)()
         output.unlink()
 
     seconds = interleaved(
-        {"cp": copy, "fix": fix, "h5py": command(sys.executable, "-c", "import h5py")},
+        {"cp": copied(large, output), "fix": fix, "h5py": command(sys.executable, "-c", "import h5py")},
         bench.rounds,
     )
     return [
@@ -146,23 +152,82 @@ def fix_h5(bench: Bench) -> list[Row]:
             "... over 1.1 x (`cp` + sync) + `import h5py`",
             seconds["fix"].over((1.1, seconds["cp"]), (1, seconds["h5py"])),
         ),
-        ("peak memory", f"{peak('fix', large, '-o', output, '--force'):.0f} MiB"),
+        *(
+            (f"peak memory, {megabytes} MiB", f"{peak('fix', bench.h5(megabytes), '-o', output, '--force'):.0f} MiB")
+            for megabytes in (bench.megabytes, bench.large)
+            if megabytes
+        ),
     ]
 
 
 def to_keras_3(bench: Bench) -> list[Row]:
-    """Into another dialect against into another container alone."""
-    source, output = bench.h5(64), bench.folder / "output.keras"
-    words = ("fix", source, "-o", output, "--force")
+    """Into a .keras, against a copy of the .h5, and into another dialect against into another container alone."""
+    source, output = bench.h5(bench.megabytes), bench.folder / "output.keras"
+
+    def fix(*options: str) -> Callable[[], None]:
+        def run() -> None:
+            unnest("fix", source, "-o", output, *options)()
+            output.unlink()
+
+        return run
+
     seconds = interleaved(
-        {"container": unnest(*words, "--to", "keras"), "dialect": unnest(*words, "--keras", "3")}, bench.rounds
+        {
+            "cp": copied(source, output),
+            "container": fix("--to", "keras"),
+            "dialect": fix("--keras", "3"),
+            "h5py": command(sys.executable, "-c", "import h5py"),
+        },
+        bench.rounds,
     )
     return [
-        ("`fix --to keras`, 64 MiB", str(seconds["container"])),
+        (f"`cp` and sync, {bench.megabytes} MiB", str(seconds["cp"])),
+        ("`fix --to keras`", str(seconds["container"])),
+        (
+            "... over 1.1 x (`cp` + sync) + `import h5py`",
+            seconds["container"].over((1.1, seconds["cp"]), (1, seconds["h5py"])),
+        ),
         ("`fix --keras 3`", str(seconds["dialect"])),
         ("... over `fix --to keras`", seconds["dialect"].over((1, seconds["container"]))),
-        ("peak memory", f"{peak(*words, '--keras', '3'):.0f} MiB"),
+        ("peak memory", f"{peak('fix', source, '-o', output, '--keras', '3'):.0f} MiB"),
     ]
+
+
+def phases(bench: Bench) -> list[Row]:
+    """What `fix` of a large .h5 does with its time, without Python's start; reading back and fsync go side by side."""
+    from unnest.files import system
+    from unnest.formats.hdf5.legacy_h5 import H5Container
+
+    source, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
+    seconds: dict[str, list[float]] = {}
+
+    def timed(owner: Any, name: str, phase: str) -> None:  # noqa: ANN401 - a class, or a module
+        call = getattr(owner, name)
+
+        def run(*args: Any) -> Any:  # noqa: ANN401
+            start = time.perf_counter()
+            try:
+                return call(*args)
+            finally:
+                seconds.setdefault(phase, []).append(time.perf_counter() - start)
+
+        setattr(owner, name, run)
+
+    timed(H5Container, "open", "opening, the input and what was written")
+    timed(H5Container, "write", "writing")
+    timed(H5Container, "verify", "reading back and comparing")
+    timed(system, "sync", "fsync, beside reading back")
+    import unnest as library
+
+    for turn in range(bench.rounds + 1):
+        start = time.perf_counter()
+        result = library.fix(source, output)
+        assert result.action == "fixed", result.error
+        seconds.setdefault("all of `fix`", []).append(time.perf_counter() - start)
+        output.unlink()
+        if not turn:
+            seconds.clear()
+    return [(phase, str(Took(statistics.median(times), min(times)))) for phase, times in seconds.items()]
 
 
 def fix_saved_model(bench: Bench) -> list[Row]:
@@ -331,7 +396,8 @@ def cluster(bench: Bench) -> list[Row]:
 SECTIONS: dict[str, tuple[str, Callable[[Bench], list[Row]]]] = {
     "start-up": ("One small file", start_up),
     "h5": ("A large .h5", fix_h5),
-    "keras-3": ("Into Keras 3", to_keras_3),
+    "phases": ("What `fix` does with its time", phases),
+    "keras-3": ("Into a .keras, and into Keras 3", to_keras_3),
     "saved-model": ("A large SavedModel", fix_saved_model),
     "many": ("Many small files", many_files),
     "growth": ("Growth", growth),
@@ -373,6 +439,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--tensorflow", metavar="PYTHON")
     parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
     parser.add_argument("--results", type=Path, default=None)
