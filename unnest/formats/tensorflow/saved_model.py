@@ -19,13 +19,11 @@ from functools import cached_property
 from io import FileIO
 from typing import Any, ClassVar
 
-from unnest.core import json_tree
 from unnest.core.architecture import is_model
 from unnest.core.model import (
     Choices,
     Confidence,
     GraphCut,
-    Json,
     JsonObject,
     Output,
     Plan,
@@ -35,7 +33,6 @@ from unnest.core.model import (
     Template,
     Tensor,
     Wrapper,
-    release_of,
 )
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
@@ -45,7 +42,7 @@ from unnest.findings import Code, Finding
 from unnest.formats.base import Container, Progress, Source
 from unnest.formats.boundary import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
-from unnest.formats.tensorflow import protos, prune_graph, served_wrappers, serving_graph
+from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 
@@ -53,9 +50,6 @@ GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved
 VARIABLES = "variables/variables"
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
-#: Keras's own modules of what these keys end in, written to .h5 since this release.
-MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
-MODULES_SINCE = (2, 13)
 #: Bytes compared at a time.
 CACHED = 1 << 18
 #: Protobuf's own limit.
@@ -125,21 +119,12 @@ class SavedModelSource(Source):
             value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
             if is_architecture(value):
                 assert isinstance(value, Mapping)
-                exported = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
-                return {"architecture": plain(exported), **_versions(value)}
+                return metadata_json.of_exported(value)
         text = self._root_metadata(path, model)
         if not text:
             return None
         meta = parse_object(text, f"{path}: the root's Keras metadata")
-        if "class_name" not in meta or "config" not in meta:
-            return None
-        versions = _versions(meta)
-        architecture: Json = {k: plain(meta[k]) for k in ("class_name", "config")}
-        if release_of(versions["keras_version"]) >= MODULES_SINCE:
-            architecture = _with_modules(architecture)
-        training = meta.get("training_config")
-        compiled = _without_shared_ids(plain(training)) if isinstance(training, Mapping) else None
-        return {"architecture": architecture, **versions, "training": compiled}
+        return metadata_json.of_root(meta)
 
     def _root_metadata(self, path: str, model: protos.Message) -> str:
         if METADATA in self.files:
@@ -255,44 +240,6 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
     confidence: Confidence = "proven" if towers.reach is None else "likely"
     return Wrapper(towers.graph, first, towers.towers, served.scope, merges, served.depth, confidence, tuple(evidence))
-
-
-def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
-    return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
-
-
-def plain(value: Json) -> Json:
-    """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
-
-    def change(before: JsonObject, part: dict[str, Json]) -> Json:
-        is_encoding = before.get("class_name") in ("__tuple__", "TensorShape") and set(before) == {
-            "class_name",
-            "items",
-        }
-        return part["items"] if is_encoding else part
-
-    return json_tree.transform(value, change)
-
-
-def _without_shared_ids(value: Json) -> Json:
-    """Without the numbers by which SavedModel metadata tells shared objects."""
-    return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
-
-
-def _with_modules(value: Json) -> Json:
-    """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
-
-    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
-        for key, part in parts.items():
-            kind = key.rpartition("_")[2]
-            # A registered class (`package>Name`) is in a module of its author's.
-            if kind not in MODULES or not isinstance(part, Mapping) or set(part) != {"class_name", "config"}:
-                continue
-            if ">" not in str(part["class_name"]):
-                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
-        return parts
-
-    return json_tree.transform(value, change)
 
 
 def _files(path: str) -> list[str]:

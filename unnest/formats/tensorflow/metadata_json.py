@@ -1,0 +1,70 @@
+"""The Keras config in a SavedModel: JSON of the root object, or of a file beside the graph, as Keras has it in .h5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from unnest.core import json_tree
+from unnest.core.model import Json, JsonObject, release_of
+
+#: Keras's own modules of what these keys end in, written to .h5 since this release.
+MODULES = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
+MODULES_SINCE = (2, 13)
+
+
+def of_exported(value: JsonObject) -> dict[str, Any]:
+    """`architecture`, `keras_version` and `backend` of what `export_saved_model` puts beside the graph."""
+    exported = {k: v for k, v in value.items() if k not in ("keras_version", "backend")}
+    return {"architecture": _plain(exported), **_versions(value)}
+
+
+def of_root(meta: JsonObject) -> dict[str, Any] | None:
+    """The same and `training` of the root object's metadata; None where it is not a model's."""
+    if "class_name" not in meta or "config" not in meta:
+        return None
+    versions = _versions(meta)
+    architecture: Json = {k: _plain(meta[k]) for k in ("class_name", "config")}
+    if release_of(versions["keras_version"]) >= MODULES_SINCE:
+        architecture = _with_modules(architecture)
+    training = meta.get("training_config")
+    compiled = _without_shared_ids(_plain(training)) if isinstance(training, Mapping) else None
+    return {"architecture": architecture, **versions, "training": compiled}
+
+
+def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
+    return {k: value.get(k) if isinstance(value.get(k), str) else None for k in ("keras_version", "backend")}
+
+
+def _plain(value: Json) -> Json:
+    """JSON without the encodings that only SavedModel metadata has: tuples and shapes become lists."""
+
+    def change(before: JsonObject, part: dict[str, Json]) -> Json:
+        is_encoding = before.get("class_name") in ("__tuple__", "TensorShape") and set(before) == {
+            "class_name",
+            "items",
+        }
+        return part["items"] if is_encoding else part
+
+    return json_tree.transform(value, change)
+
+
+def _without_shared_ids(value: Json) -> Json:
+    """Without the numbers by which SavedModel metadata tells shared objects."""
+    return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
+
+
+def _with_modules(value: Json) -> Json:
+    """Initializers and their like as these releases write them to .h5, with module; to metadata they do not."""
+
+    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
+        for key, part in parts.items():
+            kind = key.rpartition("_")[2]
+            # A registered class (`package>Name`) is in a module of its author's.
+            if kind not in MODULES or not isinstance(part, Mapping) or set(part) != {"class_name", "config"}:
+                continue
+            if ">" not in str(part["class_name"]):
+                parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
+        return parts
+
+    return json_tree.transform(value, change)
