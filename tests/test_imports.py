@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests import makeh5
 
 
 def loaded(code: str, *names: str, exit_code: int = 0) -> set[str]:
@@ -53,6 +56,27 @@ from unnest.__main__ import main
 main()
 """
     assert loaded(code, *HEAVY, *RARE, exit_code=1) == {"h5py", "numpy", "typer"}
+
+
+#: What other containers, other commands, parallel models and stores need, and a clean .h5 does not.
+OTHERS = (
+    *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
+    *("unnest.core.byte_code.machine", "unnest.core.recognise.serving"),
+    *("unnest.keras", "unnest.verify", "unnest.workers", "unnest.cluster", "unnest.measure_devices"),
+    *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.scan_page"),
+    *("unnest.report.diagram.svg", "unnest.report.diagram.page"),
+)
+
+
+def test_a_clean_file_needs_less(tmp_path: Path) -> None:
+    """Each module takes a tenth of a millisecond and more, of every start."""
+    code = f"""
+sys.argv = ["unnest", "inspect", {str(makeh5.clean_file(tmp_path / "m.h5"))!r}]
+from unnest.__main__ import main
+main()
+"""
+    assert loaded(code, *OTHERS) == set()
+    assert all(find_spec(name) for name in OTHERS)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux tells what threads there are")
