@@ -31,7 +31,7 @@ class Copy(Readable):
         file.truncate(size)
 
     def fetch(self, start: int, end: int) -> None:
-        """Have these bytes, in whole blocks."""
+        """Fetch these bytes, in whole blocks, unless they are there."""
         block, last = start // BLOCK, -(-min(end, self.size) // BLOCK)
         while block < last:
             if self._has_block[block]:
@@ -47,12 +47,12 @@ class Copy(Readable):
             block = stop
 
     def complete(self, holes: Iterable[tuple[int, int]]) -> None:
-        """Have everything but these ranges."""
+        """Fetch everything that lies outside these ranges of bytes, each a start and an end."""
         for start, end in self._gaps(holes):
             self.fetch(start, end)
 
-    def beside(self, holes: Iterable[tuple[int, int]]) -> int:
-        """How many bytes that are."""
+    def size_without(self, holes: Iterable[tuple[int, int]]) -> int:
+        """How many bytes lie outside these ranges."""
         return sum(end - start for start, end in self._gaps(holes))
 
     def _gaps(self, holes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

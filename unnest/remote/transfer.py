@@ -57,7 +57,7 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
                 elif not SHARD.search(name):
                     with limited(Budget.of(store.shown, size, trust=trust)):
                         tensors = tensor_ranges(copy, local_path, store.shown)
-                    others = copy.beside(tensors)
+                    others = copy.size_without(tensors)
                     if others > MOST and not trust:
                         message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
                         raise Unreadable("over-budget", message)
