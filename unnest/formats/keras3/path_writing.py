@@ -1,0 +1,125 @@
+"""Path-keyed HDF5, written and read back: parts of such a file moved, or another container's weights laid out anew."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import h5py
+from h5py import h5p
+
+from unnest.core.model import Output, Rearranged, Stored
+from unnest.errors import Failed, Refused
+from unnest.formats.base import MARK, MARKED, Progress, Source
+from unnest.formats.evaluate import blocks_of
+from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5.compare import same_stream, slabs
+from unnest.formats.hdf5.copy_tensors import Transfer, copy_dataset, new_hdf5
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.path_layout import lay_out
+from unnest.formats.keras3.path_tree import OPTIMIZER, join_path
+
+
+def _moved(output: Rearranged, hdf5: GuardedFile) -> tuple[dict[str, str], dict[str, str]]:
+    """(groups, tensors) of the output: path there -> path in the source. Raises Refused on a clash."""
+    groups: dict[str, str] = {}
+    tensors: dict[str, str] = {}
+    for move in output.moves:
+        if move.new_layer is not None:
+            continue
+        start = move.source + "/" if move.source else ""
+        for old, paths_by_new in [*((g, groups) for g in hdf5.groups), *((d, tensors) for d in hdf5.datasets)]:
+            is_inside = old == move.source or old.startswith(start)
+            if not is_inside or (
+                not move.recursive and old[len(start) :].split("/")[0] not in ("", "vars") and old != move.source
+            ):
+                continue
+            new = join_path(move.target, old[len(start) :] if old != move.source else "")
+            if paths_by_new.setdefault(new, old) != old and paths_by_new is tensors:
+                raise Refused("ambiguous", f"{hdf5.path}: two weights would both be /{new}; please report it")
+    state = output.model.optimizer
+    for path in [p for p in tensors if p.startswith(OPTIMIZER + "/")]:
+        del tensors[path]
+    for k, t in enumerate(state or ()):
+        tensors[f"{OPTIMIZER}/{k}"] = t.ref
+    if state is not None and output.optimizer_group != OPTIMIZER:
+        groups |= {
+            OPTIMIZER.split("/")[0]: output.optimizer_group.rpartition("/")[0],
+            OPTIMIZER: output.optimizer_group,
+        }
+    if state is None:
+        groups = {g: o for g, o in groups.items() if g.split("/")[0] != "optimizer"}
+    return groups, tensors
+
+
+def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: Progress) -> None:
+    """A new file's groups, their names, and the tensors, copied as they are stored."""
+    hdf5 = source.hdf5
+    assert hdf5 is not None
+    groups, tensors = _moved(output, hdf5)
+    links = h5p.create(h5p.LINK_CREATE)
+    links.set_create_intermediate_group(True)
+    for new in sorted(groups):
+        group = file.require_group("/" + new) if new else file
+        attributes = hdf5.attributes(groups[new])
+        name = h5_attributes.text(attributes, "name", source.path)
+        if name is not None:
+            h5_attributes.write_text(group, "name", name, h5_attributes.style(attributes, "name"))
+    for move in output.moves:
+        if move.new_layer is not None:
+            group = file.require_group(f"/{move.target}/vars")
+            if output.stores_layer_names:
+                h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
+    for new in sorted(tensors):
+        copy_dataset(hdf5, tensors[new], file.id, new, links)
+        progress(hdf5.datasets[tensors[new]].stored)
+
+
+def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: Progress) -> None:
+    """Raises Failed where the written file is not what was meant; `path` is what it is called."""
+    if isinstance(output, Rearranged):
+        _compare_moved(hdf5, output, source, path, progress)
+    else:
+        _compare_anew(hdf5, output.model, source, path, progress)
+
+
+def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: str, progress: Progress) -> None:
+    source_hdf5 = source.hdf5
+    assert source_hdf5 is not None
+    groups, tensors = _moved(output, source_hdf5)
+    if set(hdf5.datasets) != set(tensors) or not set(groups) <= hdf5.groups:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
+        raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
+    for new, old in tensors.items():
+        if not same_stream(slabs(source_hdf5.dataset(old)), slabs(hdf5.dataset(new))):
+            raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
+        progress(hdf5.datasets[new].stored)
+
+
+def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
+    """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
+    layout, transfer = lay_out(model), Transfer(source, progress)
+    with new_hdf5(file) as hdf5:
+        if marked:
+            h5_attributes.write_text(hdf5, MARK, MARKED, h5_attributes.STR_TEXT)
+        for path in sorted(layout.groups):
+            group = hdf5.require_group(path)
+            name = layout.groups[path]
+            if name is not None:
+                h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
+        for path in sorted(layout.tensors):
+            transfer.put(hdf5, path, layout.tensors[path])
+    transfer.fill(file)
+
+
+def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: Progress) -> None:
+    """Every tensor where its path says, and nothing else there. Raises Failed."""
+    layout = lay_out(model)
+    if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:
+        raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
+    for place, tensor in layout.tensors.items():
+        node = hdf5.datasets[place]
+        same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
+        if not same or not same_stream(blocks_of(source, tensor), slabs(hdf5.dataset(place))):
+            raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
+        progress(node.stored)
