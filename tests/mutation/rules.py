@@ -875,45 +875,43 @@ RULES = [
         file="core/keras_facts/weight_specs.py",
         old='    return config.get("renorm") is True or any(',
         new="    return any(",
-        tests="tests/unit/core/keras_facts tests/genuine tests/files",
-    ),
-    Broken(
-        rule="towers that are computed read parts of something",
-        file="core/recognise/computed_wrappers.py",
-        old="            if not copies.entries:\n",
-        new="            if False:\n",
-        tests="tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mutants.py",
-    ),
-    Broken(
-        rule="a split leaves no rows over",
-        file="core/recognise/computed_wrappers.py",
-        old=" and not _are_split(graph, copies)\n",
-        new="\n",
-        tests=(
-            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_op_grap"
-            "h.py tests/unit/core/recognise/test_wrappers.py"
-        ),
+        tests="tests/unit/core/keras_facts/test_weight_specs.py",
     ),
     Broken(
         rule="the sources of computed towers are cut alike",
         file="core/recognise/computed_wrappers.py",
         old="    return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))\n",
         new="    return graph.is_cut_apart and is_of_one_source\n",
-        tests="tests/unit/core/recognise",
+        tests=(
+            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
+            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
+            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
+            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+        ),
     ),
     Broken(
         rule="a mean beside rows is of the same towers",
         file="core/recognise/computed_wrappers.py",
         old="            if copies.entries.keys() & wrapper.sources.keys() and is_cut_alike:\n",
         new="            if True:\n",
-        tests="tests/unit/core/recognise",
+        tests=(
+            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
+            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
+            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
+            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+        ),
     ),
     Broken(
         rule="parts are different rows",
         file="core/recognise/computed_wrappers.py",
         old=" and any(part != parts[0] for part in parts)\n",
         new="\n",
-        tests="tests/unit/core/recognise",
+        tests=(
+            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
+            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
+            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
+            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+        ),
     ),
     Broken(
         rule="a default that an argument replaces tells nothing",
@@ -979,7 +977,12 @@ RULES = [
         file="core/recognise/claimed_wrappers.py",
         old="    if len(set(outputs)) < len(outputs):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise",
+        tests=(
+            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
+            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
+            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
+            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+        ),
     ),
     Broken(
         rule="towers of a graph's own layers are behind slices that tell all rows",
@@ -993,7 +996,12 @@ RULES = [
         file="core/recognise/found.py",
         old="    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise",
+        tests=(
+            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
+            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
+            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
+            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+        ),
     ),
     Broken(
         rule="a merge's mask of old is today's only where all that it reads has one and the same",
