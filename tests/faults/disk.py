@@ -41,6 +41,8 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 #: What a child leaves with when the call never came.
 NEVER = 99
+#: Seconds of the processor after which a child hangs; it ends by SIGPROF.
+HANGS = 10
 
 
 class Disk:
@@ -127,6 +129,7 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
         os.link = _impossible
         system._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
     code = None
+    signal.setitimer(signal.ITIMER_PROF, HANGS)
     fault.arm()
     try:
         __main__.main()

@@ -9,12 +9,8 @@ from __future__ import annotations
 import faulthandler
 import importlib
 import resource
-import signal
 from pathlib import Path
 from types import ModuleType
-
-#: Seconds of the processor after which a run hangs.
-HANGS = 10
 
 
 def testcapi() -> ModuleType | None:
@@ -37,7 +33,6 @@ class Allocation:
         """Count from here."""
         module = testcapi()
         assert module is not None
-        signal.setitimer(signal.ITIMER_PROF, HANGS)
         module.set_nomemory(self.point, self.point + self.count)
 
     def disarm(self) -> None:
@@ -58,7 +53,6 @@ class Room:
         """From here on; a library that dies of it leaves no report of that."""
         faulthandler.disable()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.setitimer(signal.ITIMER_PROF, HANGS)
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
         _limit(pages * resource.getpagesize() + self.more)
 

@@ -203,7 +203,7 @@ RULES = [
         file="core/recognise/symbolic_rows.py",
         old="        if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:\n",
         new="        if len(lengths) > 1 or None in parts[0]:\n",
-        tests="tests/unit/core/recognise/test_slice_layers.py",
+        tests="tests/unit/core/recognise/test_symbolic_rows.py",
     ),
     Broken(
         rule="merges join the towers in the order of their slices",
@@ -883,10 +883,8 @@ RULES = [
         old="    return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))\n",
         new="    return graph.is_cut_apart and is_of_one_source\n",
         tests=(
-            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
-            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
-            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
-            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+            "tests/unit/core/recognise/test_serving.py tests/unit/core/recognise/test_serving_tensors.p"
+            "y tests/unit/core/recognise/test_serving_scope.py"
         ),
     ),
     Broken(
@@ -895,10 +893,8 @@ RULES = [
         old="            if copies.entries.keys() & wrapper.sources.keys() and is_cut_alike:\n",
         new="            if True:\n",
         tests=(
-            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
-            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
-            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
-            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
+            "tests/unit/core/recognise/test_serving.py tests/unit/core/recognise/test_serving_tensors.p"
+            "y tests/unit/core/recognise/test_serving_scope.py"
         ),
     ),
     Broken(
@@ -973,35 +969,18 @@ RULES = [
         tests="tests/unit/core/recognise/test_row_operations.py tests/unit/core/recognise/test_followed_slices.py",
     ),
     Broken(
-        rule="one output of a template is joined once",
-        file="core/recognise/claimed_wrappers.py",
-        old="    if len(set(outputs)) < len(outputs):\n",
-        new="    if False:\n",
-        tests=(
-            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
-            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
-            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
-            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
-        ),
-    ),
-    Broken(
         rule="towers of a graph's own layers are behind slices that tell all rows",
         file="core/recognise/claimed_wrappers.py",
         old="    if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/test_layer_wrappers.py",
+        tests="tests/unit/core/recognise/test_wrappers.py",
     ),
     Broken(
         rule="towers of a graph's own layers learn row by row",
         file="core/recognise/found.py",
         old="    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):\n",
         new="    if False:\n",
-        tests=(
-            "tests/unit/core/recognise/test_computed_wrappers.py tests/unit/core/recognise/test_mean_ou"
-            "tputs.py tests/unit/core/recognise/test_op_graph.py tests/unit/core/recognise/test_layer_w"
-            "rappers.py tests/unit/core/recognise/test_claimed_wrappers.py tests/unit/core/recognise/te"
-            "st_merges.py tests/unit/core/recognise/test_found_by_mutants.py"
-        ),
+        tests="tests/unit/core/recognise/test_wrappers.py",
     ),
     Broken(
         rule="a merge's mask of old is today's only where all that it reads has one and the same",

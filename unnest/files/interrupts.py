@@ -30,12 +30,10 @@ Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 def is_behind(error: BaseException) -> bool:
     """Whether an interrupt is what an error was made of: Python 3.11 wraps what is raised while a class is made."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, KeyboardInterrupt):
-            return True
-        cause = cause.__cause__
-    return False
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None and cause not in causes:
+        causes.append(cause)
+    return any(isinstance(cause, KeyboardInterrupt) for cause in causes)
 
 
 class Held:

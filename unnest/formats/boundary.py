@@ -41,16 +41,18 @@ def oneline(error: BaseException) -> str:
     return os.strerror(int(number[1])) if number else text.strip("'\"")[:200]
 
 
-def out_of_memory(error: BaseException | None) -> bool:
+def out_of_memory(error: BaseException) -> bool:
     """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet.
 
     SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does.
     """
-    while error is not None:
-        if isinstance(error, MemoryError | SystemError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)  # two of h5py's may be the cause of one another
+    return any(
+        isinstance(cause, MemoryError | SystemError) or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM)
+        for cause in causes
+    )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import unnest
 from unnest import carry_out, examine
 from unnest.core.plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
+from unnest.files.interrupts import is_behind
 from unnest.formats.boundary import oneline, reading, writing
 
 
@@ -89,6 +90,15 @@ def test_the_machines_fault(error: Exception) -> None:
         raise error
     with pytest.raises(Failed), writing("m.h5"):
         raise error
+
+
+def test_errors_that_are_the_causes_of_one_another() -> None:
+    """Such come out of h5py where a disk is full: none of them is the first."""
+    one, other = OSError(errno.ENOSPC, "x"), RuntimeError("while it was closed")
+    one.__cause__, other.__cause__ = other, one
+    with pytest.raises(Failed, match=os.strerror(errno.ENOSPC)) as info, writing("m.h5"):
+        raise one
+    assert not is_behind(info.value)
 
 
 @pytest.mark.parametrize("error", [Unreadable("a", "b"), Refused("a", "b"), Failed("a", "b")], ids=repr)

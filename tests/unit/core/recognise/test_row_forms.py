@@ -37,6 +37,13 @@ def test_an_index_with_the_number_of_parts(slices: list[dict[str, Number]], comp
     assert all(reading.edges == (0.0, 0.5) for reading in readings if reading.is_complete)
 
 
+@pytest.mark.parametrize(("taken_off", "number"), [("i", 1), ("parts", 0), (None, 0)])
+def test_an_index_counts_from_1_where_the_code_takes_1_off(taken_off: str | None, number: int) -> None:
+    numbers, constant, known = told({"i": 1, "parts": 2}, {"i": 2, "parts": 2})
+    readings = [*counted(numbers, constant, known._replace(from_one=frozenset({taken_off})))]
+    assert len(readings) == number
+
+
 @pytest.mark.parametrize(
     ("slices", "edges"),
     [

@@ -157,7 +157,7 @@ def test_what_a_class_is_called_says_nothing(name: str) -> None:
     assert [w.towers for w in joined] == [w.towers for w in seen(model([told], merge("Joiner"))).wrappers]
 
 
-def _shared_layers(told: Sequence[Mapping[str, int]]) -> Writer:
+def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) -> Writer:
     """A model whose towers are one layer of its own, each behind a Lambda that is told its part."""
     writer = Writer()
     settings = {"function": ["not code", None, None]}
@@ -165,7 +165,7 @@ def _shared_layers(told: Sequence[Mapping[str, int]]) -> Writer:
         writer.layer("Lambda", f"part_{n}", {**settings, "arguments": dict(each)}, [["x", 0, 0]])[0]
         for n, each in enumerate(told)
     ]
-    writer.join(writer.dense(*parts))
+    writer.join(writer.dense(*parts) if learns else writer.layer("Dropout", "drop", {"rate": 0.5}, parts))
     return writer
 
 
@@ -195,6 +195,16 @@ def test_own_layers_behind_slices_that_are_told_otherwise(told: list[dict[str, i
     """Told less than all rows in order, towers of the model's own layers are none."""
     seen = wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
+
+
+def test_own_layers_that_learn_nothing_behind_told_slices() -> None:
+    """Towers without weights are not worth a wrapper, and may be parts on purpose."""
+    writer = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}], learns=False)
+    seen = wrappers.recognise(writer.graph(["joined", 0, 0]))
+    assert seen.wrappers == ()
+    assert [miss.reason for miss in seen.near_misses] == [
+        "the towers that end in drop hold no weights but those of normalizations"
+    ]
 
 
 def test_rows_of_another_shape_behind_told_slices() -> None:
