@@ -18,8 +18,9 @@ from unnest.core.model import JsonObject, Tensor
 class Claimant(NamedTuple):
     """A layer that may own weights: the names that speak for it, and how many its config promises.
 
-    `has_none`: of Keras's own that have no weights. `is_plain`: of Keras's own that hold no others.
-    `trained_counts`: how many of its weights may stand with what is trained; None where it may be any.
+    `has_none`: of Keras's own that have no weights. `is_plain`: of Keras's own that hold no others. `is_open`: a model
+    that may have more than its config promises, for it does not speak of all that is in it. `trained_counts`: how many
+    of its weights may stand with what is trained; None where it may be any.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Claimant(NamedTuple):
     units: frozenset[int]
     has_none: bool
     is_plain: bool
+    is_open: bool
     trained_counts: frozenset[int] | None
 
     @classmethod
@@ -38,7 +40,8 @@ class Claimant(NamedTuple):
         name = layer.name if layer.is_named else borne
         return cls(
             name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
-            is_plain=today(layer.class_name) in PLAIN | RULED, trained_counts=_trained_counts(layer.stored),
+            is_plain=today(layer.class_name) in PLAIN | RULED, is_open=_is_open(layer),
+            trained_counts=_trained_counts(layer.stored),
         )  # fmt: skip
 
     def may_own(self, trained: int, rest: int) -> bool:
@@ -77,6 +80,14 @@ def _has_none(layer: Layer) -> bool:
         return False
     untold = HOLDS_WEIGHTS_UNTOLD | RULED  # of Keras 1's some may lack the rules that tell of weights
     return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in untold
+
+
+def _is_open(layer: Layer) -> bool:
+    """Whether a model holds layers that may have weights of which their configs are silent."""
+    return is_model(layer.stored) and any(
+        _is_open(inner) if is_model(inner.stored) else _promised(inner.stored) is None and not _has_none(inner)
+        for inner in read(layer.stored).layers.values()
+    )
 
 
 def _names_within(entry: JsonObject) -> Iterator[str]:

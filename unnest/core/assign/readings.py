@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.assign.claimants import Claimant
@@ -114,12 +114,15 @@ class Search:
         most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
         named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
         options: Iterable[Counts]
+        anything = product(self._stops(index, at[0], most[0], end[0]), self._stops(index, at[1], most[1], end[1]))
         if layer.promised is not None and (self.rules.kept_promises or not named):
             options = layer.kept_promises()
+            if layer.is_open and named and not self.rules.whole_scopes:
+                options = [counts for counts in anything if sum(counts) >= layer.promised.total]
         elif self.rules.whole_scopes or (self.rules.spare_unknown and not named):
             options = [(0, 0)]
         else:
-            options = [(a, b) for a in range(most[0] + 1) for b in range(most[1] + 1)]
+            options = anything
         for a, b in options:
             self.steps += 1
             if self.steps > MAX_STEPS:
@@ -139,6 +142,10 @@ class Search:
         """Whether no other tensor shares a scope with these."""
         taken = Counter(_scope(t) for start, n in zip(at, counts, strict=True) for t in self.tensors[start : start + n])
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)
+
+    def _stops(self, index: int, start: int, most: int, stop: int) -> list[int]:
+        """After how many tensors a layer's may end: not where the next one bears its name alone."""
+        return [n for n in range(most + 1) if start + n == stop or self.claims[start + n] != frozenset({index})]
 
     def _reach(self, index: int, start: int, stop: int) -> int:
         """How many tensors from `start` on no other layer's name forbids."""

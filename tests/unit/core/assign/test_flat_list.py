@@ -219,6 +219,14 @@ class TestANameInANestedModelToo:
         with pytest.raises(Ambiguous, match="more than one reading"):
             split(tensors(*self.NAMES), graph)
 
+    def test_of_a_layer_beside_others_that_tell_is_doubt(self) -> None:
+        """What the inner model's Dense promises is not all that the model may have."""
+        gate = layer("same", ["e"], kind="Gated")
+        inner = functional(source(), dense("e", "x"), gate, name="inner", outputs=[("same", 0, 0)])
+        graph = chain(nested(inner, ["x"]), layer("same", ["inner"], kind="Gated"))
+        with pytest.raises(Ambiguous, match="more than one reading"):
+            split(tensors("e/kernel:0", "e/bias:0", "same/gate:0", "same_1/gate:0"), graph)
+
     @pytest.mark.parametrize("kind", ["Concatenate", "Merge", "Lambda"])
     def test_of_a_layer_that_has_no_weights_is_the_nested_models(self, kind: str) -> None:
         graph = chain(nested(self.INNER, ["x"]), dense("d", "inner"), layer("same", ["d"], kind=kind))
