@@ -6,6 +6,7 @@ Nothing here can be earlier: before it Python starts itself and runs `site`; of 
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -25,12 +26,12 @@ received: list[int] = []
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    _answer(_leave_at_once)
-    _open_streams()
-    import gc
-
-    gc.disable()  # while modules are loaded, nothing that is made is garbage; looking for it takes 6 % of a short run
     try:
+        _answer(_leave_at_once)
+        _open_streams()
+        import gc
+
+        gc.disable()  # while modules are loaded, nothing is garbage; looking for it takes 6 % of a short run
         from unnest.cli.app import run
 
         _answer(_interrupt)
@@ -43,8 +44,8 @@ def main() -> NoReturn:
         _answer(signal.SIG_IGN)
         _tell(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
-    except MemoryError:  # while modules are loaded; `run` lets none out
-        sys.stderr.write("unnest: the machine has not enough memory left to start\n")
+    except (MemoryError, SystemError):  # while modules are loaded; `run` lets none out, nor C code that did not say why
+        _tell("unnest: the machine has not enough memory left to start\n")
         code = 2
     _leave(code)
 
@@ -69,6 +70,8 @@ def _tell(line: str) -> None:
     try:
         sys.stderr.write(line)
         sys.stderr.flush()
+    except io.UnsupportedOperation:  # what is left of it where memory ran out while it was set up
+        os.write(2, line.encode())
     except OSError:
         pass  # nobody listens
 

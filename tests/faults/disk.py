@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import builtins
 import errno
+import faulthandler
 import importlib
 import io
 import os
 import pkgutil
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -102,14 +104,13 @@ def child(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool = Fals
     """
     process = os.fork()
     if process == 0:
+        code = 98
         try:
             code = _run(args, folder, fault, plain=plain)
         except BaseException:  # noqa: BLE001 - whatever it is, it is a traceback
-            import traceback
-
             traceback.print_exc()
-            code = 98
-        os._exit(code if fault.hit else NEVER)
+        finally:  # also where there is no memory for that: a child that goes on would be a second pytest
+            os._exit(code if fault.hit else NEVER)
     _, status = os.waitpid(process, 0)
     return os.waitstatus_to_exitcode(status)
 
@@ -120,7 +121,8 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
     for number in (1, 2):
         os.dup2(said, number)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    faulthandler.disable()  # pytest's: a library in C that dies leaves no report of that
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     sys.argv = ["unnest", *args]

@@ -6,7 +6,6 @@ arrays and protobuf ask the system themselves: for these the address space is li
 
 from __future__ import annotations
 
-import faulthandler
 import importlib
 import resource
 from pathlib import Path
@@ -50,8 +49,7 @@ class Room:
         self.hit: str | None = "the limit"
 
     def arm(self) -> None:
-        """From here on; a library that dies of it leaves no report of that."""
-        faulthandler.disable()
+        """From here on."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
         _limit(pages * resource.getpagesize() + self.more)

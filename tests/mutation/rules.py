@@ -532,7 +532,7 @@ RULES = [
         file="core/byte_code/code_objects.py",
         old="        if self._objects > MAX_SHARING * len(self._data):\n",
         new="        if False:\n",
-        tests="tests/attacks/test_costly.py::test_cost[marshal_references_that_double]",
+        tests="tests/unit/core/byte_code/test_code_objects.py::test_objects_are_counted_behind_references",
     ),
     Broken(
         rule="steps that are used up are an error",
