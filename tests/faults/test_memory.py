@@ -20,8 +20,16 @@ pytestmark = [
 
 #: Runs for each scenario that is slow.
 MANY = 250
-#: Where the sample fails: at this allocation (there are some 50,000), with so many bytes of room (they need 3 MB).
-SAMPLE = [("allocation", 5_000), ("allocation", 20_000), ("room", 500_000)]
+#: Where the sample fails: at this allocation (there are some 50,000, the first before any module of ours is loaded), or
+#: with so many bytes of room (they need 3 MB).
+SAMPLE = [
+    ("allocation", 25),
+    ("allocation", 150),
+    ("allocation", 220),
+    ("allocation", 5_000),
+    ("allocation", 20_000),
+    ("room", 500_000),
+]
 #: So many allocations that fail one after another are noticed by any run.
 NOTICED = 300
 
