@@ -20,7 +20,7 @@ from tests.mutation.rules import RULES, Broken
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/guards.md"
 #: Seconds after which a test never ends.
-PATIENCE = 150
+PATIENCE = 400
 COPIED = ("unnest", "tests", "pyproject.toml", "README.md", "docs")
 LINKED = ("fixtures",)
 
