@@ -920,8 +920,8 @@ RULES = [
     Broken(
         rule="the last of bounds must be the whole",
         file="core/recognise/row_forms.py",
-        old="    return replace(reading, places=places, edges=edges, is_complete=is_whole)\n",
-        new="    return replace(reading, places=places, edges=edges, is_complete=True)\n",
+        old="    return reading._replace(places=places, edges=edges, is_complete=is_whole)\n",
+        new="    return reading._replace(places=places, edges=edges, is_complete=True)\n",
         tests="tests/unit/core/recognise/test_row_forms.py tests/unit/core/recognise/test_slice_claims.py",
     ),
     Broken(
