@@ -257,8 +257,8 @@ RULES = [
     Broken(
         rule="slices have no weights",
         file="core/recognise/slice_layers.py",
-        old="bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)\n",
-        new="bool(graph.call(at).reads) and not is_model(layer.stored)\n",
+        old="bool(graph.call(at).reads) and layer_facts.is_weightless(graph.layers[at.layer])\n",
+        new="bool(graph.call(at).reads) and not is_model(graph.layers[at.layer].stored)\n",
         tests="tests/unit/core/recognise/test_slice_layers.py",
     ),
     Broken(
@@ -439,7 +439,7 @@ RULES = [
     Broken(
         rule="two layers with weights are two computations",
         file="core/recognise/layer_tensors.py",
-        old="    if is_model(layer.stored) or has_initializers(layer.config):\n        return True\n",
+        old="    if not layer_facts.is_weightless(layer):\n        return True\n",
         new="    if is_model(layer.stored):\n        return True\n",
         tests="tests/unit/core/recognise/test_tower_copies.py",
     ),
@@ -965,7 +965,7 @@ RULES = [
     Broken(
         rule="towers of a graph's own layers learn row by row",
         file="core/recognise/found.py",
-        old="    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):\n",
+        old="    if not any(map(layer_facts.learns_row_by_row, layers.values())):\n",
         new="    if False:\n",
         tests="tests/unit/core/recognise/test_wrappers.py",
     ),

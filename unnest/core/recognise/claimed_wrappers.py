@@ -21,7 +21,7 @@ from unnest.core.recognise.found import (
     LayerWrapper,
     Merge,
     NotAWrapper,
-    check_weights,
+    check_own_layers,
     cut_by,
     joins,
     listed,
@@ -228,7 +228,7 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
     if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
-    check_weights(graph, calls[0], last)
+    check_own_layers(graph, calls[0], last)
     slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
     return LayerWrapper(

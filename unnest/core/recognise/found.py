@@ -103,13 +103,17 @@ def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | 
         return NearMiss(layer, str(reason))
 
 
-def check_weights(graph: Graph, tower: Iterable[CallId], end: str) -> None:
-    """Raises NotAWrapper for a tower of the graph's own layers that learns nothing of single rows.
+def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
+    """Raises NotAWrapper for a tower of the graph's own layers that learns nothing of rows, or fixes their number.
 
     Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
     """
-    if not any(layer_facts.learns_row_by_row(graph.layers[at.layer]) for at in tower):
+    layers = {at: graph.layers[at.layer] for at in tower}
+    if not any(map(layer_facts.learns_row_by_row, layers.values())):
         raise NotAWrapper(f"the towers that end in {end} hold no weights but those of normalizations, if any")
+    fixed = [at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))]
+    if fixed:
+        raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
 
 
 SHOWN = 4

@@ -15,7 +15,7 @@ from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.weight_specs import expected, has_initializers
 from unnest.core.model import Json, JsonObject
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise.op_calls import axis_of, said, shape_of
@@ -174,6 +174,11 @@ def may_join(layer: Layer) -> bool:
     return "trainable" not in layer.settings or layer.class_name in JOINING_LAYERS or layer.class_name not in OWN
 
 
+def is_weightless(layer: Layer) -> bool:
+    """Whether a layer may be a slice or a merge at all: models, and layers that tell of weights, are none."""
+    return not is_model(layer.stored) and not has_initializers(layer.config)
+
+
 def learns_row_by_row(layer: Layer) -> bool:
     """Whether a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
     promised = expected(layer.config)
@@ -213,12 +218,6 @@ def passes_on(layer: Layer, call: Call) -> bool:
     return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
 
 
-def stacks_parts(layer: Layer, call: Call, parts: int) -> bool:
-    """Whether a layer reshapes (rows, ...) to (parts, rows / parts, ...), which an index then takes apart."""
-    what = said(layer, call)
-    return what is not None and "reshape" in what.name and list(shape_of(what)[:2]) == [parts, -1]
-
-
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """Whether an operation brings a tensor into a shape with a number of rows of its own, `[4, 3]`."""
     what = said(layer, call)
@@ -226,11 +225,6 @@ def fixes_rows(layer: Layer, call: Call) -> bool:
         return False
     rows = next(iter(shape_of(what)), None)
     return isinstance(rows, int) and rows > 0
-
-
-def moves(name: str) -> bool:
-    """Whether an operation of this name moves what is in the rows."""
-    return _says(name, MOVING)
 
 
 def stored_shape(layer: Layer) -> Shape | None:

@@ -11,7 +11,6 @@ from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, Unknown, rule_of
-from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.op_calls import OpCall, Unreadable, axis_of, is_operation, node_def, said, with_refs
@@ -186,7 +185,7 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    if is_model(layer.stored) or has_initializers(layer.config):
+    if not layer_facts.is_weightless(layer):
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False

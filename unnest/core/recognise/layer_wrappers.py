@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
-from unnest.core.recognise import layer_facts
 from unnest.core.recognise.computed_wrappers import ComputedWrapper
-from unnest.core.recognise.found import Inline, LayerWrapper, Merge, NotAWrapper, check_weights, cut_by, joins, listed
+from unnest.core.recognise.found import (
+    Inline,
+    LayerWrapper,
+    Merge,
+    NotAWrapper,
+    check_own_layers,
+    cut_by,
+    joins,
+    listed,
+)
 from unnest.core.recognise.merges import on_batch_axis, passes_on
 from unnest.core.recognise.slice_layers import check_shapes
 from unnest.core.recognise.symbolic_rows import Joined
@@ -24,10 +32,7 @@ def described(graph: Graph, wrapper: ComputedWrapper) -> LayerWrapper:
             return _around_a_model(graph, wrapper, towers, cut)
     joins, (first, *_) = wrapper.joins, wrapper.copies.calls
     ends_in = joins[0].operands[0].layer
-    check_weights(graph, first, ends_in)
-    fixed = [at.layer for at in first if layer_facts.fixes_rows(graph.layers[at.layer], graph.call(at))]
-    if fixed:
-        raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
+    check_own_layers(graph, first, ends_in)
     layers = {at.layer for at in first}
     given = [ref for ref in graph.inputs if ref in cut.values()]
     return LayerWrapper(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
-from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import NearMiss
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
@@ -16,7 +15,11 @@ from unnest.core.recognise.found import Merge, NotAWrapper, listed
 def of_models(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
     """Every join of calls of models, with those calls in the order they are joined in."""
     for at, call in graph.calls():
-        if not call.reads or not can_merge(graph.layers[at.layer]) or is_part_of_a_larger_merge(graph, at):
+        if (
+            not call.reads
+            or not layer_facts.is_weightless(graph.layers[at.layer])
+            or is_part_of_a_larger_merge(graph, at)
+        ):
             continue
         leaves, calls = join(graph, at)
         if not all(is_model(graph.layers[ref.layer].stored) for ref in leaves):
@@ -61,11 +64,6 @@ def _joins_no_towers(at: CallId, leaves: Sequence[Ref]) -> str | None:
     return None
 
 
-def can_merge(layer: Layer) -> bool:
-    """Whether a layer may join at all: neither models nor layers with weights do."""
-    return not is_model(layer.stored) and not has_initializers(layer.config)
-
-
 def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
     """Pairwise merges build a tree; only its root counts."""
     users = graph.readers.get(at, ())
@@ -80,7 +78,7 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 def joins_batch(graph: Graph, at: CallId) -> bool:
     """Whether a call says that it lines its inputs up along the batch."""
     layer = graph.layers[at.layer]
-    return layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True and can_merge(layer)
+    return layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True and layer_facts.is_weightless(layer)
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:

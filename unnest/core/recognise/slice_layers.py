@@ -14,7 +14,6 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
 from unnest.core.recognise.merges import join, passes_on
@@ -267,8 +266,7 @@ def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
 
 def can_slice(graph: Graph, at: CallId) -> bool:
     """Whether a call may cut rows at all: it reads something, and has no weights."""
-    layer = graph.layers[at.layer]
-    return bool(graph.call(at).reads) and not is_model(layer.stored) and not has_initializers(layer.config)
+    return bool(graph.call(at).reads) and layer_facts.is_weightless(graph.layers[at.layer])
 
 
 def _between(graph: Graph, calls: set[CallId], sources: set[Ref]) -> frozenset[CallId]:

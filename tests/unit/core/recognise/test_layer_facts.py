@@ -121,22 +121,6 @@ def test_what_passes_its_input_on(one: OneLayer, answer: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "answer"),
-    [
-        (op_function("reshape", shape=[2, -1, 4]), True),
-        (op_function("reshape", shape=[3, -1, 4]), False),
-        (op_function("reshape", shape=[-1, 2, 4]), False),
-        (op_function("reshape", shape=[2]), False),
-        (op_function("transpose", shape=[2, -1]), False),
-        (op_keras_3("Reshape", newshape=[2, -1, 4]), True),
-        (called("Reshape", target_shape=[2, -1], trainable=True), False),
-    ],
-)
-def test_what_stacks_two_parts_for_an_index(one: OneLayer, answer: bool) -> None:
-    assert layer_facts.stacks_parts(*one, 2) is answer
-
-
-@pytest.mark.parametrize(
     ("one", "shows"),
     [
         (code_lambda(lambda x: K.shape(x)), True),
@@ -210,8 +194,3 @@ def test_a_row_of_the_source_is_a_row_for_the_template(
     source_shape: Shape | None, template_shape: Shape | None, answer: bool
 ) -> None:
     assert layer_facts.same_rows(source_shape, template_shape) is answer
-
-
-@pytest.mark.parametrize(("name", "answer"), [("reverse", True), ("random_flip", True), ("getitem", False)])
-def test_names_that_move_pixels(name: str, answer: bool) -> None:
-    assert layer_facts.moves(name) is answer

@@ -207,6 +207,19 @@ def test_own_layers_that_learn_nothing_behind_told_slices() -> None:
     ]
 
 
+def test_towers_that_are_built_for_their_number_of_rows_take_no_other() -> None:
+    """As behind slices that are operations: with the whole batch such a tower would not run."""
+    writer = Writer(rows=8)
+    told = [{"function": ["not code", None, None], "arguments": {"i": i, "parts": 2}} for i in (0, 1)]
+    parts = [writer.layer("Lambda", f"part_{i}", each, [["x", 0, 0]])[0] for i, each in enumerate(told)]
+    joined = writer.join(writer.dense(*(writer.call("reshape", part, shape=[4, 4]) for part in parts)))
+    seen = wrappers.recognise(writer.graph(joined))
+    assert seen.wrappers == ()
+    assert [miss.reason for miss in seen.near_misses] == [
+        "op_3 is built for the number of rows of one tower, and takes no other"
+    ]
+
+
 def test_rows_of_another_shape_behind_told_slices() -> None:
     """A model that takes narrower rows than those that are sliced reads channels, whatever stands behind it."""
     inner = [
