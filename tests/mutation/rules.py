@@ -951,7 +951,7 @@ RULES = [
     Broken(
         rule="what followed code computes with the values is no cutting",
         file="core/recognise/row_operations.py",
-        old="            return _changed(side, f\"computes with the values (`{symbol.removeprefix('classic ')}`)\")\n",
+        old="            return changed(side, f\"computes with the values (`{symbol.removeprefix('classic ')}`)\")\n",
         new="            return side\n",
         tests="tests/unit/core/recognise/test_row_operations.py tests/unit/core/recognise/test_followed_slices.py",
     ),

@@ -1,6 +1,6 @@
 """The rows that a Lambda's stored code takes, found by following the code with numbered rows: nothing is run.
 
-The machine of `core/byte_code` has values of `row_operations` on its stack: a batch of known size, and the numbers
+The machine of `core/byte_code` has values of `row_values` on its stack: a batch of known size, and the numbers
 that the file stores beside the code. Branches are followed where their condition is known. What is not known for
 certain ends it without an answer; so does code that different Pythons mean differently.
 """
@@ -17,8 +17,8 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Json
-from unnest.core.recognise import row_operations as operations
-from unnest.core.recognise.row_operations import Named, Value
+from unnest.core.recognise import row_functions, row_operations, row_values
+from unnest.core.recognise.row_values import Named, Value
 
 RANKS = (2, 4, 3, 5)
 """Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
@@ -48,7 +48,7 @@ def follow(function: Json, arguments: Mapping[str, Json], given: Callable[[int],
         results = []
         batch = given(rank)
         with suppress(NotFollowed):
-            stored = {name: operations.stored(value) for name, value in arguments.items()}
+            stored = {name: row_values.stored(value) for name, value in arguments.items()}
             free = _values(closure)
             for code, python in readings(text):
                 local = arguments_of(code, batch, _values(defaults), stored)
@@ -61,14 +61,14 @@ def follow(function: Json, arguments: Mapping[str, Json], given: Callable[[int],
 
 def _values(stored: Json) -> list[Value]:
     """The values of a stored list; none for null."""
-    values = operations.stored(stored) if stored is not None else []
+    values = row_values.stored(stored) if stored is not None else []
     if not isinstance(values, list):
         raise NotFollowed("no list")
     return values
 
 
 class NumberedRows(Interpretation[Value]):
-    """Tensors are numbered rows, all else is what Python has: see `row_operations`."""
+    """Tensors are numbered rows, all else is what Python has: see `row_values`."""
 
     branches = True
 
@@ -82,7 +82,7 @@ class NumberedRows(Interpretation[Value]):
 
     def size(self, value: Value) -> int:
         """A share of the numbers in it, those in lists of lists each time."""
-        return operations.size(value)
+        return row_values.size(value)
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[Value]) -> Value:
         """Python's own."""
@@ -96,7 +96,7 @@ class NumberedRows(Interpretation[Value]):
 
     def unpacked(self, value: Value, count: int) -> Sequence[Value]:
         """Of a list or tuple."""
-        if not isinstance(value, (list, tuple)) or type(value) not in operations.PLAIN_LISTS or len(value) != count:
+        if not isinstance(value, (list, tuple)) or type(value) not in row_values.PLAIN_LISTS or len(value) != count:
             raise NotFollowed
         return value
 
@@ -108,25 +108,25 @@ class NumberedRows(Interpretation[Value]):
 
     def subscript(self, of: Value, key: Value) -> Value:
         """Rows by number, entries of a list."""
-        return operations.subscript(of, key)
+        return row_operations.subscript(of, key)
 
     def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
         """`-value` alone."""
         if symbol != "-":
             raise NotFollowed
-        return operations.negative(value)
+        return row_operations.negative(value)
 
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
         """Arithmetic on numbers; on rows a change."""
-        return operations.binary(symbol, left, right)
+        return row_operations.binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
         """The same."""
-        return operations.binary(symbol, left, right)
+        return row_operations.binary(symbol, left, right)
 
     def named(self, name: str) -> Value:
         """Of the customary imports, and a few builtins."""
-        if name not in MODULES and name not in operations.BUILTINS:
+        if name not in MODULES and name not in row_functions.BUILTINS:
             raise NotFollowed
         return Named(MODULES.get(name, name))
 
@@ -136,12 +136,12 @@ class NumberedRows(Interpretation[Value]):
 
     def attribute(self, of: Value, name: str) -> Value:
         """Of modules and of rows."""
-        return operations.attribute(of, name)
+        return row_operations.attribute(of, name)
 
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """Of the functions in `row_operations`."""
-        return operations.call(function, positional, keywords)
+        """Of the functions in `row_functions`."""
+        return row_functions.call(function, positional, keywords)
 
     def truth(self, value: Value) -> bool:
         """Of numbers and texts."""
-        return operations.truth(value)
+        return row_operations.truth(value)

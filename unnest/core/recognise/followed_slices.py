@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.row_operations import Rows, Value
+from unnest.core.recognise.row_values import Rows, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 

@@ -14,7 +14,7 @@ import pytest
 
 from unnest.core.model import Json
 from unnest.core.recognise import code_rows
-from unnest.core.recognise.row_operations import Rows
+from unnest.core.recognise.row_values import Rows
 
 FILE = Path(__file__).parents[4] / "fixtures" / "slice_code" / "compiled.json"
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")

@@ -1,31 +1,15 @@
-"""Operators and functions on numbered rows: what they give, what they note as a change, and what nobody can tell."""
+"""Operators on numbered rows: what they give, what they note as a change, and what nobody can tell."""
 
 from __future__ import annotations
 
 import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.model import Json
-from unnest.core.recognise.row_operations import (
-    SIZES,
-    Named,
-    Rows,
-    Value,
-    Vector,
-    attribute,
-    binary,
-    call,
-    subscript,
-    truth,
-)
-from unnest.core.recognise.row_operations import stored as stored_value
+from unnest.core.recognise.row_operations import attribute, binary, subscript, truth
+from unnest.core.recognise.row_values import SIZES, Rows, Value, Vector
 
 X = Rows((0, 1, 2, 3), 3)
 ALL = slice(None)
-
-
-def of(name: str, *arguments: Value, **keywords: Value) -> Value:
-    return call(Named(f"tensorflow.{name}"), arguments, keywords)
 
 
 @pytest.mark.parametrize(
@@ -51,52 +35,6 @@ def test_subscripts(key: Value, numbers: tuple[int, ...], change: str) -> None:
 def test_subscripts_that_nobody_can_follow(key: Value) -> None:
     with pytest.raises(NotFollowed):
         subscript(X, key)
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (of("shape", X), Vector((4, *SIZES[:2]))),
-        (of("slice", X, [1, 0, 0], [2, -1, SIZES[1]]), X._replace(numbers=(1, 2))),
-        (of("logical_not", of("less", Vector((0, 1, 2)), 2)), Vector((False, False, True))),
-        (of("boolean_mask", X, of("greater_equal", of("range", 4), 2)), X._replace(numbers=(2, 3))),
-        (of("strided_slice", X, [0], [4], [2]), X._replace(numbers=(0, 2))),
-        (of("split", X, 2), [X._replace(numbers=(0, 1)), X._replace(numbers=(2, 3))]),
-        (of("split", X, [1, 3], axis=0), [X._replace(numbers=(0,)), X._replace(numbers=(1, 2, 3))]),
-        (of("split", 0, 2, X), [X._replace(numbers=(0, 1)), X._replace(numbers=(2, 3))]),
-        (of("gather", X, Vector((3, 0))), X._replace(numbers=(3, 0))),
-        (of("boolean_mask", X, Vector((True, False, False, True))), X._replace(numbers=(0, 3))),
-        (of("reverse", X, [0]), X._replace(numbers=(3, 2, 1, 0))),
-        (of("reverse", X, [2]), X._replace(change="reverses axis 2")),
-        (of("concat", [Vector((2,)), [5, 6]], 0), Vector((2, 5, 6))),
-        (of("concat", 0, [Vector((2,)), Vector((5,))]), Vector((2, 5))),
-        (of("concat", [X, X._replace(numbers=(9,))], axis=0), X._replace(numbers=(0, 1, 2, 3, 9))),
-        (of("cast", 2.7, Named("tensorflow.int32")), 2),
-        (of("image.rot90", X, 1), X._replace(change="calls tensorflow.image.rot90")),
-        (of("equal", Vector((0, 1)), 1), Vector((False, True))),
-        (call(Named("len"), [[1, 2]], {}), 2),
-    ],
-)
-def test_functions(value: Value, expected: Value) -> None:
-    assert value == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("concat", ([X, X], 1)),
-        ("split", (X, 3)),
-        ("gather", (X, Vector((9,)))),
-        ("cast", (X, "float32")),
-        ("somebodys_own", (X,)),
-        ("slice", (X, [0.5], [2])),
-        ("range", (10**9,)),
-        ("floordiv", (1, 0)),
-    ],
-)
-def test_calls_that_nobody_can_follow(name: str, arguments: tuple[Value, ...]) -> None:
-    with pytest.raises(NotFollowed):
-        of(name, *arguments)
 
 
 def test_the_first_change_stays() -> None:
@@ -132,24 +70,8 @@ def test_operators_that_nobody_can_follow(symbol: str, left: Value, right: Value
 
 def test_the_static_shape_does_not_know_the_batch() -> None:
     assert attribute(X, "shape") == (None, *SIZES[:2])
-    assert call(attribute(X, "get_shape"), [], {}) == (None, *SIZES[:2])
-    assert call(attribute(attribute(X, "shape"), "as_list"), [], {}) == [None, *SIZES[:2]]
 
 
 def test_no_branch_on_a_tensor() -> None:
     with pytest.raises(NotFollowed):
         truth(X)
-
-
-def test_stored_values_nest_as_deep_as_anybody_likes() -> None:
-    deep: Json = 0.5
-    for _ in range(5_000):
-        deep = [deep]
-    value = stored_value({"class_name": "__tuple__", "items": deep})
-    assert isinstance(value, list)
-
-
-def test_stored_values() -> None:
-    assert stored_value({"class_name": "__tuple__", "items": [1, [2.5]]}) == [1, [2.5]]
-    with pytest.raises(NotFollowed):
-        stored_value({"class_name": "Tensor"})

@@ -1,0 +1,138 @@
+"""What code that is followed computes with: numbered rows, vectors of known numbers, and what Python has.
+
+A `Rows` is a tensor of which nothing is known but the rows it holds, by their numbers, and that all other axes are
+whole. The sizes that code asks for are real: of a batch of so many rows. What is done beside cutting rows is kept as
+a `change`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from unnest.core import json_tree
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.model import Json, JsonObject
+
+SIZES = (1009, 1013, 1019, 1021)
+"""Stand-ins for the sizes of the axes after the batch: what equals none of them is no size that was asked for."""
+
+
+class Rows(NamedTuple):
+    """Rows of the batch by number; `rank` counts all axes. `change`: the first thing done beside cutting rows."""
+
+    numbers: tuple[int, ...]
+    rank: int
+    change: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As the code sees it."""
+        return (len(self.numbers), *SIZES[: self.rank - 1])
+
+
+class Vector(NamedTuple):
+    """A tensor of one axis, of numbers that are known."""
+
+    values: tuple[float, ...]
+
+
+class Named(NamedTuple):
+    """A module or function by its path: `tensorflow.shape`."""
+
+    path: str
+
+
+class Method(NamedTuple):
+    """An attribute that is only good for a call."""
+
+    of: object
+    name: str
+
+
+Value: TypeAlias = object
+"""A `Rows`, `Vector`, `Named`, `Method`; or a Python number, text, None, `...`, slice, tuple, list of values."""
+
+MAX_VALUES = 10_000
+MAX_BITS = 2_000
+"""Of an integer: more than any float."""
+
+PLAIN_LISTS = (list, tuple)
+"""As types: the named tuples of this module are none."""
+
+
+VALUES_A_STEP = 50
+"""Numbers that are handled in the time of one of the machine's steps."""
+
+
+def size(value: Value) -> int:
+    """The work that a value is to handle: one for each entry of lists, and a share of the numbers in it.
+
+    Raises:
+        NotFollowed: For long numbers and long lists, what stands in a list twice counted twice.
+
+    """
+    numbers, entries, within = 0, 1, [value]
+    while within:
+        part = within.pop()
+        if isinstance(part, Rows):
+            numbers += len(part.numbers)
+        elif isinstance(part, Vector):
+            numbers += len(part.values)
+        elif isinstance(part, (list, tuple)) and type(part) in PLAIN_LISTS:
+            entries += len(part)
+            within += part
+        if entries > MAX_VALUES or (isinstance(part, int) and part.bit_length() > MAX_BITS):
+            raise NotFollowed("more than anyone's code computes with")
+    return entries + numbers // VALUES_A_STEP
+
+
+def is_number(value: Value) -> bool:
+    """Whether it is a Python number, or a tensor of one: the two are not told apart."""
+    return isinstance(value, (int, float))
+
+
+def changed(rows: Rows, change: str) -> Rows:
+    """The rows with a change, unless something was changed before."""
+    return rows if rows.change else rows._replace(change=change)
+
+
+def static_shape(rows: Rows) -> tuple[int | None, ...]:
+    """The shape when the model is made: the batch is not known."""
+    return (None, *rows.shape[1:])
+
+
+def as_number(value: Value) -> float:
+    """A number; what is none raises NotFollowed."""
+    if isinstance(value, (int, float)):
+        return value
+    raise NotFollowed
+
+
+def as_numbers(value: Value) -> tuple[float, ...]:
+    """Of a vector, of a list of numbers, or of one number."""
+    if isinstance(value, Vector):
+        return value.values
+    if type(value) in PLAIN_LISTS:
+        return tuple(as_number(part) for part in as_entries(value))
+    return (as_number(value),)
+
+
+def as_entries(value: Value) -> tuple[Value, ...]:
+    """Of a list or tuple; what is none raises NotFollowed."""
+    if isinstance(value, (list, tuple)) and type(value) in PLAIN_LISTS:
+        return tuple(value)
+    raise NotFollowed
+
+
+def stored(value: Json) -> Value:
+    """A value that is stored beside the code: an argument, a default, a cell."""
+
+    def held(holder: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
+        if not isinstance(holder, Mapping):
+            return parts
+        if holder.get("class_name") == "__tuple__":
+            return dict(zip(holder, parts, strict=True)).get("items")
+        raise NotFollowed
+
+    return json_tree.fold(value, lambda leaf: leaf, held)
