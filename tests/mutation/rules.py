@@ -354,7 +354,7 @@ RULES = [
     ),
     Broken(
         rule="an operation's unknown argument ends the reading",
-        file="core/recognise/kernels.py",
+        file="core/recognise/carried_out.py",
         old="        elif not _is_empty(value):  # an argument that would change what the function does\n",
         new="        elif False:\n",
         tests="tests/unit/core/recognise/test_kernels.py",

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
-from unnest.core.recognise.kernels import ByContents, literal_axis
+from unnest.core.recognise.carried_out import literal_axis
+from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.mean_outputs import averages
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.op_kinds import (

@@ -1,157 +1,32 @@
 """What an operation does to arrays: a NumPy function for the name that its call says.
 
-The source of a wrapper is an array of `ELEMENT`s. They can be moved about, and nothing else: there is no arithmetic
-on them, and where one of them would decide what is moved where, `ByContents` says so. All other arrays are plain
-numbers (shapes, bounds, masks), which are computed as TensorFlow does.
+The source of a wrapper is an array of `ELEMENT`s (`elements`), which are moved about, and nothing else. All other
+arrays are plain numbers (shapes, bounds, masks), which are computed as TensorFlow does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.op_calls import OpCall, Unreadable, Value
+from unnest.core.recognise.elements import (
+    ELEMENT,
+    ZERO,
+    Array,
+    ByContents,
+    arrays_in,
+    axis_number,
+    check_size,
+    whole_number,
+    whole_numbers,
+)
+from unnest.core.recognise.op_calls import Unreadable, Value
 from unnest.core.recognise.slice_claims import ClaimedRows
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
-ELEMENT = np.dtype([("element", np.int32)])
-"""The type of a source's elements. It is a structure, so that NumPy itself refuses to calculate with it."""
-
-ZERO = -1
-"""The number of an element that is no element of the source but a zero."""
-
-MAX_ELEMENTS = 4_000_000
-"""Of one result: small files may ask for large ones."""
 
 MAX_PARTS = 4096
 """Of one split."""
-
-
-class ByContents(Exception):
-    """The contents of the source decide where its rows go, or are changed on the way."""
-
-
-def carry_out(what: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
-    """The results of a call. Raises Unreadable, ByContents, and whatever NumPy does where shapes do not fit."""
-    args = [_looked_up(value, lookup) for value in what.args]
-    kwargs = {k: _looked_up(v, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
-    if what.name in ELEMENTWISE:
-        return (_elementwise(what.name, [*args, *kwargs.values()]),)
-    given = _by_name(what.name, args, kwargs)
-    for name, value in given.items():
-        if name not in CONTENTS and any(a.dtype == ELEMENT for a in _arrays(value)):
-            raise ByContents
-    found = TABLE[what.name][1](**given)
-    return tuple(found) if isinstance(found, list) else (found,)
-
-
-def _looked_up(value: Value, lookup: Callable[[Ref], Array]) -> Value:
-    """An argument with arrays for tensors, and whole numbers in slices."""
-    if isinstance(value, Ref):
-        return lookup(value)
-    if isinstance(value, list):
-        return [_looked_up(part, lookup) for part in value]
-    if isinstance(value, slice):
-        bounds = (_looked_up(bound, lookup) for bound in (value.start, value.stop, value.step))
-        return slice(*(None if bound is None else _int(bound) for bound in bounds))
-    return value
-
-
-CONTENTS = ("x", "xs", "updates")
-"""The arguments that a function moves about; all others say where to."""
-
-
-def _by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
-    """A call's arguments by the names that the table has for them. Raises Unreadable for any other."""
-    names, _ = TABLE[function]
-    given = dict(zip(names, args, strict=False))
-    for key, value in kwargs.items():
-        name = key if key in names else ALIASES.get(key, key)
-        if name in names and name not in given:
-            given[name] = value
-        elif not _is_empty(value):  # an argument that would change what the function does
-            raise Unreadable
-    if len(args) > len(names):
-        raise Unreadable
-    return given
-
-
-def contents(what: OpCall) -> list[Value]:
-    """The arguments whose contents a call moves about: all of an elementwise function's."""
-    if what.name in ELEMENTWISE:
-        return [*what.args, *(value for key, value in what.kwargs.items() if key not in SAYS_NOTHING)]
-    if what.name not in TABLE:
-        return []
-    try:
-        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
-    except Unreadable:
-        return []
-    return [given[name] for name in CONTENTS if name in given]
-
-
-def literal_axis(what: OpCall) -> int | None:
-    """The axis that a call names as a number, 0 where it names none; None where it computes it."""
-    try:
-        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
-        return None if isinstance(given.get("axis"), Ref) else _axis(given.get("axis"))
-    except (Unreadable, LookupError):
-        return None
-
-
-def is_known(what: OpCall) -> bool:
-    """Whether there is a function for this name."""
-    return what.name in TABLE or what.name in ELEMENTWISE
-
-
-SAYS_NOTHING = ("name", "out_type", "validate_indices", "output_type")
-
-ALIASES = {
-    "input": "x", "inputs": "x", "tensor": "x", "params": "x", "data": "x", "input_": "x", "value": "x", "a": "x",
-    "values": "xs", "arrays": "xs", "tensors": "xs", "slice_spec": "key", "num_or_size_splits": "parts",
-    "indices_or_sections": "parts", "newshape": "shape", "start_indices": "begin", "stop": "limit", "step": "delta",
-    "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm", "dims": "shape",
-}  # fmt: skip
-"""What the stacks call one and the same argument."""
-
-
-def _is_empty(value: Value) -> bool:
-    return value is None or (not isinstance(value, np.ndarray) and value in (0, False, "", [], {}))
-
-
-def _arrays(value: Value) -> Iterator[Array]:
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _arrays(part)
-
-
-def _int(value: Value) -> int:
-    if any(a.dtype == ELEMENT for a in _arrays(value)):
-        raise ByContents
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "iu":
-        raise Unreadable
-    return int(array.reshape(-1)[0])
-
-
-def _ints(value: Value) -> list[int]:
-    if isinstance(value, (list, tuple)):
-        return [_int(part) for part in value]
-    return [_int(part) for part in np.atleast_1d(value)]
-
-
-def _axis(value: Value) -> int:
-    return 0 if value is None else _int(value)
-
-
-def _fits(elements: int) -> None:
-    """Small files may ask for arrays that no memory holds."""
-    if elements > MAX_ELEMENTS:
-        raise Unreadable
 
 
 def _truncated(x: Array, y: Array) -> Array:
@@ -171,14 +46,15 @@ ELEMENTWISE: dict[str, Callable[..., Array]] = {
 """Arithmetic on plain numbers."""
 
 
-def _elementwise(name: str, operands: Sequence[Value]) -> Array:
+def elementwise(name: str, operands: Sequence[Value]) -> Array:
+    """Arithmetic on numbers; of rows only a sum of such as are scattered. Raises ByContents, Unreadable."""
     operands = [x for x in operands if x is not None]
     arrays = [np.asarray(x) for x in operands]
     if any(a.dtype == ELEMENT for a in arrays):
         return _overlaid(arrays) if ELEMENTWISE[name] is np.add else _refused()
     if any(a.dtype.kind not in "iufb" for a in arrays):
         raise Unreadable
-    _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
+    check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
     # A bare number takes the type of the array beside it, as it does in TensorFlow.
     typed = next((x.dtype for x in operands if isinstance(x, np.ndarray)), None)
     if typed is not None and (typed.kind == "f" or all(a.dtype.kind != "f" for a in arrays)):
@@ -222,13 +98,13 @@ def _cast(x: Value, dtype: Value) -> Array:
 
 def _getitem(x: Value, key: Value) -> Array:
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
-    plain = [k if k is None or k is ... or isinstance(k, slice) else _int(k) for k in keys]
+    plain = [k if k is None or k is ... or isinstance(k, slice) else whole_number(k) for k in keys]
     return np.asarray(np.asarray(x)[tuple(plain)])
 
 
 def _stridedslice(x: Value, bounds: Value, masks: Mapping[str, int]) -> Array:
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
-    begin, end, stride = (_ints(v) for v in bounds)
+    begin, end, stride = (whole_numbers(v) for v in bounds)
     bits = {k: int(masks.get(f"{k}_mask") or 0) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     key: list[Value] = []
     for n, (first, last, step) in enumerate(zip(begin, end, stride, strict=True)):
@@ -245,7 +121,7 @@ def _stridedslice(x: Value, bounds: Value, masks: Mapping[str, int]) -> Array:
 
 
 def _slice(x: Array, begin: Value, size: Value) -> Array:
-    begins, sizes = _ints(begin), _ints(size)
+    begins, sizes = whole_numbers(begin), whole_numbers(size)
     if len(begins) != x.ndim or len(sizes) != x.ndim:
         raise ValueError("begin and size for every axis")
     ends = [d if n == -1 else b + n for b, n, d in zip(begins, sizes, x.shape, strict=True)]
@@ -268,10 +144,10 @@ def _few(parts: int) -> int:
 def _split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
     """Into so many parts, or into parts of these sizes, one of which may be -1."""
     del num
-    axis = _axis(axis)
+    axis = axis_number(axis)
     if np.ndim(parts) == 0:
-        return np.split(x, _few(_int(parts)), axis)
-    sizes = _ints(parts)
+        return np.split(x, _few(whole_number(parts)), axis)
+    sizes = whole_numbers(parts)
     rest = x.shape[axis] - sum(s for s in sizes if s >= 0)
     sizes = [rest if s < 0 else s for s in sizes]
     if sum(sizes) != x.shape[axis] or min(sizes) < 0:
@@ -281,26 +157,26 @@ def _split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[A
 
 def _k3split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     """Into so many parts, or at these places."""
-    return np.split(x, _few(_int(parts)) if np.ndim(parts) == 0 else _ints(parts), _axis(axis))
+    return np.split(x, _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts), axis_number(axis))
 
 
 def _unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
     del num
-    along = np.moveaxis(x, _axis(axis), 0)
+    along = np.moveaxis(x, axis_number(axis), 0)
     _few(len(along))
     return list(along)
 
 
 def _gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
-    where, axis = np.asarray(indices), _axis(axis)
-    if where.dtype.kind not in "iu" or (batch_dims is not None and _int(batch_dims)):
+    where, axis = np.asarray(indices), axis_number(axis)
+    if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
         raise Unreadable
-    _fits(where.size * (x.size // max(1, x.shape[axis])))
+    check_size(where.size * (x.size // max(1, x.shape[axis])))
     return np.take(x, where, axis)
 
 
 def _boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
-    where, axis = np.asarray(mask), _axis(axis)
+    where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
         raise Unreadable
     if len(where) != x.shape[axis]:
@@ -312,7 +188,7 @@ def _dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     where = np.asarray(partitions)
     if where.ndim != 1:
         raise Unreadable
-    return [x[where == part] for part in range(_few(_int(num)))]
+    return [x[where == part] for part in range(_few(whole_number(num)))]
 
 
 def _claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
@@ -325,21 +201,21 @@ def _range(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
         raise Unreadable
-    _fits(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
+    check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else _cast(found, dtype)
 
 
 def _joined(xs: Value) -> list[Array]:
     arrays = [np.asarray(x) for x in xs]
-    _fits(sum(a.size for a in arrays))
+    check_size(sum(a.size for a in arrays))
     if len({a.dtype == ELEMENT for a in arrays}) > 1:
         raise Unreadable
     return arrays
 
 
 def _concat(xs: Value, axis: Value = 0) -> Array:
-    return np.concatenate(_joined(xs), _axis(axis))
+    return np.concatenate(_joined(xs), axis_number(axis))
 
 
 def _added(xs: Value) -> Array:
@@ -356,13 +232,13 @@ def _averaged(xs: Value) -> Array:
 
 
 def _stack(xs: Value, axis: Value = 0) -> Array:
-    return np.stack(_joined(xs), _axis(axis))
+    return np.stack(_joined(xs), axis_number(axis))
 
 
 def _scattered(indices: Value, updates: Array, shape: Value) -> Array:
     """Rows put at places of a tensor of zeros."""
-    dims = _ints(shape)
-    _fits(int(np.prod(dims, dtype=np.int64)))
+    dims = whole_numbers(shape)
+    check_size(int(np.prod(dims, dtype=np.int64)))
     return _updated(np.full(dims, ZERO, np.int32).view(ELEMENT).reshape(dims), indices, updates)
 
 
@@ -394,8 +270,8 @@ def _stitched(indices: Value, x: Value) -> Array:
 
 
 def _filled(shape: Value, value: Value = 0, dtype: Value = None) -> Array:
-    dims = _ints(shape)
-    _fits(int(np.prod(dims, dtype=np.int64)))
+    dims = whole_numbers(shape)
+    check_size(int(np.prod(dims, dtype=np.int64)))
     del dtype
     return np.full(dims, np.asarray(value))
 
@@ -405,7 +281,7 @@ def _reduce(function: Callable[..., Array]) -> Callable[..., Array]:
         array = np.asarray(x)
         if array.dtype == ELEMENT:
             raise ByContents
-        axes = None if axis is None else tuple(_ints(axis))
+        axes = None if axis is None else tuple(whole_numbers(axis))
         return np.asarray(function(array, axis=axes, keepdims=bool(keepdims)))
 
     return reduced
@@ -417,21 +293,21 @@ def _cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value 
         raise ByContents
     if reverse:
         raise Unreadable
-    sums = np.cumsum(array, _axis(axis))
+    sums = np.cumsum(array, axis_number(axis))
     return sums - array if exclusive else sums
 
 
 def _squeeze(x: Value, axis: Value = None) -> Array:
-    return np.squeeze(np.asarray(x), None if axis is None else tuple(_ints(axis)))
+    return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
 
 
 def _where(mask: Value, y: Value = None, z: Value = None) -> Array:
     condition = np.asarray(mask)
-    if any(a.dtype == ELEMENT for a in (condition, *_arrays(y), *_arrays(z))):
+    if any(a.dtype == ELEMENT for a in (condition, *arrays_in(y), *arrays_in(z))):
         raise ByContents
     if y is None and z is None:
         return np.asarray(np.argwhere(condition))
-    _fits(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(y), np.shape(z)), dtype=np.int64)))
+    check_size(int(np.prod(np.broadcast_shapes(condition.shape, np.shape(y), np.shape(z)), dtype=np.int64)))
     return np.asarray(np.where(condition, y, z))
 
 
@@ -440,7 +316,7 @@ def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
         operands = [np.asarray(v) for v in (x, y) if v is not None]
         if any(a.dtype == ELEMENT for a in operands):
             raise ByContents
-        _fits(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
+        check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in operands)), dtype=np.int64)))
         return np.asarray(function(*operands))
 
     return combined
@@ -469,13 +345,13 @@ TABLE: dict[str, Entry] = {
     "booleanmask": (("x", "mask", "axis"), _boolean_mask),
     "dynamicpartition": (("x", "partitions", "num"), _dynamic_partition),
     "claimed": (("x", "claims"), _claimed),
-    "reshape": (("x", "shape"), lambda x, shape: np.reshape(x, _ints(shape))),
-    "expanddims": (("x", "axis"), lambda x, axis: np.expand_dims(x, _int(axis))),
+    "reshape": (("x", "shape"), lambda x, shape: np.reshape(x, whole_numbers(shape))),
+    "expanddims": (("x", "axis"), lambda x, axis: np.expand_dims(x, whole_number(axis))),
     "squeeze": (("x", "axis"), _squeeze),
-    "transpose": (("x", "perm"), lambda x, perm=None: np.transpose(x, None if perm is None else _ints(perm))),
-    "reverse": (("x", "axis"), lambda x, axis: np.flip(x, tuple(_ints(axis)))),
-    "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(_ints(axis)))),
-    "roll": (("x", "shift", "axis"), lambda x, shift, axis: np.roll(x, _ints(shift), _ints(axis))),
+    "transpose": (("x", "perm"), lambda x, perm=None: np.transpose(x, None if perm is None else whole_numbers(perm))),
+    "reverse": (("x", "axis"), lambda x, axis: np.flip(x, tuple(whole_numbers(axis)))),
+    "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(whole_numbers(axis)))),
+    "roll": (("x", "shift", "axis"), lambda x, shift, axis: np.roll(x, whole_numbers(shift), whole_numbers(axis))),
     "concat": (("xs", "axis"), _concat), "concatenate": (("xs", "axis"), _concat), "stack": (("xs", "axis"), _stack),
     "vstack": (("xs",), _concat), "rowstack": (("xs",), _concat),
     "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),

@@ -12,7 +12,7 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.kernels import Array, ByContents
+from unnest.core.recognise.elements import Array, ByContents
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values

@@ -16,7 +16,7 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.kernels import is_known
+from unnest.core.recognise.carried_out import is_known
 from unnest.core.recognise.op_calls import NODES, OpCall, of_node
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, Op, Place, View
 from unnest.core.recognise.op_kinds import may_join_rows

@@ -171,7 +171,7 @@ def _computes(graph: Graph, at: CallId) -> bool:
 
 def _check_axes(graph: Graph, cut: Cut) -> None:
     """Raises NotAWrapper where operations say that they cut another axis."""
-    from unnest.core.recognise.kernels import literal_axis
+    from unnest.core.recognise.carried_out import literal_axis
     from unnest.core.recognise.layer_tensors import LayerTensors
 
     tensors, first = LayerTensors(graph), cut.sliced[0].steps[0]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.kernels import Array, ByContents
+from unnest.core.recognise.elements import Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.slice_claims import ClaimedRows

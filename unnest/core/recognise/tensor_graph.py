@@ -20,7 +20,8 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.kernels import ELEMENT, Array, ByContents, carry_out, contents, is_known
+from unnest.core.recognise.carried_out import carry_out, contents, is_known
+from unnest.core.recognise.elements import ELEMENT, Array, ByContents
 from unnest.core.recognise.op_calls import OpCall, Unreadable
 
 Column: TypeAlias = "tuple[Ref, ...]"

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.kernels import ELEMENT, MAX_PARTS, ByContents, carry_out, is_known
+from unnest.core.recognise.carried_out import carry_out, is_known
+from unnest.core.recognise.elements import ELEMENT, ByContents
+from unnest.core.recognise.kernels import MAX_PARTS
 from unnest.core.recognise.op_calls import OpCall, Unreadable
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
@@ -113,11 +115,6 @@ def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwarg
 def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         done(name, *args)
-
-
-def test_names_and_empty_arguments_say_nothing() -> None:
-    assert rows(done("identity", X, name="n", unheard_of=None)[0]) == [*range(6)]
-    assert not is_known(OpCall("relu", [X], {}))
 
 
 def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:

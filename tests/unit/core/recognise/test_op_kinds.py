@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.recognise.kernels import is_known
+from unnest.core.recognise.carried_out import is_known
 from unnest.core.recognise.op_calls import OpCall
 from unnest.core.recognise.op_kinds import ADDS, LINES_UP, MOVES, SLICES, ZEROS, may_join_rows
 

@@ -11,7 +11,7 @@ import pytest
 from tests.property.opgraphs import Case, Writer, cut, joined
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.computed_wrappers import joined_by
-from unnest.core.recognise.kernels import ByContents
+from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.op_calls import Unreadable
 from unnest.core.recognise.op_graph import Function, Op, OpGraph, Place, View
 from unnest.core.recognise.serving import find

@@ -1,0 +1,65 @@
+"""The numbered elements of a wrapper's source, and the plain numbers beside them.
+
+Elements can be moved about, and nothing else: there is no arithmetic on them, and where one of them would decide what
+is moved where, `ByContents` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from unnest.core.recognise.op_calls import Unreadable, Value
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+ELEMENT = np.dtype([("element", np.int32)])
+"""The type of a source's elements. It is a structure, so that NumPy itself refuses to calculate with it."""
+
+ZERO = -1
+"""The number of an element that is no element of the source but a zero."""
+
+MAX_ELEMENTS = 4_000_000
+"""Of one result: small files may ask for large ones."""
+
+
+class ByContents(Exception):
+    """The contents of the source decide where its rows go, or are changed on the way."""
+
+
+def arrays_in(value: Value) -> Iterator[Array]:
+    """Every array in lists and tuples of any depth."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from arrays_in(part)
+
+
+def whole_number(value: Value) -> int:
+    """One whole number, whatever holds it. Raises ByContents, Unreadable."""
+    if any(a.dtype == ELEMENT for a in arrays_in(value)):
+        raise ByContents
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "iu":
+        raise Unreadable
+    return int(array.reshape(-1)[0])
+
+
+def whole_numbers(value: Value) -> list[int]:
+    """Those of a list, or of an array of one axis. Raises ByContents, Unreadable."""
+    if isinstance(value, (list, tuple)):
+        return [whole_number(part) for part in value]
+    return [whole_number(part) for part in np.atleast_1d(value)]
+
+
+def axis_number(value: Value) -> int:
+    """The axis that an argument names, 0 where it names none."""
+    return 0 if value is None else whole_number(value)
+
+
+def check_size(elements: int) -> None:
+    """Raises Unreadable for an array that no memory holds, as small files may ask for."""
+    if elements > MAX_ELEMENTS:
+        raise Unreadable
