@@ -34,6 +34,9 @@ class WrapperByNames(NamedTuple):
 
 
 SLICE_WORDS = ("lambda", "slice", "split", "getitem")
+INDEXING_WORDS = ("getitem", "strided_slice")
+"""How TensorFlow calls `x[...]`."""
+
 OP_LAYER = "tf."
 """How TensorFlow 2.4 and later begin the names of layers made from operations."""
 
@@ -97,8 +100,11 @@ def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
     if not names:
         return None
     plain = [name for name in names if not name.startswith(OP_LAYER)]
-    if len(plain) < len(names) and any(w in n for n in names[len(plain) :] for w in SLICE_WORDS):
-        return len(plain), None
+    operations = names[len(plain) :]
+    if any(word in name for name in operations for word in SLICE_WORDS):
+        # Parts of a batch need its size. Indexing alone takes the frames of a video, crops, or every k-th row.
+        is_indexing = all(any(word in name for word in INDEXING_WORDS) for name in operations)
+        return None if is_indexing else (len(plain), None)
     stem = _stem(names[-1])
     first = len(names)
     while first and _stem(names[first - 1]) == stem:

@@ -28,9 +28,18 @@ def groups(before: str, after: str, *head: Group, weights: object = WEIGHTS) -> 
         ("u v lambda_1 lambda_2 lambda_3 lambda_4", "a b", 2, 2, ("a", "b")),
         ("x In0_Dev0 In0_Dev1 In0_Dev2", "b", 1, 3, ("b",)),
         ("x tf.split tf.strided_slice", "b", 1, None, ("b",)),
+        ("x tf.compat.v1.shape tf.__operators__.getitem", "tf.concat", 1, None, ("tf.concat",)),
         ("x s_1 s_2", "b", 1, 2, ("b",)),
     ],
-    ids=["like the template's layer", "like a merge", "two inputs", "numbers inside", "operations", "any stem"],
+    ids=[
+        "like the template's layer",
+        "like a merge",
+        "two inputs",
+        "numbers inside",
+        "operations",
+        "operations on a size",
+        "any stem",
+    ],
 )
 def test_inputs_slices_template_merges(
     before: str, after: str, inputs: int, towers: int | None, merge: tuple[str, ...]
@@ -57,9 +66,12 @@ def test_inputs_slices_template_merges(
         ("input_1 crop_1 crop_2", "activation_1", (), WEIGHTS[:2]),
         ("input_1 crop_1 crop_2", "concatenate_1", (HEAD,), WEIGHTS),
         ("input_1 lambda_1 lambda_2", "concatenate_1", (), ()),
+        ("x tf.__operators__.getitem tf.__operators__.getitem_1", "tf.concat", (), WEIGHTS),
+        ("u v tf.strided_slice tf.strided_slice_1", "tf.concat tf.concat_1", (HEAD,), WEIGHTS),
     ],
     ids=["a model", "one slice", "no equal share", "no input", "no merge", "a head alone", "a pair", "an ensemble",
-         "a comparison", "one witness", "a head, two witnesses", "no weights"],
+         "a comparison", "one witness", "a head, two witnesses", "no weights", "crops or frames",
+         "frames of two videos under a head"],
 )  # fmt: skip
 def test_the_nearest_that_are_none(before: str, after: str, head: tuple[Group, ...], weights: object) -> None:
     assert weight_names.find(groups(before, after, *head, weights=weights)) is None
