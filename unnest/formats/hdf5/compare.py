@@ -8,16 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from io import FileIO
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from h5py import h5d, h5i, h5s
 
 from unnest.budget import fits, spend_bytes
+from unnest.core.model import Tensor
 from unnest.errors import Unreadable
-from unnest.formats.base import BLOCK, Progress
+from unnest.formats.base import BLOCK, Progress, Source
 from unnest.formats.boundary import oneline
+from unnest.formats.evaluate import blocks_of
+from unnest.formats.hdf5.guarded_file import GuardedFile
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,11 +29,16 @@ ALIGNED = 16 * BLOCK
 
 
 class Comparer:
-    """Two files side by side; tells whether a dataset of one equals a dataset of the other."""
+    """A source beside the HDF5 that was written from it; tells whether a dataset of this is a tensor of the source.
 
-    def __init__(self, left: str, right: str, progress: Progress) -> None:
+    Where the source keeps the tensor in HDF5, the two are compared as they are stored.
+    """
+
+    def __init__(self, source: Source, written: GuardedFile, progress: Progress) -> None:
+        self._source = source
         with ExitStack() as stack:
-            self._files = [stack.enter_context(open(path, "rb", buffering=0)) for path in (left, right)]
+            #: The bytes of both; only of what was written, twice, where the source is no HDF5.
+            self._files = [stack.enter_context((hdf5 or written).raw()) for hdf5 in (source.hdf5, written)]
             self._stack = stack.pop_all()
         self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
         self._progress = progress
@@ -42,8 +49,16 @@ class Comparer:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def holds(self, tensor: Tensor, dataset: h5d.DatasetID) -> bool:
+        """Whether the dataset has the tensor's bytes, bit for bit."""
+        if self._source.hdf5 is not None and tensor.recipe is None:
+            return self.same(self._source.hdf5.dataset(tensor.ref), dataset)
+        if dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
+            return self._same_as(blocks_of(self._source, tensor), dataset)
+        return same_stream(blocks_of(self._source, tensor), slabs(dataset))
+
     def same(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
-        """Bit for bit, in the form in which they are stored where that is the same."""
+        """Two datasets of the two files, in the form in which they are stored where that is the same."""
         layouts = [d.get_create_plist().get_layout() for d in (left, right)]
         if layouts == [h5d.CONTIGUOUS] * 2:
             sizes = [d.get_storage_size() for d in (left, right)]
@@ -54,7 +69,7 @@ class Comparer:
             return self._same_chunks(left, right)
         return same_stream(slabs(left), slabs(right))
 
-    def same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
+    def _same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
         """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
         bytes_left: int = right.get_storage_size()
         offset = right.get_offset() or 0
@@ -182,16 +197,16 @@ def _decoded(begin: tuple[int, ...], count: tuple[int, ...], chunk: tuple[int, .
     return math.prod(touched) * math.prod(chunk)
 
 
-def _fill(file: FileIO, buffer: bytearray) -> bool:
+def _fill(file: IO[bytes], buffer: bytearray) -> bool:
     view, filled = memoryview(buffer), 0
     while filled < len(buffer):
-        n = file.readinto(view[filled:])
+        n = file.readinto(view[filled:])  # type: ignore[attr-defined] # of what is unbuffered
         if not n:
             return False
         filled += n
     return True
 
 
-def _read_exactly(file: FileIO, size: int) -> bytes:
+def _read_exactly(file: IO[bytes], size: int) -> bytes:
     buffer = bytearray(size)
     return bytes(buffer) if _fill(file, buffer) else b""

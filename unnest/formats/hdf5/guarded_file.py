@@ -132,10 +132,14 @@ class GuardedFile:
                 "damaged-hdf5", f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy"
             ) from e
 
-    @property
-    def is_file(self) -> bool:
-        """Whether `path` is a file of its own, and no part of another."""
-        return self._window is None
+    @contextlib.contextmanager
+    def raw(self) -> Iterator[IO[bytes]]:
+        """Its bytes, unbuffered and for reading beside HDF5, which counts offsets in them."""
+        if self._window is not None:
+            yield self._window  # type: ignore[misc] # as much of a file as is needed
+            return
+        with open(self.path, "rb", buffering=0) as file:
+            yield file
 
     def close(self) -> None:
         """Close the file and everything opened through it."""

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import h5py
-from h5py import h5d
 
 from unnest.core.model import Group, JsonObject, Output, Stored, Tensor
 from unnest.errors import Failed, Unreadable
@@ -27,7 +26,7 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source, same_model
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.compare import Comparer, same_stream, slabs
+from unnest.formats.hdf5.compare import Comparer, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile, short
 from unnest.formats.json_text import dump, parse_object
@@ -228,17 +227,9 @@ class H5Container(Container):
         model = output.model
         with self.open(path) as written:
             same_model(model, written.stored, path)
-            source_hdf5 = source.hdf5 if source.hdf5 is not None and source.hdf5.is_file else None
-            # Tensors of other containers come as blocks: their source is no one file to open.
-            with Comparer(path if source_hdf5 is None else source_hdf5.path, path, progress) as comparer:
+            with Comparer(source, written.hdf5, progress) as comparer:
                 for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
-                    dataset = written.hdf5.dataset(written_tensor.ref)
-                    if source_hdf5 is not None:
-                        is_same = comparer.same(source_hdf5.dataset(tensor.ref), dataset)
-                    elif dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
-                        is_same = comparer.same_as(source.blocks(tensor), dataset)
-                    else:
-                        is_same = same_stream(source.blocks(tensor), slabs(dataset))
+                    is_same = comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref))
                     if not is_same:
                         raise Failed(
                             "read-back",

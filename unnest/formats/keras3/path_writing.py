@@ -10,9 +10,8 @@ from h5py import h5p
 from unnest.core.model import Output, Rearranged, Stored
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, Progress, Source
-from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.compare import same_stream, slabs
+from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer, copy_dataset, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_layout import lay_out
@@ -90,10 +89,10 @@ def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: 
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
-    for new, old in tensors.items():
-        if not same_stream(slabs(source_hdf5.dataset(old)), slabs(hdf5.dataset(new))):
-            raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
-        progress(hdf5.datasets[new].stored)
+    with Comparer(source, hdf5, progress) as comparer:
+        for new, old in tensors.items():
+            if not comparer.same(source_hdf5.dataset(old), hdf5.dataset(new)):
+                raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
 
 
 def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
@@ -117,9 +116,9 @@ def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, p
     layout = lay_out(model)
     if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
-    for place, tensor in layout.tensors.items():
-        node = hdf5.datasets[place]
-        same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
-        if not same or not same_stream(blocks_of(source, tensor), slabs(hdf5.dataset(place))):
-            raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
-        progress(node.stored)
+    with Comparer(source, hdf5, progress) as comparer:
+        for place, tensor in layout.tensors.items():
+            node = hdf5.datasets[place]
+            same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
+            if not same or not comparer.holds(tensor, hdf5.dataset(place)):
+                raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
