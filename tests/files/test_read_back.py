@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import os
+import shutil
 import zipfile
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
 import unnest
 from tests import makeh5
 from unnest import examine
+from unnest.core.model import Output
 from unnest.errors import Unreadable
+from unnest.formats.base import Container, Progress, Source
 from unnest.formats.hdf5 import legacy_h5
+from unnest.formats.hdf5.legacy_h5 import H5Container
+from unnest.formats.keras3.keras_zip import KerasContainer
+
+PARALLEL_KERAS = Path(__file__).parents[2] / "fixtures/keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras"
 
 
 @pytest.mark.parametrize(
@@ -66,3 +75,54 @@ def test_asked_for_it_becomes_keras(tmp_path: Path) -> None:
     other = makeh5.clean_file(tmp_path / "x.h5")
     assert unnest.fix(other, tmp_path / "z.keras").action == "converted"
     assert zipfile.is_zipfile(tmp_path / "z.keras")
+
+
+def largest(file: h5py.File, root: str) -> str:
+    """The path of the largest dataset below a group."""
+    sizes: dict[str, int] = {}
+    file[root].visititems(lambda n, item: sizes.update({n: item.size}) if isinstance(item, h5py.Dataset) else None)
+    return f"{root}/{max(sizes, key=lambda n: sizes[n])}"
+
+
+@pytest.fixture(params=["contiguous", "gzip", "keras"])
+def weight(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes]:
+    """A parallel model, and the bytes of one of its weights as they are stored; of a .keras, which is rearranged."""
+    if request.param == "keras":
+        path = shutil.copy(PARALLEL_KERAS, tmp_path / "m.keras")
+        with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+            return path, file[largest(file, "/")][()].tobytes()
+    path = makeh5.parallel_file(tmp_path / "m.h5")
+    with h5py.File(path, "r+") as file:
+        name = largest(file, "model_weights")
+        shape, values = file[name].shape, np.random.default_rng(0).random(file[name].shape, "f4")
+        del file[name]
+        if request.param == "contiguous":
+            file[name] = values
+            return path, values.tobytes()
+        dataset = file.create_dataset(name, data=values, chunks=shape, compression="gzip")
+        return path, dataset.id.read_direct_chunk((0,) * len(shape))[1]
+
+
+@pytest.mark.parametrize("container", [H5Container, KerasContainer], ids=lambda c: c.name)
+def test_a_bit_that_is_written_wrong(
+    container: type[Container], weight: tuple[Path, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one weight, however it is stored: it is met, and nothing is left."""
+    path, stored = weight
+    write = container.write
+
+    def write_wrong(self: Container, output: Output, source: Source, new_path: str, progress: Progress) -> None:
+        write(self, output, source, new_path, progress)
+        content = bytearray(Path(new_path).read_bytes())
+        content[content.index(stored) + len(stored) // 2] ^= 1
+        Path(new_path).write_bytes(content)
+
+    target = tmp_path / f"out{container.suffix}"
+    assert unnest.fix(path, target).action == "fixed"
+    target.unlink()
+    monkeypatch.setattr(container, "write", write_wrong)
+    result = unnest.fix(path, target)
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("failed", "read-back")
+    assert str(target) in result.error.message
+    assert os.listdir(tmp_path) == [path.name]
