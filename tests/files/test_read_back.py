@@ -88,7 +88,7 @@ def largest(file: h5py.File, root: str) -> str:
 def weight(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes]:
     """A parallel model, and the bytes of one of its weights as they are stored; of a .keras, which is rearranged."""
     if request.param == "keras":
-        path = shutil.copy(PARALLEL_KERAS, tmp_path / "m.keras")
+        path = Path(shutil.copy(PARALLEL_KERAS, tmp_path / "m.keras"))
         with zipfile.ZipFile(path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
             return path, file[largest(file, "/")][()].tobytes()
     path = makeh5.parallel_file(tmp_path / "m.h5")
