@@ -288,6 +288,13 @@ class TestFolders:
         }
         assert zoo.find("/out") == ["/out/a.h5", "/out/b.H5"]
 
+    @pytest.mark.usefixtures("zoo")
+    def test_the_output_is_no_input(self) -> None:
+        """Where it lies in the folder that is searched."""
+        options = FixOptions(output="memory://zoo/old/fixed/")
+        runs = [[(r.path, r.action) for r in fix_all(["memory://zoo/old/"], options)] for _ in range(2)]
+        assert runs == [[("memory://zoo/old/a.h5", "fixed")], [("memory://zoo/old/a.h5", "unchanged")]]
+
     def test_beside_the_inputs_and_again(self, zoo: Any) -> None:
         actions = [[r.action for r in fix_all(["memory://zoo/old/"], FixOptions())] for _ in range(2)]
         assert actions == [["fixed"], ["unchanged"]]

@@ -61,13 +61,14 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
     """The models below a folder of a store, by their names; our own outputs and backups are skipped."""
     from unnest.remote.store import Store
 
+    own = None if options.output is None else options.output.rstrip("/")
     try:
         for folder, folders, files in Store(url).walk():
             if _holds_saved_model(files):
                 folders.clear()
                 yield Task(folder, url)
                 continue
-            for name in [name for name in folders if outputs.is_ours(name, options.backup)]:
+            for name in [n for n in folders if outputs.is_ours(n, options.backup) or f"{folder}/{n}" == own]:
                 del folders[name]
             models = [name for name in files if name.lower().endswith(SUFFIXES)]
             for name in sorted([*checkpoints_of(files), *models]):
