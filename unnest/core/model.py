@@ -231,8 +231,8 @@ class Plan(NamedTuple):
     `stored` is the model as the file holds it, its weights layer by layer as far as the file or the architecture that
     was given tells. `output` is what a container writes: of a clean model the model as it is; None where it is
     refused. Every tensor of the input is in `output` or in `dropped`. `complete` is the whole model that weights make
-    with the architecture that was given for them. `doubt` is why nobody can tell whose the weights of a clean model
-    are: it stays as it is, and goes into no other container.
+    with the architecture that was given for them. `conversion_refusal` is why nobody can tell whose the weights of a
+    clean model are: it stays as it is, and goes into no other container.
     """
 
     verdict: Verdict
@@ -244,7 +244,7 @@ class Plan(NamedTuple):
     optimizer: str | None = None
     findings: tuple[Finding, ...] = ()
     refusal: Refusal | None = None
-    doubt: Refusal | None = None
+    conversion_refusal: Refusal | None = None
     dropped: tuple[Tensor, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()
 

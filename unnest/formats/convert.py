@@ -55,11 +55,11 @@ def planned_model(plan: Plan) -> Stored:
 
 def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
-    goal = _target_format(source, plan, to)
-    if goal.output is not plan.output or plan.verdict == "parallel":
-        for model in (goal.model, plan.complete):
+    target = _target_format(source, plan, to)
+    if target.output is not plan.output or plan.verdict == "parallel":
+        for model in (target.model, plan.complete):
             _check_weights(source, model)
-    return goal
+    return target
 
 
 def _check_weights(source: Source, model: Stored | None) -> None:
@@ -117,11 +117,11 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
             f"{source.path}: cannot go --to {to}: a SavedModel is cut out of a SavedModel, never built; "
             "load the output of this file and export it",
         )
-    goal = convert(source, plan)
-    if source.assets and goal.container != name:
+    target = convert(source, plan)
+    if source.assets and target.container != name:
         not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        goal = goal._replace(not_held=(*goal.not_held, not_held))
-    return goal
+        target = target._replace(not_held=(*target.not_held, not_held))
+    return target
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:
@@ -145,25 +145,25 @@ def _complete(source: Source, plan: Plan) -> Stored:
     return plan.complete
 
 
-def _check_no_doubt(plan: Plan) -> None:
+def _check_convertible(plan: Plan) -> None:
     """Raises Refused where nobody can tell whose the weights are."""
-    if plan.doubt is not None:
-        raise Refused(plan.doubt.code, plan.doubt.message)
+    if plan.conversion_refusal is not None:
+        raise Refused(plan.conversion_refusal.code, plan.conversion_refusal.message)
 
 
 def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     if to is None and plan.verdict == "clean":
         assert plan.output is not None
         return TargetFormat("checkpoint", plan.output)
-    _check_no_doubt(plan)
+    _check_convertible(plan)
     if to == "h5":
         complete = _complete(source, plan)
         _check_dtypes(source, complete)
         return TargetFormat("h5", in_hdf5(complete), ".h5", not_held=_left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
-        goal = _model_as_keras(source, plan, complete)
-        return goal._replace(not_held=_left_of_checkpoint(source, goal.model))
+        target = _model_as_keras(source, plan, complete)
+        return target._replace(not_held=_left_of_checkpoint(source, target.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
@@ -247,7 +247,7 @@ def check_readable(source: Source, plan: Plan, model: Stored) -> None:
     """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
     if source.container == "saved_model":
         _check_saved_model(source, plan, model)
-    _check_no_doubt(plan)
+    _check_convertible(plan)
     _check_dtypes(source, model)
 
 
@@ -256,7 +256,7 @@ def _check_saved_model(source: Source, plan: Plan, model: Stored) -> None:
         raise Refused(
             "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
         )
-    _check_no_doubt(plan)
+    _check_convertible(plan)
     if not any(g.tensors for g in model.groups) and plan.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
     _check_dtypes(source, model)

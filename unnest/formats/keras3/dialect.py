@@ -35,18 +35,18 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         raise no_weights(source)
     converted = _converted(source, complete)
     assert converted.model is not None
-    goal = _as_contents(converted.model, to)
-    if goal.contents != "architecture":
+    target = _as_contents(converted.model, to)
+    if target.contents != "architecture":
         try:
-            lay_out(goal)  # whatever has no place is refused before anything is written
+            lay_out(target)  # whatever has no place is refused before anything is written
         except Refused as e:
             raise Refused(e.code, f"{source.path}: {e.message}") from e
     name = CONTAINERS[to]
-    not_held = [*converted.findings, *left_out(converted.model, goal)]
+    not_held = [*converted.findings, *left_out(converted.model, target)]
     if source.assets and name != source.container:
         not_held.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
     return TargetFormat(
-        name, Rewritten(goal), SUFFIXES[name], not_held=tuple(not_held), conversions=converted.conversions
+        name, Rewritten(target), SUFFIXES[name], not_held=tuple(not_held), conversions=converted.conversions
     )
 
 

@@ -151,7 +151,9 @@ class CheckpointSource(Source):
             architecture_plan = self._plan_by_graph() or architecture_plan
         architecture_plan = architecture_plan._replace(stored=self.stored)
         if architecture_plan.verdict == "clean":
-            return architecture_plan._replace(output=Rewritten(self.stored), doubt=Refusal(doubt.code, doubt.message))
+            return architecture_plan._replace(
+                output=Rewritten(self.stored), conversion_refusal=Refusal(doubt.code, doubt.message)
+            )
         why = doubt.message.removeprefix(f"{self.path}: ")
         return architecture_plan._replace(output=None, refusal=Refusal(doubt.code, why))
 

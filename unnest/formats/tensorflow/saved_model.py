@@ -76,7 +76,7 @@ class SavedModelSource(Source):
         if VARIABLES + ".index" in self.files:
             self.bundle = Bundle(os.path.join(path, VARIABLES))
         #: Why nobody can tell whose the weights are: the graph can be cut without.
-        self._doubt: Refusal | None = None
+        self._conversion_refusal: Refusal | None = None
         try:
             stored, findings = self._keras(path, model)
         except BaseException:
@@ -102,7 +102,7 @@ class SavedModelSource(Source):
         try:
             weights = ObjectGraph(self.bundle).weights(architecture)
         except Refused as doubt:
-            self._doubt = Refusal(doubt.code, doubt.message)
+            self._conversion_refusal = Refusal(doubt.code, doubt.message)
             return stored._replace(groups=()), ()
         stored = stored._replace(groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
@@ -171,9 +171,14 @@ class SavedModelSource(Source):
         """The Keras graph decides where it shows a wrapper; the operations, where it is in the code of a layer."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         left_out = (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),) if others else ()
-        clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored), doubt=self._doubt)
+        clean = Plan(
+            verdict="clean",
+            stored=self.stored,
+            output=Rewritten(self.stored),
+            conversion_refusal=self._conversion_refusal,
+        )
         if self.stored.architecture is not None:
-            keras_plan = plan(self.stored, choices=choices)._replace(doubt=self._doubt)
+            keras_plan = plan(self.stored, choices=choices)._replace(conversion_refusal=self._conversion_refusal)
             if keras_plan.verdict == "parallel":
                 return self._proven(keras_plan)._replace(findings=(*keras_plan.findings, *left_out))
             clean = clean._replace(near_misses=keras_plan.near_misses)
@@ -191,7 +196,7 @@ class SavedModelSource(Source):
             wrappers=wrappers,
             template=template,
             findings=left_out,
-            doubt=self._doubt,
+            conversion_refusal=self._conversion_refusal,
         )
         fixed_rows = next((f.towers.share for f in wrappers_in_graph if f.is_built), None)
         if fixed_rows is not None:
