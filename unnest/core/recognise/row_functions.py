@@ -160,16 +160,35 @@ def _masked(value: Value, mask: Value) -> Rows:
     return value._replace(numbers=tuple(n for n, keep in zip(value.numbers, mask.values, strict=True) if keep))
 
 
-def _partition(data: Value, partitions: Value, num_partitions: Value) -> list[Rows]:
+def _partition(data: Value, partitions: Value, num_partitions: Value) -> list[Value]:
     if not isinstance(num_partitions, int) or num_partitions > MAX_VALUES:
         raise NotFollowed
-    if not isinstance(data, Rows) or not isinstance(partitions, Vector) or len(partitions.values) != len(data.numbers):
+    held = data.numbers if isinstance(data, Rows) else as_numbers(data)
+    if not isinstance(partitions, Vector) or len(partitions.values) != len(held):
         raise NotFollowed
-    parts: dict[float, list[int]] = {part: [] for part in range(num_partitions)}
-    for row, part in zip(data.numbers, partitions.values, strict=True):
+    parts: dict[float, list[float]] = {part: [] for part in range(num_partitions)}
+    for one, part in zip(held, partitions.values, strict=True):
         if part in parts:
-            parts[part].append(row)
-    return [data._replace(numbers=tuple(rows)) for rows in parts.values()]
+            parts[part].append(one)
+    return [_holding(data, part) for part in parts.values()]
+
+
+def _holding(data: Value, part: Sequence[float]) -> Value:
+    """Some of what a tensor holds."""
+    return data._replace(numbers=tuple(map(_whole, part))) if isinstance(data, Rows) else Vector(tuple(part))
+
+
+def _stitched(indices: Value, data: Value) -> Rows:
+    """The rows of several tensors, each at its place; every place is taken once."""
+    parts = [part for part in as_entries(data) if isinstance(part, Rows)]
+    places = [_whole(place) for vector in as_entries(indices) for place in as_numbers(vector)]
+    numbers = [number for part in parts for number in part.numbers]
+    lengths = [len(as_numbers(vector)) for vector in as_entries(indices)]
+    if lengths != [len(part.numbers) for part in parts] or sorted(places) != [*range(len(numbers))]:
+        raise NotFollowed
+    by_place = dict(zip(places, numbers, strict=True))
+    change = next((part.change for part in parts if part.change), "")
+    return Rows(tuple(by_place[place] for place in range(len(numbers))), parts[0].rank, change)
 
 
 def _range(*bounds: Value) -> Vector:
@@ -229,6 +248,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "gather": _gather,
     "boolean_mask": _masked,
     "dynamic_partition": _partition,
+    "dynamic_stitch": _stitched,
     "range": _range,
     "arange": _range,
     "reverse": _reverse,

@@ -137,6 +137,21 @@ def first_alone(towers: Any) -> Any:
         (doubled, False, "the code of l does more than join rows: it computes with the values (`*`)"),
         (first_alone, False, "the code of l joins the rows in another order"),
         (somebodys_own, False, None),
+        (
+            lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts),
+            True,
+            None,
+        ),
+        (
+            lambda ts: tf.dynamic_stitch([tf.range(1, 4, 2), tf.range(0, 4, 2)], ts),
+            True,
+            "the code of l joins the rows in another order",
+        ),
+        (
+            lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts),
+            False,
+            "the code of l joins the rows in another order",
+        ),
     ],
 )
 def test_merges(function: Any, dealt_out: bool, reason: str | None) -> None:
