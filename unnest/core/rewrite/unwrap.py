@@ -164,7 +164,7 @@ class _Unwrapping:
     def _take_out(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper, scope: Scope) -> ModelWeights:
         """The model without this wrapper. Raises Ambiguous."""
         self.removed |= {c.layer for c in wrapper.slices} | {c.layer for merge in wrapper.merges for c in merge.calls}
-        if wrapper.inline is not None and is_model(graph.layers[wrapper.template].stored) and len(wrapper.first) == 1:
+        if wrapper.inline is not None and _begins_with_a_merge(graph, wrapper):
             why = "a model that begins with a merge of models is kept as a layer"
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
         if wrapper.inline is not None or scope == "embedded":
@@ -244,6 +244,13 @@ class _Unwrapping:
             return level
         (only,) = left.values()
         return _with_layer(level, layer.name, layer.name, only.as_flat_list())
+
+
+def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
+    """Whether a tower is one model that reads more tensors than its own layers tell: Keras 1's Sequential of models."""
+    template = graph.layers[wrapper.template]
+    is_one_model = len(wrapper.first) == 1 and is_model(template.stored)
+    return is_one_model and len(graph.call(wrapper.towers[0]).reads) > read(template.stored).arity
 
 
 def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
