@@ -19,7 +19,7 @@ from unnest.findings import Code, Finding, listed
 #: What the output says of its writer: the first Keras that reads it.
 KERAS_3 = "3.0.0"
 
-MODELS = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
+MODEL_CLASSES = frozenset({FUNCTIONAL, SEQUENTIAL, "Model", "Network"})
 
 
 class Converted(NamedTuple):
@@ -70,7 +70,7 @@ def _identifier(name: str) -> str:
 def _converted(stored: Stored, architecture: JsonObject, context: Context) -> Stored:
     graph = read(architecture)
     kind = str(architecture.get("class_name"))
-    if kind.rpartition(">")[2] not in MODELS:
+    if kind.rpartition(">")[2] not in MODEL_CLASSES:
         context.note("functional-subclass", model_name(architecture), kind)
         context.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from unnest.core.keras3 import arguments, tensors
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, LayerCall, NewLayer, Piece, Tree, chain
+from unnest.core.keras3.pieces import (
+    Choice,
+    Config,
+    Expansion,
+    LayerArguments,
+    LayerCall,
+    NewLayer,
+    Piece,
+    Tree,
+    Weights,
+    chain,
+)
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import Json, JsonObject, Tensor
-
-Weights = tuple[Tensor, ...]
-Config = Mapping[str, Json]
+from unnest.core.model import Json, JsonObject
 
 NUMPY, IMAGE = "keras.src.ops.numpy", "keras.src.ops.image"
 

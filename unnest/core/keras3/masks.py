@@ -78,7 +78,7 @@ class Masks:
         if kind in HEEDING and len(told) == 1 and told[0].tree is not None:
             self.context.note("initial-state-mask" if told[0].today else "mask", layer.name)
             return args, {**kwargs, "mask": told[0].tree}
-        if kind in HEEDING or kind in OPAQUE or layer.class_name in MODELS:
+        if kind in HEEDING or kind in OPAQUE or layer.class_name in NESTED_MODELS:
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
         return args, kwargs
 
@@ -96,7 +96,7 @@ class Masks:
 
     def _loses(self, layer: NewLayer) -> bool:
         """Whether there is a layer in a model in a model that would not see the mask of its input as it did."""
-        return layer.class_name in MODELS and any(
+        return layer.class_name in NESTED_MODELS and any(
             part.get("initial_state") is not None
             or (part.get("class_name") == "MultiHeadAttention" and drops_mask("MultiHeadAttention", {}, self.context))
             or (part.get("class_name") in OPEN and self.context.release == AMBIGUOUS)
@@ -168,7 +168,7 @@ class Masks:
 
 
 #: What becomes of a model in a model.
-MODELS = frozenset({"Functional", "Sequential"})
+NESTED_MODELS = frozenset({"Functional", "Sequential"})
 #: TensorFlow 2.3 and 2.4 both call themselves so, and the file does not tell them apart.
 AMBIGUOUS = (2, 4, 0)
 #: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.

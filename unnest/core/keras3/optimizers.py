@@ -35,7 +35,7 @@ class Slots(NamedTuple):
 
 #: Arguments of all optimizers of Keras 3.
 COMMON = ("name", "learning_rate", "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
-          "ema_momentum",           "ema_overwrite_frequency")  # fmt: skip
+          "ema_momentum", "ema_overwrite_frequency")  # fmt: skip
 #: Orders of the slots in Keras 3: kind by kind, or weight by weight.
 BLOCKS, PAIRS = False, True
 

@@ -11,6 +11,7 @@ from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 
+Config: TypeAlias = Mapping[str, Json]
 Weights: TypeAlias = tuple[Tensor, ...]
 Shares: TypeAlias = Mapping[str, Weights]
 """Layer -> its weights, in stored order."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
+from unnest.core.keras3 import config_values
 from unnest.core.keras3.builder import Builder, dtype_of, owned
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.layer_names import today_names
@@ -97,9 +98,6 @@ def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLa
 
 def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
     """The input shape that a first layer stores, and its dtype; a first model's is its first layer's."""
-    from unnest.core.keras3.config_values import dtype as dtype_of
-    from unnest.core.keras3.config_values import plain
-
     if is_model(entry):
         graph = read(entry)
         if graph.sequential and graph.layers:
@@ -107,7 +105,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
         if len(graph.inputs) == 1:
             return _first_shape(graph.layers[graph.inputs[0].layer].stored)
         return None, "float32"
-    config = plain(entry.get("config"))
+    config = config_values.plain(entry.get("config"))
     if not isinstance(config, Mapping):
         return None, "float32"
     shape = config.get("batch_input_shape", config.get("batch_shape"))
@@ -115,7 +113,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
     if shape is None:
         inner = config.get("layer")
         return (None, "float32") if not isinstance(inner, Mapping) or kind != "Bidirectional" else _first_shape(inner)
-    dtype = dtype_of(config.get("dtype", config.get("input_dtype")), kind, Context()) or "float32"
+    dtype = config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context()) or "float32"
     if kind == "Embedding":
         dtype = "float32"  # as Keras 3 has a Sequential's input whose dtype nobody tells; ids are cast to int
     return (list(shape), dtype.removeprefix("mixed_")) if isinstance(shape, Sequence) else (None, dtype)

@@ -22,9 +22,7 @@ OWN_CODE = {
 #: The same of Keras 2.2.4, which had no such functions: today's of that name are not taken.
 OWN_THEN = {"custom_gelu": "gelu", "custom_mish": "mish"}
 #: Lambdas that stay: no arithmetic, or not known to be.
-KEPT = {
-    "crnn_ctc", "lambda_dimension", "preprocess_app", "self_driving_resize",
-}  # fmt: skip
+KEPT = {"crnn_ctc", "lambda_dimension", "preprocess_app"}
 #: The same of Keras 2.2.4: which pixel centres it had, nobody knows.
 KEPT_THEN = {"self_driving_resize2"}
 

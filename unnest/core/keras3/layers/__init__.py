@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.pieces import Piece
-from unnest.core.model import Json, JsonObject, Tensor
+from unnest.core.keras3.pieces import Config, Piece, Weights
+from unnest.core.model import JsonObject
 
-Config: TypeAlias = Mapping[str, Json]
-Weights: TypeAlias = tuple[Tensor, ...]
 Rule: TypeAlias = Callable[[str, Config, str, Weights, Context], Piece]
 """Class, config, today's name and weights of a layer -> what it becomes; raises CannotConvert."""
 

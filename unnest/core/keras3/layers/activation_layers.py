@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights, piece
+from unnest.core.keras3.layers import piece
 from unnest.core.keras3.layers.activations import activation, is_layer
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 
 
 def activation_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -9,8 +9,8 @@ from typing import TypeGuard
 from unnest.core.keras3 import config_values, tensors
 from unnest.core.keras3.config_values import named
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights, piece
-from unnest.core.keras3.pieces import NewLayer, Piece, chain
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.keras_facts.own_functions import ACTIVATIONS, HARD_SIGMOID, WELL_KNOWN, is_somebodys
 from unnest.core.keras_facts.weight_specs import expected

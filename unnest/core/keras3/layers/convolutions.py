@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from unnest.core.keras3 import expressed
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import NewLayer, Piece, chain
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
 from unnest.core.model import Json
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.layer_classes import OWN, is_keras_class, is_namesake
 from unnest.core.model import JsonObject
 

@@ -11,9 +11,7 @@ from unnest.core.keras3 import expressed, keras_1
 from unnest.core.keras3.config_values import plain
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import (
-    Config,
     Rule,
-    Weights,
     activation_layers,
     convolutions,
     inputs,
@@ -27,7 +25,7 @@ from unnest.core.keras3.layers import (
 )
 from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_rule
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras3.signatures import SIGNATURES
 from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import JsonObject, Tensor

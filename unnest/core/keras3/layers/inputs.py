@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 
 
 def input_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

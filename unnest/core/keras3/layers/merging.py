@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import Piece
+from unnest.core.keras3.pieces import Config, Piece, Weights
 from unnest.core.model import Json
 
 MERGES = {"sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum", "concat": "Concatenate", "dot": "Dot"}

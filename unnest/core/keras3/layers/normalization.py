@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.pieces import Piece
+from unnest.core.keras3.pieces import Config, Piece, Weights
 
 
 def batch_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

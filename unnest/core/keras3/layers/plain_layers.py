@@ -5,9 +5,8 @@ from __future__ import annotations
 from unnest.core.keras3 import arguments, expressed, masks
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.expressed import CONVOLUTIONS
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.activations import activated
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.weight_specs import expected
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from unnest.core.keras3 import expressed
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import Choice, Expansion, LayerArguments, NewLayer, Piece, Tree
+from unnest.core.keras3.pieces import Choice, Config, Expansion, LayerArguments, NewLayer, Piece, Tree, Weights
 
 
 def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

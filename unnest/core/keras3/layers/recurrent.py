@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.keras3 import arguments, expressed, tensors
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.activations import HARD_SIGMOID_FACTOR, activation, is_layer, scaled
 from unnest.core.keras3.layers.wrappers import inner_layer
-from unnest.core.keras3.pieces import NewLayer, Piece
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weight_specs import expected
 

@@ -6,9 +6,8 @@ import math
 
 from unnest.core.keras3 import expressed
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import NewLayer, Piece, chain
+from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights, chain
 
 
 def gaussian_noise(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

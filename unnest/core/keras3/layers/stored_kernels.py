@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights
 from unnest.core.keras3.layers.recurrent import GATES
+from unnest.core.keras3.pieces import Config, Weights
 
 
 def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Weights:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.layers import Config, Weights, piece
-from unnest.core.keras3.pieces import FLOAT, Choice, Expansion, NewLayer, Piece, chain
+from unnest.core.keras3.layers import piece
+from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
 from unnest.core.model import Json
 
 
