@@ -95,13 +95,25 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     return plain_layer(kind, settings, name, weights, context)
 
 
+def _check_weightless(kind: str, name: str, weights: Weights) -> None:
+    """Raises CannotConvert for a Lambda or an operation with weights.
+
+    (Source: TensorFlow 2.0, keras/layers/core.py: a Lambda tracks the variables that its function makes, K.ones's too.)
+    """
+    if weights:
+        why = f"its code made weights ({len(weights)}), which may have been trained, and no Lambda of Keras 3 has any"
+        raise refused(name, kind, why)
+
+
 def _stored_function(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    _check_weightless(kind, name, weights)
     from unnest.core.keras3 import stored_functions  # it, and all that reads stored code, for models that hold some
 
     return stored_functions.rule(kind, config, name, weights, context)
 
 
 def _operation(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    _check_weightless(kind, name, weights)
     from unnest.core.keras3.operations import layer_rule  # it reads calls as stored code is read
 
     return layer_rule.rule(kind, config, name, weights, context)

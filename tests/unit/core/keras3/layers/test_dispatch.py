@@ -61,3 +61,9 @@ def test_weights_are_told_whether_they_are_trained(
 def test_a_layer_that_no_keras_wrote(kind: str, config: dict[str, Any], shapes: tuple[tuple[int, ...], ...]) -> None:
     """Weights without axes, arguments of another kind: refused like whatever else is not known."""
     refuses(kind, config, "", *shapes)
+
+
+@pytest.mark.parametrize("kind", ["Lambda", "TFOpLambda", "TensorFlowOpLayer"])
+def test_what_has_weights_is_more_than_its_code(kind: str) -> None:
+    """A variable that a function makes is a weight from TensorFlow 1.14 on, and the code tells its first value."""
+    refuses(kind, {"function": "multiply"}, r"its code made weights \(1\)", (3, 1))

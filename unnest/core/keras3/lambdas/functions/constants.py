@@ -103,12 +103,15 @@ def _check_floats(call: Bound) -> None:
         raise NotUnderstood("an array of another dtype than floats")
 
 
-@OF_CONSTANTS.known("K.ones tf.ones np.ones", "shape dtype=null")
+# (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
+
+
+@OF_CONSTANTS.known("tf.ones np.ones", "shape dtype=null")
 def _ones(call: Bound) -> Value:
     return _full(call, 1.0)
 
 
-@OF_CONSTANTS.known("K.zeros tf.zeros np.zeros", "shape dtype=null")
+@OF_CONSTANTS.known("tf.zeros np.zeros", "shape dtype=null")
 def _zeros(call: Bound) -> Value:
     return _full(call, 0.0)
 

@@ -46,7 +46,7 @@ def test_an_array(name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "numbers"),
     [
-        (called("K.ones", NUMBERS), [[1.0, 1.0]]),
+        (called("tf.ones", NUMBERS), [[1.0, 1.0]]),
         (called("np.zeros", constant(3)), [0.0, 0.0, 0.0]),
         (called("K.arange", constant(3)), [0, 1, 2]),
         (called("tf.range", constant(5), constant(1), delta=constant(-2)), [5, 3]),
