@@ -782,8 +782,8 @@ RULES = [
     Broken(
         rule="a file is read back before it gets its name",
         file="files/atomic.py",
-        old="    try:\n        check(new_path)\n    finally:\n        if has_begun:",
-        new="    try:\n        pass\n    finally:\n        if has_begun:",
+        old="    try:\n        check(new_path)\n    finally:\n        syncing.wait()\n",
+        new="    try:\n        pass\n    finally:\n        syncing.wait()\n",
         tests="tests/files/test_atomic.py::TestTrouble::test_in_the_long_parts",
     ),
     Broken(

@@ -7,6 +7,7 @@ so for the input itself. Whatever goes wrong before, a signal included, the work
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import os
@@ -14,7 +15,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from threading import Thread
 from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
@@ -267,45 +267,58 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
 def _check_and_sync(new_path: str, check: Fill) -> None:
     """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
     syncing = _Sync(new_path)
-    has_begun = syncing.begun()
+    syncing.start()
     try:
         check(new_path)
     finally:
-        if has_begun:
-            syncing.join()
-    if not has_begun:
-        syncing.run()
+        syncing.wait()
     if syncing.error:
         raise syncing.error
 
 
-class _Sync(Thread):
-    """fsync in the background, of a file or all of a folder; reading what was written does not wait for it."""
+class _Sync:
+    """fsync in the background, of a file or all of a folder; reading what was written does not wait for it.
+
+    No `threading.Thread`: where memory runs out in its first steps, whoever starts it waits for ever. (Source: CPython
+    3.11, threading.py: start waits for what the new thread sets.)
+    """
 
     def __init__(self, path: str) -> None:
-        super().__init__(daemon=True)
         self.path = path
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
+        self._begun, self._done = _thread.allocate_lock(), _thread.allocate_lock()
+        self._done.acquire()
 
-    def begun(self) -> bool:
-        """Start it; False where the system has no room for one more thread."""
-        try:
-            self.start()
-        except RuntimeError:
-            return False
-        return True
+    def start(self) -> None:
+        """In a thread, if there is room for one more; else `wait` does it."""
+        with contextlib.suppress(RuntimeError, MemoryError):
+            _thread.start_new_thread(self._run, ())
 
-    def run(self) -> None:
+    def wait(self) -> None:
+        """Until all is on the disk, or `error` says why it is not."""
+        self._run()
+        with self._done:
+            pass
+
+    def _run(self) -> None:
+        """Whoever comes first does it."""
+        if not self._begun.acquire(blocking=False):
+            return
         try:
-            if not os.path.isdir(self.path):
-                system.sync(self.path)
-                return
-            for name in _names(self.path):
-                system.sync(os.path.join(self.path, name))
-            for folder, _, _ in os.walk(self.path):
-                sync_folder(folder)
-        except Exception as e:  # noqa: BLE001 - whoever waits for it is told
+            self._sync()
+        except BaseException as e:  # noqa: BLE001 - whoever waits for it is told
             self.error = e
+        finally:
+            self._done.release()
+
+    def _sync(self) -> None:
+        if not os.path.isdir(self.path):
+            system.sync(self.path)
+            return
+        for name in _names(self.path):
+            system.sync(os.path.join(self.path, name))
+        for folder, _, _ in os.walk(self.path):
+            sync_folder(folder)
 
 
 def _set_modes(work: Workspace, modes: Modes | None) -> None:
