@@ -8,6 +8,7 @@ Exit 0: every broken rule turned one of its tests red. Takes a few seconds a rul
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,10 @@ def red(folder: Path, broken: Broken) -> str | None:
     try:
         alone = ("-q", "-x", "-n0", "-p", "no:cacheprovider")
         command = [sys.executable, "-B", "-m", "pytest", *alone, *broken.tests.split()]
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        env = {**os.environ, "PYTHONPATH": str(folder)}  # tests that run the command line shall run this tree's
+        run = subprocess.run(
+            command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
     except subprocess.TimeoutExpired:
         return f"{broken.tests.split()[0]} does not end"
     finally:
