@@ -144,7 +144,6 @@ LAMBDAS = {
     "shufflenet": channel_shuffle,
     "rpn": lambda x: ops.reshape(x, (-1, 48, 2)),
     "preprocess_app": lambda x: x / 127.5 - 1.0,
-    "self_driving_resize": lambda x: tf.compat.v1.image.resize_bilinear(x, (4, 8)),
     "self_driving_resize2": lambda x: tf.compat.v1.image.resize_bilinear(x, (4, 8)),
 }
 
