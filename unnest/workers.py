@@ -231,7 +231,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
     """Answer tasks until nobody asks any more."""
     # An interrupt within a callback of Python's own cannot come through; `_received` has it.
-    sys.unraisablehook = lambda _: None
+    sys.unraisablehook = callable  # in C: it takes no memory to be called
     try:
         for number in SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -83,8 +83,9 @@ def run() -> int:
     for stream in (sys.stdout, sys.stderr):
         # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more.
-    sys.unraisablehook = lambda _: None
+    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more. This
+    # is a function in C, which takes no memory to be called: there may be none.
+    sys.unraisablehook = callable
     try:
         code = program(sys.argv[1:])(standalone_mode=False)
         flush(sys.stdout)  # what the parser printed
