@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 TOLERANCE = 1e-4
 
 SERVE = """
-import json, sys
+import itertools, json, sys
 import numpy as np, tensorflow as tf
 told = {}
 for case, (stored, folder, serving, batches) in json.loads(sys.argv[1]).items():
@@ -26,8 +26,12 @@ for case, (stored, folder, serving, batches) in json.loads(sys.argv[1]).items():
     loaded = tf.saved_model.load(folder, tags=serving["tags"])
     serve = loaded.signatures[serving["signature"]]
     given = serve.structured_input_signature[1]
+    # Of dictionaries the case tells the names in alphabetical order; then shapes say which is which.
+    shapes = [stored["x_%d" % i].shape[1:] for i in range(len(serving["inputs"]))]
+    orders = itertools.permutations(serving["inputs"])
+    names = next(o for o in orders if [tuple(given[n].shape[1:]) for n in o] == shapes)
     for rows in batches:
-        fed = {n: tf.constant(stored["x_%d" % i][:rows], given[n].dtype) for i, n in enumerate(serving["inputs"])}
+        fed = {n: tf.constant(stored["x_%d" % i][:rows], given[n].dtype) for i, n in enumerate(names)}
         found = serve(**fed)
         for i, name in enumerate(serving["outputs"]):
             wanted = stored["base_%d_%d" % (rows, i)]
