@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from unnest import outputs
 from unnest.core.model import JsonObject
@@ -48,8 +48,10 @@ def check_name(output: str | None) -> None:
 
 
 def check_usage(path: str, options: FixOptions) -> None:
-    """Options that contradict each other, whatever the file holds."""
+    """Options that contradict each other, or are none, whatever the file holds."""
     check_name(options.output)
+    _check_choice("to", options.to, (None, *get_args(Target)))
+    _check_choice("keras", options.keras, get_args(Dialect))
     if options.in_place and options.output is not None:
         raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
     if options.in_place and os.path.isdir(path):
@@ -64,6 +66,11 @@ def check_usage(path: str, options: FixOptions) -> None:
     if options.output is not None and _same_place(path, options.output):
         instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
         raise UsageError("usage", f"{options.output}: is the input itself; {instead}")
+
+
+def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -> None:
+    if value not in choices:
+        raise UsageError("usage", f"{option}={value!r}: choose one of {', '.join(map(repr, choices))}")
 
 
 def given_architecture(architecture: Architecture) -> JsonObject | None:

@@ -1,0 +1,43 @@
+"""Options that contradict each other, or are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import unnest
+from unnest.errors import UsageError
+from unnest.options import FixOptions, check_usage
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"output": ""}, "-o '': is no name; name the file or the folder to write"),
+        (
+            {"output": "o.h5", "in_place": True},
+            "--in-place and -o contradict each other: one writes here, the other there",
+        ),
+        ({"output": "o.h5", "to": "keras"}, "o.h5: the suffix contradicts --to keras; drop one of the two"),
+        ({"output": "m.h5"}, "m.h5: is the input itself; choose another output with -o"),
+        ({"backup": "a/b"}, "--backup 'a/b': a suffix is something like .bak, without a slash"),
+        ({"keras": 3}, "keras=3: choose one of 'original', '3'"),
+        ({"keras": None}, "keras=None: choose one of 'original', '3'"),
+        ({"to": "tflite"}, "to='tflite': choose one of None, 'h5', 'keras', 'weights', 'saved_model', 'json'"),
+    ],
+)  # fmt: skip
+def test_one_line_says_what_is_wrong(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        check_usage("m.h5", FixOptions(**options))
+    assert raised.value.message == message
+
+
+def test_the_library_says_it_too() -> None:
+    typed: dict[str, Any] = {"keras": 3}
+    with pytest.raises(UsageError, match=r"^keras=3: choose one of"):
+        unnest.fix("m.h5", **typed)
+
+
+def test_none_is_wrong_with_what_is_given_by_default() -> None:
+    check_usage("m.h5", FixOptions())
