@@ -27,6 +27,7 @@ HEEDING = frozenset({
     "LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "CuDNNLSTM", "CuDNNGRU",
     "Bidirectional", "GlobalAveragePooling1D",
 })  # fmt: skip
+PLAIN_RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN"})
 #: Layers that do, and are not given one here.
 OPAQUE = frozenset({"Attention", "AdditiveAttention", "MultiHeadAttention", "Softmax"})
 #: Layers whose output has the mask of their (first) input. (Source: supports_masking in Keras 1.2.2 to 2.15.)
@@ -122,18 +123,47 @@ class Masks:
         """
         if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in json_tree.objects(layer.entry)):
             raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
-        release = self.context.release
-        began_with_state = release < (2, 2, 4) if self.context.is_tf else release < (2, 4)
-        if began_with_state and kind in HEEDING and "initial_state" in kwargs:
+        is_known = kind in PLAIN_RECURRENT and not self.context.is_tf and self.context.backend == "tensorflow"
+        if self._began_with_state(kind, layer, kwargs) and not is_known:
             why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
             raise refused(layer.name, kind, why)
 
-    def note(self, kind: str, config: JsonObject, call: LayerArguments, made: Sequence[Tree]) -> None:
-        """What comes out of a call of the old layer."""
+    def _began_with_state(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> bool:
+        """Whether masked first steps gave the initial state.
+
+        (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
+        """
+        is_of_then = self.context.release < ((2, 2, 4) if self.context.is_tf else (2, 3))
+        return is_of_then and kind in HEEDING and "initial_state" in kwargs and not layer.config.get("unroll")
+
+    def begun(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], given: GraphTensor) -> Tree:
+        """What a recurrent layer gave where its first steps are masked: its initial state in the place of zeros.
+
+        `given` is its output, (rows, units) or (rows, steps, units); `kwargs` are as `given` handed them on.
+        """
+        mask = kwargs.get("mask")
+        if mask is None or not self._began_with_state(kind, layer, kwargs):
+            return given
+        self.context.note("masked-first-steps", layer.name)
+        states = kwargs["initial_state"]
+        state = states[0] if isinstance(states, Sequence) and not isinstance(states, str) else states
+        if _sequences(layer.config):
+            in_order = _operation("Flip", mask, axis=1) if layer.config.get("go_backwards") else mask
+            unmasked = _operation("Cumsum", in_order, axis=1, dtype="int32")
+            state = _operation("ExpandDims", state, axis=1)
+        else:
+            unmasked = _operation("Sum", mask, axis=1, keepdims=False)
+        has_begun = _operation("ExpandDims", _operation("Greater", unmasked, 0), axis=-1)
+        return _operation("Where", has_begun, given, state)
+
+    def note(
+        self, kind: str, config: JsonObject, call: LayerArguments, made: Sequence[Tree], *, today: bool = True
+    ) -> None:
+        """What comes out of a call of the old layer; `today`: whether what was made hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
         mask = self._made(kind, config, call)
         if mask is not None and outputs:
-            self.of[outputs[0]] = mask
+            self.of[outputs[0]] = mask._replace(today=mask.today and today)
 
     def _made(  # noqa: PLR0911 - one return a kind of layer
         self, kind: str, config: JsonObject, call: LayerArguments

@@ -114,16 +114,27 @@ class _Functional:
         if isinstance(made, NewLayer):
             args, kwargs = arguments_of(made, given, self.context)
             args, kwargs = self.masks.given(layer.class_name, made, given, args, kwargs)
-            new = [self.builder.place(LayerCall(made, args, kwargs), name)]
-            self.masks.note(layer.class_name, layer.settings, given, new)
-            return new
+            new = self.builder.place(LayerCall(made, args, kwargs), name)
+            placed = self._begun(layer, made, kwargs, new, name)
+            self.masks.note(layer.class_name, layer.settings, given, placed, today=placed[0] is new)
+            return placed
         trees = made.outputs(given)
-        placed: list[Tree] = []
+        placed = []
         for k, tree in enumerate(trees):
             last = name if len(trees) == 1 else f"{name}_{k}"
             placed.append(self.builder.place(tree, name, last))
         self.masks.note(layer.class_name, layer.settings, given, placed)
         return placed
+
+    def _begun(self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str) -> list[Tree]:
+        """What a layer's call gave, its first masked steps as they were; the states of a recurrent one stay its own."""
+        if not isinstance(new, GraphTensor):
+            return [new]
+        begun = self.masks.begun(layer.class_name, made, kwargs, new)
+        if begun is new:
+            return [new]
+        states = (replace(new, tensor=place) for place in (1, 2))  # of an LSTM; the others have one
+        return [self.builder.place(begun, name), *states]
 
     def _given(self, call: Call, layer: Layer) -> LayerArguments:
         """A stored call's arguments, its tensors those of the new graph."""

@@ -109,6 +109,11 @@ RULES: dict[str, Rule] = {
         "where there is more than one input",
         "Keras 3.15, keras/src/layers/layer.py",
     ),
+    "masked-first-steps": Rule(
+        "where a row begins with masked steps, a recurrent layer gave back its initial state, and gives zeros in "
+        "Keras 3: operations behind it put the state there. Behind them a loss no longer leaves out masked steps",
+        "Keras 2.2.4, keras/backend/tensorflow_backend.py: rnn",
+    ),
     "large-noise": Rule(
         "GaussianNoise of more than 1, which Keras 3 refuses, was written around a smaller tensor",
         "Keras 3.15, keras/src/layers/regularization/gaussian_noise.py",

@@ -115,6 +115,8 @@ LSTM = NewLayer("l", "LSTM", {"name": "l"})
 STEPS = NewLayer(
     "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}
 )
+CONV = NewLayer("c", "ConvLSTM2D", {"name": "c"})
+TENSORFLOW = "tensorflow"
 LAST = NewLayer(
     "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": False}}}
 )
@@ -167,14 +169,17 @@ def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer:
         (STEPS, {}, Context(release=(2, 4, 0)), None),
         (LAST, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), zeroes_masked=False), "its initial state"),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 3, 1), zeroes_masked=False), "its initial state"),
+        (CONV, {"initial_state": [Y]}, Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False), "initial"),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False), None),
+        (LSTM, {"initial_state": [Y]}, Context(release=(2, 3, 1), zeroes_masked=False), None),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 1, 6), is_tf=True, zeroes_masked=False), "initial state"),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), is_tf=True, zeroes_masked=False), None),
         (LSTM, {"initial_state": [Y]}, Context(release=(2, 4, 0)), None),
         (LSTM, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
     ],
     ids=[
-        "steps", "steps-now", "last-step", "state", "state-2.3.1", "state-old-tf", "state-tf", "state-now", "no-state",
+        "steps", "steps-now", "last-step", "untold-backend", "convolution", "state", "state-2.3.1", "state-old-tf",
+        "state-tf", "state-now", "no-state",
     ],
 )  # fmt: skip
 def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None) -> None:
@@ -187,6 +192,44 @@ def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context:
     else:
         with pytest.raises(CannotConvert, match=rf"'{layer.name}' .*{why}"):
             masks.given(layer.class_name, layer, call(X), (X,), kwargs)
+
+
+def numpy(kind: str, *args: Tree, **config: Any) -> OpNode:
+    """An operation of Keras 3."""
+    return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees are operands
+
+
+def begun(**config: Any) -> Tree:
+    """What Keras 2.2.4 gave where that LSTM's first steps are masked."""
+    layer = NewLayer("l", "LSTM", {"name": "l", **config})
+    context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
+    return Masks(context).begun("LSTM", layer, {"initial_state": [Y, Z], "mask": "mask of x"}, MADE)
+
+
+@pytest.mark.parametrize(
+    ("config", "unmasked_so_far", "state"),
+    [
+        ({}, numpy("Sum", "mask of x", axis=1, keepdims=False), Y),
+        (
+            {"return_sequences": True},
+            numpy("Cumsum", "mask of x", axis=1, dtype="int32"),
+            numpy("ExpandDims", Y, axis=1),
+        ),
+        (
+            {"return_sequences": True, "go_backwards": True},
+            numpy("Cumsum", numpy("Flip", "mask of x", axis=1), axis=1, dtype="int32"),
+            numpy("ExpandDims", Y, axis=1),
+        ),
+    ],
+    ids=["last", "steps", "backwards"],
+)
+def test_masked_first_steps_give_the_initial_state(config: dict[str, Any], unmasked_so_far: Tree, state: Tree) -> None:
+    has_begun = numpy("ExpandDims", numpy("Greater", unmasked_so_far, 0), axis=-1)
+    assert begun(**config) == numpy("Where", has_begun, MADE, state)
+
+
+def test_unrolled_they_gave_zeros_as_today() -> None:
+    assert begun(unroll=True) is MADE
 
 
 @pytest.mark.parametrize(

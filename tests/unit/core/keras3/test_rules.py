@@ -211,6 +211,9 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     "initial-state-mask": (
         two("LSTM", RNN, "2.7.0", masked=True, states=True), two("LSTM", RNN, "2.7.0", masked=False, states=True),
     ),
+    "masked-first-steps": (
+        two("LSTM", RNN, "2.2.4", masked=True, states=True), two("LSTM", RNN, "2.3.1", masked=True, states=True),
+    ),
     "large-noise": (chain(FLAT, ("GaussianNoise", {"stddev": 1.5})), chain(FLAT, ("GaussianNoise", {"stddev": 1.0}))),
     "causal": (
         chain(STEPS, ("SeparableConv1D", {**LINE, "padding": "causal"})),
