@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 from typing import NoReturn
@@ -102,6 +104,35 @@ def test_a_workspace_goes_when_there_is_memory_again(tmp_path: Path, monkeypatch
     with Workspace(str(tmp_path / "out")) as work:
         fill(work.new_path)
         monkeypatch.setattr(os, "listdir", listed)
+    assert os.listdir(tmp_path) == []
+
+
+FILLS = """
+import resource, sys
+from unnest.files.workspace import Workspace
+
+taken = []
+with Workspace(sys.argv[1]) as work:
+    open(work.new_path, "wb").close()
+    pages = int(open("/proc/self/statm").read().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+    for size in (1 << 20, 1 << 14, 1 << 10, 64):
+        try:
+            while True:
+                taken.append(bytearray(size))
+        except MemoryError:
+            pass
+    raise MemoryError
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits of memory")
+def test_a_workspace_goes_where_all_memory_is_taken(tmp_path: Path) -> None:
+    """And stays so: what was put by for that is enough."""
+    run = subprocess.run(
+        [sys.executable, "-c", FILLS, str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert "MemoryError" in run.stderr
     assert os.listdir(tmp_path) == []
 
 

@@ -41,6 +41,10 @@ TEMPORARY = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
 #: So many runs may write the same output at once under names that the next run finds.
 SEVERAL = 8
 
+#: Bytes that are put by while an output is made, and let go of before its folder is removed: to list a folder takes
+#: 32 KiB, and where memory ran out there is none.
+RESERVE = 1 << 18
+
 #: The longest file name that common file systems take.
 NAME_MAX = 255
 
@@ -65,6 +69,7 @@ class Workspace:
         self._steps: list[tuple[str, str]] = []
         self._exchanged: tuple[str, str] | None = None
         self._keep = False
+        self._reserve: bytearray | None = bytearray(RESERVE)
 
     def __enter__(self) -> Self:
         for path in _workspace_names(self.target):
@@ -77,6 +82,7 @@ class Workspace:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._reserve = None
         try:
             if isinstance(error, Exception):
                 with contextlib.suppress(Exception):  # what ended the block says more
@@ -195,6 +201,7 @@ class Workspace:
         except (BlockingIOError, FileNotFoundError):  # swept before it was locked
             return False
         except (OSError, MemoryError):
+            self._reserve = None
             _remove(path)
             raise
         self.path, self._lock = path, lock

@@ -91,6 +91,9 @@ TABLE = {
 #: protobuf's numbers of its scalar types.
 SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "fixed32": 7, "bool": 8, "string": 9, "bytes": 12}
 
+#: What protobuf says where it had no memory for what it read (source: 7.36.2); to it, the same error.
+NO_MEMORY = "alloc failed"
+
 #: Messages in which an unknown field would change what the known ones mean.
 STRICT = frozenset({"BundleHeader", "BundleEntry", "Shape", "Slice", "Extent", "SavedModel", "MetaGraph", "Graph"})
 
@@ -143,13 +146,15 @@ def new(name: str) -> Message:
 
 
 def parse(name: str, data: bytes, where: str) -> Message:
-    """The message in `data`. Raises Unreadable with `where` where it is not one."""
+    """The message in `data`. Raises Unreadable with `where` where it is not one, and MemoryError."""
     from google.protobuf.message import DecodeError
 
     message = new(name)
     try:
         message.ParseFromString(data)
     except (DecodeError, ValueError, RecursionError) as e:
+        if NO_MEMORY in str(e):
+            raise MemoryError from e
         raise Unreadable("damaged-protobuf", f"{where}: not a whole {name} message; copy the file again") from e
     if name in STRICT:
         strict(message, where)
@@ -177,6 +182,15 @@ def _many(field: Message) -> bool:
 
 
 def dump(message: Message) -> bytes:
-    """The message's bytes, the same for the same content."""
-    data: bytes = message.SerializeToString(deterministic=True)
+    """The message's bytes, the same for the same content. Raises MemoryError.
+
+    Protobuf has one EncodeError, which does not say why. Ours have no required fields, and those that were read nest no
+    deeper than may be written: what is left is its memory.
+    """
+    from google.protobuf.message import EncodeError
+
+    try:
+        data: bytes = message.SerializeToString(deterministic=True)
+    except EncodeError as e:
+        raise MemoryError from e
     return data
