@@ -35,7 +35,7 @@ def main() -> NoReturn:
         from unnest.cli.app import run
 
         _answer(_interrupt)
-        code = run()
+        code: int | None = run()
         if received:
             raise KeyboardInterrupt  # noqa: TRY301 - as if it had come through
         # Done: what is left is Python's own leaving, which a signal would only make ugly.
@@ -44,8 +44,10 @@ def main() -> NoReturn:
         _answer(signal.SIG_IGN)
         _tell(f"unnest: interrupted; {_state()}\n")
         _leave(128 + received[0] if received else INTERRUPTED)
-    except (MemoryError, SystemError):  # while modules are loaded; `run` lets none out, nor C code that did not say why
-        _tell("unnest: the machine has not enough memory left to start\n")
+    except (MemoryError, SystemError):  # while modules are loaded, or while `run` told of another; or C code's, untold
+        code = None
+    if code is None:  # told out here, where what the error held is free again
+        _tell("unnest: the machine has not enough memory left; end other programs, or use a larger machine\n")
         code = 2
     _leave(code)
 
@@ -70,7 +72,7 @@ def _tell(line: str) -> None:
     try:
         sys.stderr.write(line)
         sys.stderr.flush()
-    except io.UnsupportedOperation:  # what is left of it where memory ran out while it was set up
+    except (io.UnsupportedOperation, MemoryError):  # what is left of it where memory ran out while it was set up
         os.write(2, line.encode())
     except OSError:
         pass  # nobody listens

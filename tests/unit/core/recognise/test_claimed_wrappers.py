@@ -63,3 +63,14 @@ def test_no_tower_is_left_out_of_the_merge() -> None:
     result = recognise(read(model), {"Rows"})
     assert result.wrappers == ()
     assert result.near_misses[0].reason == "net is called on one more slice, which merge does not join"
+
+
+def test_one_output_is_joined_once() -> None:
+    """Which of two joins of it stands for the template's output, nothing tells."""
+    model = stored.model([[stored.config(f"s{i}", {}) for i in range(2)]])
+    layers = model["config"]["layers"]
+    layers.append({**layers[-1], "name": "again", "config": {**layers[-1]["config"], "name": "again"}})
+    model["config"]["output_layers"].append(["again", 0, 0])
+    result = recognise(read(model), {"Rows"})
+    assert result.wrappers == ()
+    assert result.near_misses[0].reason == "one output of net is joined more than once"

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.property.opgraphs import Case, Writer, cut, plain, wrapped
-from unnest.core.recognise.op_graph import Broken
+from tests.property.opgraphs import MEANS, Case, Writer, cut, joined, loss, plain, wrapped
+from unnest.core.recognise import computed_wrappers
+from unnest.core.recognise.op_graph import Broken, View
 from unnest.core.recognise.serving import find, follow
+from unnest.core.recognise.serving_tensors import ServingTensors
 
 STEPS = (("MatMul", (0,)), ("Relu", (1,)), ("BiasAdd", (2,)))
 CUTS = ("split", "splitv", "dealt", "strided", "sliced", "counted", "gathered", "alternating")
@@ -70,6 +72,42 @@ def two_inputs(other: str, **shape: Any) -> Any:
 def test_the_inputs_are_cut_alike() -> None:
     assert two_inputs("strided") is not None
     assert two_inputs("alternating") is None
+
+
+def two_heads(other: str) -> list[int]:
+    """Of each wrapper of two heads with weights of their own, the second of which is cut otherwise: its joins."""
+    w = Writer()
+    x = w.op("Placeholder", shape=(-1, 3))
+    rets = []
+    for number, how in enumerate(("split", other)):
+        ends = [w.op("MatMul", part, w.variable(number)) for part in cut(w, how, x, 2)]
+        rets.append(joined(w, Case(STEPS, 1, 2, how, None), ends, 0))
+    found, _ = computed_wrappers.find(ServingTensors(View(w.graph(rets), {}), 2))
+    return [len(wrapper.joins) for wrapper in found]
+
+
+def test_heads_whose_parts_are_the_same_rows_are_one_wrapper() -> None:
+    """A wrapper's towers have one share of the batch: heads that are cut otherwise are a wrapper of their own."""
+    assert two_heads("strided") == [2]
+    assert two_heads("alternating") == [1, 1]
+
+
+def beside_rows(other: str) -> Any:
+    """Towers that give rows of one input, and the mean of losses for which parts of another are read, cut otherwise."""
+    w = Writer()
+    x, y = (w.op("Placeholder", shape=(-1, 3)) for _ in range(2))
+    ends = [w.op("MatMul", part, w.variable(0)) for part in cut(w, "split", x, 2)]
+    losses = [loss(w, w.op("Sub", a, b, shape=(-1, 3))) for a, b in zip(ends, cut(w, other, y, 2), strict=True)]
+    rows = joined(w, Case(STEPS, 1, 2, "split", None), ends, 0)
+    return find([w.graph([rows, MEANS["divided"](w, losses)])], {}).wrapper
+
+
+def test_a_mean_beside_rows_is_of_the_same_towers() -> None:
+    """Losses that hold the first half of one input against every other row of another are not those of the whole."""
+    found = beside_rows("strided")
+    assert found is not None
+    assert len(found.merges) == 2
+    assert beside_rows("alternating") is None
 
 
 @pytest.mark.parametrize(("rows", "share"), [(8, 4), (-1, None)])
