@@ -359,6 +359,45 @@ except KeyboardInterrupt:  # in the instant before main() takes over
 """
 
 
+#: Memory is there again only after what the error holds is let go of; or not even then.
+FORGETFUL = """
+import io, sys
+from unnest.__main__ import main
+from unnest.cli import app
+
+class Held:
+    pass
+
+class Lacking(io.TextIOWrapper):
+    def write(self, text):
+        if alive() or {always}:
+            raise MemoryError
+        return super().write(text)
+
+def run():
+    global alive
+    import weakref
+    held = Held()
+    alive = weakref.ref(held)
+    raise MemoryError
+
+sys.stderr = Lacking(sys.stderr.buffer)
+app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_no_memory_to_tell_of_it(always: bool) -> None:
+    """One line all the same, as soon as there is some."""
+    code = FORGETFUL.replace("{always}", str(always))
+    done = subprocess.run([sys.executable, "-c", code, "inspect"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done
+    assert done.stderr == (
+        "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
+    )
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5])
 def test_ctrl_c(delay: float, tmp_path: Path) -> None:

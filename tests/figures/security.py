@@ -14,10 +14,25 @@ PAGE = Path(__file__).parents[2] / "SECURITY.md"
 def page() -> str:
     """The text of SECURITY.md."""
     text = (FOLDER / "security.md").read_text("utf8")
-    made = {"{fuzz}": _fuzz, "{guided}": _guided, "{mutants}": _mutants}
+    made = {
+        "{faults}": _faults,
+        "{fuzz}": _fuzz,
+        "{guided}": _guided,
+        "{mutants}": _mutants,
+        "{mutants_most}": _mutants_most,
+    }
     for place, write in made.items():
         text = text.replace(place, write(recorded(place.strip("{}"))))
     return text
+
+
+def _faults(figures: dict[str, Any]) -> str:
+    """How every case ended when it was last run, since the figures are kept."""
+    days: dict[str, Counter[bool]] = {}
+    for told in figures.values():
+        days.setdefault(told["day"], Counter())[told["passed"]] += 1
+    runs = [f"{ends.total()} cases on {day}, of which {ends[True]} passed" for day, ends in sorted(days.items())]
+    return f"So far, the last time each:\n  {'; '.join(runs)}."
 
 
 def _fuzz(figures: dict[str, Any]) -> str:
@@ -56,6 +71,10 @@ def _mutants(figures: dict[str, Any]) -> str:
         f"The last run ({figures['day']}; {figures['machine']}): {ends.total():,} mutants\n"
         f"  of {figures['files']} files: {shares}.{pairs}"
     )
+
+
+def _mutants_most(figures: dict[str, Any]) -> str:
+    return f"The largest run ({figures['day']}): {figures['mutants']:,} mutants, {figures['wrong']} of them wrong."
 
 
 if __name__ == "__main__":

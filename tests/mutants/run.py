@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.figures import record
+from tests.figures import record, recorded
 from tests.mutants import changes, meaning, weights
 from unnest.core.model import Plan, Stored
 from unnest.core.plan import NotAGraph, plan
@@ -236,6 +236,10 @@ def main() -> int:
         ran = {"same": outcomes["same"], "differs": outcomes["differs"]}
         ran["not run"] = outcomes.total() - sum(ran.values())
         record("mutants", {"files": len(subjects), "kinds": kinds, "tf_keras": ran}, given.record)
+        tried = sum(ends.total() for ends in kinds.values())
+        if tried > recorded("mutants_most", given.record).get("mutants", 0):
+            wrong = sum(ends["wrong"] for ends in kinds.values())
+            record("mutants_most", {"files": len(subjects), "mutants": tried, "wrong": wrong}, given.record)
     return int(bool(outcomes["differs"] or any(ends["wrong"] for ends in kinds.values())))
 
 

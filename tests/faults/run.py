@@ -1,0 +1,58 @@
+"""Run the slow cases of the fault suite, one after the other, and see how each ends.
+
+    python -m tests.faults.run [WORD...]          only cases with one of these words in their names
+    python -m tests.faults.run --record           and keeps how each ended, and when, in tests/figures
+
+Exit 0: every case passed. Takes one to two minutes a case; `python -m tests.figures.security` writes the figures down.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.figures import FOLDER, recorded
+
+ROOT = Path(__file__).parents[2]
+SLOW = ("-m", "slow", "-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore")
+
+
+def cases() -> list[str]:
+    """Every slow case, as pytest names it: the disk's first, then the memory's."""
+    command = [sys.executable, "-m", "pytest", *SLOW, "--collect-only", "tests/faults"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return re.findall(r"^\S+::\S+$", run.stdout, re.MULTILINE)
+
+
+def passes(case: str) -> bool:
+    """Whether one does; what it says goes to stdout."""
+    return subprocess.run([sys.executable, "-m", "pytest", *SLOW, case], cwd=ROOT, check=False).returncode == 0
+
+
+def keep(case: str, *, passed: bool) -> None:
+    """Add to how cases ended."""
+    figures = recorded("faults")
+    figures[case] = {"day": dt.datetime.now(dt.timezone.utc).date().isoformat(), "passed": passed}
+    (FOLDER / "faults.json").write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n", "utf8")
+
+
+def main(words: list[str]) -> int:
+    """Run, and print a line a case."""
+    keeps = "--record" in words
+    words = [word for word in words if not word.startswith("-")]
+    failed = 0
+    for case in [case for case in cases() if not words or any(word in case for word in words)]:
+        passed = passes(case)
+        failed += not passed
+        print(f"{case}: {'passed' if passed else 'FAILED'}", flush=True)
+        if keeps:
+            keep(case, passed=passed)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
