@@ -23,14 +23,39 @@ KNOWN_BY_NAME = re.compile(
 )
 
 
+def other_name(model: Stored, path: str, container: str) -> str | None:
+    """How the file's name has to end for today's Keras, which tells files by their names; None where it does.
+
+    (Source: load_model and load_weights of Keras 3.15 and tf_keras 2.19.)
+    """
+    by_layers = container == "h5" and model.contents == "weights"
+    if by_layers and path.endswith(".weights.h5"):
+        return ".h5 without .weights"
+    if container == "h5" and (by_layers or model.is_keras_3):
+        return None if path.endswith((".h5", ".hdf5")) else ".h5"
+    ending = {"keras": ".keras", "weights_h5": ".weights.h5"}.get(container, "")
+    return None if path.endswith(ending) else ending
+
+
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
-    """The software that takes the file, most current first, with what your code has to give it besides."""
+    """The software that takes the file, most current first, with what it needs besides: another name, your code."""
     takers = _takers(model, path, container)
+    ending = other_name(model, path, container)
+    if ending is not None:
+        takers = tuple(
+            f"{software}, under a name that ends in {ending}" if _goes_by_names(software, container) else software
+            for software in takers
+        )
     if container == "saved_model" or model.contents == "weights":  # a graph needs no code; weights need all of it
         return takers
     wanted = needs(model)
     yours = ", ".join([*wanted.classes, *wanted.functions])
     return tuple(f"{software}, with your {yours}" for software in takers) if yours else takers
+
+
+def _goes_by_names(software: str, container: str) -> bool:
+    """Whether it is Keras 2.12 or later; those before tell an .h5 by its content."""
+    return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
 
 
 def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
@@ -83,12 +108,13 @@ def load_line(model: Stored, path: str, container: str = "") -> str | None:
         return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
+    ending = other_name(model, path, container)
+    renamed = [f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []
     if model.contents == "weights":
-        # Since Keras 2.12 the name alone decides that such a file is path-keyed.
-        misnamed = container == "h5" and path.endswith(".weights.h5")
-        rename = "; from Keras 2.12 on, name it *.h5 without .weights" if misnamed else ""
-        return f"model.load_weights({path!r})  # model: the template, built by your code{rename}"
+        notes = ["model: the template, built by your code", *renamed]
+        return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
+    notes += renamed
     wanted = needs(model)
     given = [*_given(wanted)]
     if wanted.classes or wanted.functions:

@@ -55,12 +55,37 @@ def test_the_line_that_loads(model: Stored, path: str, line: str) -> None:
     assert load_line(model, path) == line
 
 
-@pytest.mark.parametrize(("path", "renamed"), [("a.h5", False), ("a.weights.h5", True)])
-def test_weights_by_layer_under_the_name_of_weights_by_path(path: str, renamed: bool) -> None:
-    """Keras 2.12 and later go by the name."""
-    line = load_line(Stored("weights", keras_version="2.4.0"), path, "h5") or ""
-    assert line.startswith(f"model.load_weights({path!r})")
-    assert ("name it *.h5" in line) == renamed
+WEIGHTS_2, WEIGHTS_3 = Stored("weights", keras_version="2.4.0"), Stored("weights", keras_version="3.15.1")
+MODEL_2, MODEL_3 = Stored("model", GRAPH, keras_version="2.15.0"), Stored("model", GRAPH, keras_version="3.15.1")
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "container", "ending"),
+    [
+        (WEIGHTS_2, "a.h5", "h5", None),
+        (WEIGHTS_2, "a.hdf5", "h5", None),
+        (WEIGHTS_2, "a.weights.h5", "h5", ".h5 without .weights"),
+        (WEIGHTS_2, "a.bin", "h5", ".h5"),
+        (WEIGHTS_3, "a.weights.h5", "weights_h5", None),
+        (WEIGHTS_3, "a.h5", "weights_h5", ".weights.h5"),
+        (MODEL_2, "a.bin", "h5", None),
+        (MODEL_3, "a.h5", "h5", None),
+        (MODEL_3, "a.H5", "h5", ".h5"),
+        (MODEL_2, "a.keras", "keras", None),
+        (MODEL_2, "a.zip", "keras", ".keras"),
+        (MODEL_3, "a.KERAS", "keras", ".keras"),
+    ],
+)
+def test_keras_tells_files_by_their_names(model: Stored, path: str, container: str, ending: str | None) -> None:
+    line = load_line(model, path, container) or ""
+    assert (f"from Keras 2.12 on, name it *{ending}" in line) is (ending is not None)
+    told = [software for software in loads_in(model, path, container) if "under a name that ends in" in software]
+    assert bool(told) is (ending is not None)
+    assert all(software.endswith(f"under a name that ends in {ending}") for software in told)
+
+
+def test_those_before_2_12_tell_an_h5_by_its_content() -> None:
+    assert loads_in(WEIGHTS_2, "a.bin", "h5")[-1] == "Keras 2.4.0, which wrote it"
 
 
 def test_an_archive_is_unknown_to_the_keras_that_wrote_the_source() -> None:
