@@ -126,8 +126,17 @@ class TestLock:
         target = tmp_path / "out.h5"
         Path(workspace.temporary(str(target))).symlink_to(other)
         assert atomic.publish(str(target), _fill, _check) == "written"
-        assert (other / "new" / "photo").exists()
+        assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == ["new", "new/photo"]
         assert len(workspace.leftovers(str(target))) == 1
+
+    def test_a_folder_with_somebody_s_files_is_left_as_it_is(self, tmp_path: Path) -> None:
+        target = tmp_path / "out.h5"
+        theirs = Path(workspace.temporary(str(target)))
+        theirs.mkdir()
+        (theirs / "photo").write_bytes(b"photo")
+        assert atomic.publish(str(target), _fill, _check) == "written"
+        assert workspace.leftovers(str(target)) == (str(theirs),)
+        assert [p.name for p in theirs.iterdir()] == ["photo"]
 
     def test_the_report_names_it(self, bad: Path, cli: Cli) -> None:
         Path(workspace.temporary(str(bad.with_name("m.unnested.h5")))).write_bytes(b"no folder")

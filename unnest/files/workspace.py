@@ -256,9 +256,11 @@ def _is_ours(path: str) -> bool:
 
 
 def _is_busy(path: str) -> bool:
-    """Whether a living run holds the lock."""
+    """Whether a living run holds the lock. Nothing is made: the folder may be somebody else's, or a link to one."""
+    if not is_folder(path):
+        return False
     try:
-        _release(_open_lock(path))
+        _release(_open_lock(path, flags=0))
     except BlockingIOError:
         return True
     except OSError:
@@ -287,13 +289,14 @@ def _swept(path: str, folder: str) -> bool:
         _release(lock)
 
 
-def _open_lock(path: str, *, strict: bool = False) -> int:
+def _open_lock(path: str, *, strict: bool = False, flags: int = os.O_CREAT) -> int:
     """The lock file, locked as far as the system locks. Raises BlockingIOError where another run holds it.
 
-    `strict`: OSError, too, where there are no locks: nobody can say then whether its maker lives.
+    `strict`: OSError, too, where there are no locks: nobody can say then whether its maker lives. `flags`: 0 to open
+    the lock only where there is one.
     """
     name = os.path.join(path, LOCK)
-    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o777)
+    descriptor = os.open(name, os.O_RDWR | flags | getattr(os, "O_NOFOLLOW", 0), 0o777)
     try:
         _flock(descriptor, strict=strict)
         if not os.path.samestat(os.fstat(descriptor), os.stat(name)):
