@@ -7,6 +7,7 @@ import os
 
 from unnest import outputs
 from unnest.files.interrupts import Held
+from unnest.formats.base import Target
 from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions
 from unnest.remote.urls import shown
@@ -61,11 +62,17 @@ def place_in(folder: str, task: Task, options: FixOptions) -> str:
     return os.path.join(folder, name)
 
 
+#: --to -> the suffix of its container, where the input has another.
+SUFFIXES: dict[Target | None, str] = {"h5": ".h5", "keras": ".keras", "json": ".json"}
+
+
 def _suffix(path: str, options: FixOptions) -> str | None:
     """The suffix of an output in a folder; None where the input's stays."""
-    if options.to == "json":
-        return ".json"
-    keeps = path.lower().endswith((".json", ".keras")) or (
-        path.lower().endswith(".weights.h5") and not options.architecture
-    )
-    return ".keras" if options.keras == "3" and options.to is None and not keeps else None
+    named = outputs.named_by(path)
+    if options.to == "weights":
+        is_by_path = options.keras == "3" or named == "keras"
+        return ".weights.h5" if is_by_path else ".h5" if named is None else None
+    if options.to is None and options.keras == "3":
+        keeps = named in ("json", "keras") or (named == "weights" and not options.architecture)
+        return None if keeps else ".keras"
+    return None if named == options.to else SUFFIXES.get(options.to)

@@ -46,8 +46,16 @@ def replacing(path: str) -> Iterator[str]:
             for written in sorted(folder.rglob("*")):
                 system.sync_folder(str(written)) if written.is_dir() else system.sync(str(written))
         parts = _parts(folder, work.name)
+        for part in parts:
+            _keep_mode(folder / part, Path(work.folder, part))
         if parts:
             work.move(parts, replace=True, stale=_stale(Path(work.folder), work.name, parts))
+
+
+def _keep_mode(new: Path, old: Path) -> None:
+    """Give a file the permissions of the one that it replaces, as writing into it would leave them."""
+    if new.is_file() and old.is_file():
+        new.chmod(old.stat().st_mode & 0o777)
 
 
 def sweep(pattern: str) -> None:
