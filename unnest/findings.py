@@ -18,8 +18,10 @@ class Code(Enum):
     WEIGHTLESS_LEFT_OUT = (
         "info",
         "layers without weights are not listed: without an architecture their names are unknown",
-        "pass --architecture MODEL.json to list them too, and where layers were frozen: "
-        "without it these stand last, so load by_name=True",
+        (
+            "pass --architecture MODEL.json to list them too, and where layers were frozen: "
+            "without it these stand last, so load by_name=True"
+        ),
     )
     NEEDS_ARCHITECTURE = (
         "warning",
