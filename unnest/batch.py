@@ -105,9 +105,9 @@ def fix_all(
     given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
     options = options._replace(inputs=(*options.inputs, given))
     tasks = tasks_in(paths, options)
-    if not several or options.output is None:
+    if not several or options.in_place:
         return _each(tasks, Fixing(options), engine, watch)
-    return _into_folder(tasks, options, engine, watch)
+    return _to_places(tasks, options, engine, watch)
 
 
 class _Work(Generic[R]):
@@ -275,11 +275,10 @@ def _whole(path: str) -> str:
     return path if is_remote(path) else os.path.abspath(path)
 
 
-def _into_folder(
+def _to_places(
     tasks: Iterator[Task], options: FixOptions, engine: Engine, watch: Watch
 ) -> Generator[Result, None, None]:
-    """The results where all outputs go into one folder, as they lay below the folders that were walked."""
-    assert options.output is not None
+    """The results where no two outputs may have one place."""
     places = OutputPlaces(options)
     try:
         yield from _each(map(places.of, tasks), Fixing(options), engine, watch)

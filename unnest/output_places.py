@@ -1,4 +1,4 @@
-"""Where many outputs go in one folder: as their inputs lay below the folders walked, never two to one place."""
+"""Where many outputs go, never two to one place: beside their inputs, or in one folder, laid out as those were."""
 
 from __future__ import annotations
 
@@ -28,15 +28,21 @@ class OutputPlaces:
         self._new: dict[str, None] = {}
 
     def of(self, task: Task) -> Task:
-        """The task with its place."""
+        """The task with its place; beside its input it finds that itself."""
         if task.end or task.error is not None:
             return task
-        output = place_in(self.options.output or "", task, self.options)
+        folder = self.options.output
+        if folder is None:
+            output = outputs.default_output(task.path, _suffix(task.path, self.options))
+        else:
+            output = place_in(folder, task, self.options)
         other = self._taken.get(output)
         if other is not None and not (other.may_be and not may_be_model(other.path)):
             message = f"{task.path}: another input is written to {output} already; fix it on its own"
             return task._replace(error=Problem("output-twice", message))
         self._taken[output] = task
+        if folder is None:
+            return task
         folder, new = os.path.dirname(output), []
         while folder and not os.path.lexists(folder):
             new.append(folder)
@@ -69,6 +75,8 @@ SUFFIXES: dict[Target | None, str] = {"h5": ".h5", "keras": ".keras", "json": ".
 def _suffix(path: str, options: FixOptions) -> str | None:
     """The suffix of an output in a folder; None where the input's stays."""
     named = outputs.named_by(path)
+    if options.to is None and path.lower().endswith((".yaml", ".yml")):
+        return ".json"
     if options.to == "weights":
         is_by_path = options.keras == "3" or named == "keras"
         return ".weights.h5" if is_by_path else ".h5" if named is None else None

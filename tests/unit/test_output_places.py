@@ -6,7 +6,7 @@ import pytest
 
 from unnest.formats.base import Target
 from unnest.options import Dialect, FixOptions
-from unnest.output_places import place_in
+from unnest.output_places import OutputPlaces, place_in
 from unnest.walk import Task
 
 
@@ -35,3 +35,19 @@ def test_the_suffix_names_what_is_written(path: str, to: Target | None, keras: D
     options = FixOptions(to=to, keras=keras)
     assert place_in("out", Task(path), options) == f"out/{name}"
     assert place_in("out", Task(path.replace("z/", "z/deep/"), "z"), options) == f"out/deep/{name}"
+
+
+def test_beside_their_inputs_no_two_go_to_one_place() -> None:
+    """--force would let one take the other's place."""
+    places = OutputPlaces(FixOptions(keras="3", force=True))
+    first, second, third = (places.of(Task(path)) for path in ("z/a.h5", "z/a.hdf5", "y/a.hdf5"))
+    assert first == Task("z/a.h5")
+    assert second.error is not None
+    assert (second.error.code, third.error) == ("output-twice", None)
+    assert "z/a.unnested.keras" in second.error.message
+
+
+def test_each_keeps_its_own_suffix_where_its_container_stays() -> None:
+    places = OutputPlaces(FixOptions(force=True))
+    assert [places.of(Task(path)).error for path in ("a.h5", "a.hdf5", "a.keras", "a.json")] == [None] * 4
+    assert places.of(Task("a.yaml")).error is not None
