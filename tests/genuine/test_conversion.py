@@ -18,6 +18,7 @@ from tests.genuine.test_genuine_containers import FIXTURES, cases
 from unnest.errors import Refused
 from unnest.formats.base import Target
 from unnest.formats.keras3.keras_zip import KerasSource
+from unnest.options import Dialect
 
 #: What `.keras` knows and .h5 does not, and what depends on how a model came about.
 UNSTORED = ("shared_object_id", "build_config", "compile_config")
@@ -150,10 +151,13 @@ def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
     assert "no-compile" in {f.code for f in done.findings}
 
 
-def test_weights_of_a_checkpoint_say_what_they_lose(tmp_path: Path) -> None:
-    """The state has no place in a file of weights."""
+@pytest.mark.parametrize(
+    ("name", "keras"), [("m.weights.h5", "original"), ("m.keras", "original"), ("m.weights.h5", "3"), ("m.keras", "3")]
+)
+def test_weights_of_a_checkpoint_say_what_they_lose(name: str, keras: Dialect, tmp_path: Path) -> None:
+    """The state has no place in a file of weights, nor in a model without compile settings."""
     folder = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
-    done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.weights.h5", architecture=folder / "model.json")
+    done = unnest.fix(folder / "parallel.ckpt", tmp_path / name, architecture=folder / "model.json", keras=keras)
     assert "optimizer-dropped" in {f.code for f in done.findings}
     assert any(name.startswith("Adam/") for name in done.dropped)
 

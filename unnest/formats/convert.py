@@ -10,6 +10,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Conversion
+from unnest.core.keras3.tensors import stored as stored_tensors
 from unnest.core.keras_facts.layer_classes import PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected, must_have
 from unnest.core.model import GraphCut, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
@@ -159,11 +160,11 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     if to == "h5":
         complete = _complete(source, plan)
         _check_dtypes(source, complete)
-        return TargetFormat("h5", in_hdf5(complete), ".h5", not_held=_left_of_checkpoint(source, complete))
+        return TargetFormat("h5", in_hdf5(complete), ".h5", not_held=left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
         target = _model_as_keras(source, plan, complete)
-        return target._replace(not_held=_left_of_checkpoint(source, target.model))
+        return target._replace(not_held=left_of_checkpoint(source, target.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
@@ -173,7 +174,7 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
             "needs-architecture",
             f"{source.path}: which layer owns which variable is not stored; pass --architecture MODEL.json",
         )
-    not_held = _left_of_checkpoint(source, model)
+    not_held = left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
         return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", not_held=not_held)
     return TargetFormat("h5", in_hdf5(model), ".weights.h5", not_held=not_held)
@@ -210,9 +211,9 @@ def _laid_out(source: Source, complete: Stored) -> Stored:
     return model
 
 
-def _left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
+def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
     """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
-    kept_refs = {t.ref for t in model.tensors}
+    kept_refs = {leaf.ref for t in model.tensors for leaf in stored_tensors(t)}
     left_over = len(source.tensors) - len(kept_refs)
     findings = []
     if model.optimizer:

@@ -7,7 +7,15 @@ from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import TargetFormat, check_readable, left_out, no_weights, planned_model, target_format
+from unnest.formats.convert import (
+    TargetFormat,
+    check_readable,
+    left_of_checkpoint,
+    left_out,
+    no_weights,
+    planned_model,
+    target_format,
+)
 from unnest.formats.keras3.path_layout import in_order, lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
@@ -43,6 +51,8 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
             raise Refused(e.code, f"{source.path}: {e.message}") from e
     name = CONTAINERS[to]
     not_held = [*converted.findings, *left_out(converted.model, target)]
+    if source.container == "checkpoint" and target.contents != "architecture":
+        not_held += left_of_checkpoint(source, target)
     if source.assets and name != source.container:
         not_held.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
     return TargetFormat(
