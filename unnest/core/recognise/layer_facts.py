@@ -143,9 +143,8 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
         return _code_joins(config.get("function"), axes)
     axis = _axis(config)
-    if axis is None and layer.class_name == "Concatenate":
-        return False  # Keras's own joins along the last one where none is stored, and takes no other values
-    return None if axis is None else axis == 0
+    # Keras's own joins along the last axis where none is stored, and takes whole numbers alone.
+    return None if axis is None and layer.class_name != "Concatenate" else axis == 0
 
 
 def _axis(config: JsonObject) -> int | None:
