@@ -25,7 +25,7 @@ def checked(claim: SliceClaim, lane: Sequence[Slice]) -> SliceClaim:
     count = len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
     parts = _parts(lane, count)
     if parts is None:
-        return claim
+        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     changing = next((index for index, part in enumerate(parts) if part.change), None)
     if changing is not None:
         name = lane[changing].layer.name
@@ -52,7 +52,7 @@ def _in_order(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], c
         return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
     if sorted(rows) == list(range(count)):
         return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
-    if rows and _parts(lane, 2 * count) == parts:
+    if rows and claim.told is not Told.UNEXPLAINED and _parts(lane, 2 * count) == parts:
         return claim
     return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
 
@@ -60,9 +60,10 @@ def _in_order(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], c
 def _confirmed(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], names: str) -> SliceClaim:
     """The claim of slices that take all rows in order; where they are told nothing, their code has told it."""
     count = sum(len(part.numbers) for part in parts)
-    longer = _parts(lane, 2 * count) if claim.told is Told.PARTLY and all(part.numbers for part in parts) else None
+    asked = {Told.PARTLY, Told.UNEXPLAINED}
+    longer = _parts(lane, 2 * count) if claim.told in asked and all(part.numbers for part in parts) else None
     if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
-        return claim
+        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 

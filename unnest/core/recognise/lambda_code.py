@@ -19,7 +19,7 @@ class CodeFacts(NamedTuple):
     `minus_one`: the parameters and captured names that it takes 1 off, and None for anything else that it does so.
     `free`: the names that it captures, in the order of the closure's cells. `is_identity`: nothing happens between its
     argument and its result. `plain`: the names that are nowhere an attribute (`sum`, not `K.sum`), where that can be
-    told.
+    told. `accepts`: the names of all its parameters, None where it takes any (`**kwargs`).
     """
 
     names: frozenset[str]
@@ -30,6 +30,7 @@ class CodeFacts(NamedTuple):
     is_identity: bool = False
     free: tuple[str, ...] = ()
     plain: frozenset[str] = frozenset()
+    accepts: frozenset[str] | None = None
 
 
 def code(function: Json) -> CodeFacts | None:
@@ -70,7 +71,12 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
         is_identity,
         code.free,
         frozenset(names - attributes),
+        None if code.flags & ANY_KEYWORDS else frozenset(code.locals[: code.arguments + code.keyword_only]),
     )
+
+
+ANY_KEYWORDS = 0x08
+"""The flag of a code object that takes `**kwargs`."""
 
 
 def _plain_names(code: CodeObject) -> set[str]:

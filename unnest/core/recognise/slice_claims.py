@@ -23,7 +23,7 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
-from unnest.core.recognise import layer_facts
+from unnest.core.recognise import layer_facts, told_texts
 from unnest.core.recognise.layer_facts import Number
 from unnest.core.recognise.row_forms import ROUND, Reading, bounded, counted, shared_out
 from unnest.core.recognise.told_numbers import (
@@ -46,6 +46,7 @@ class Told(Enum):
     DEALT = "every tower reads each k-th row"
     LATE = "the rows of the last part, in every slice: cells of a closure, bound late"
     PARTLY = "nothing that contradicts it"
+    UNEXPLAINED = "numbers that fit, beside texts or truth values that differ, which only code can explain"
     OPAQUE = "nothing at all"
     OTHERWISE = "something else than all rows in order"
 
@@ -88,11 +89,18 @@ def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     if axis is not None:
         return SliceClaim(Told.OTHERWISE, f"{lane[0].layer.name} cuts axis {axis:g}, which is not the batch")
     numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
-    return _judged(
-        lane,
-        numbers,
-        known_of(lane, rows),
-    )
+    if objection := told_texts.objection_to_names(lane):
+        return SliceClaim(Told.OTHERWISE, objection)
+    judged = _judged(lane, numbers, known_of(lane, rows))
+    difference = told_texts.difference(lane)
+    is_by_numbers = any(other != numbers[0] for other in numbers) and judged.told in {
+        Told.ROWS,
+        Told.DEALT,
+        Told.PARTLY,
+    }
+    if difference and is_by_numbers:
+        return SliceClaim(Told.UNEXPLAINED, f"{difference}, which is no order of parts")
+    return judged
 
 
 def is_part_one_of_one(layer: Layer) -> bool:

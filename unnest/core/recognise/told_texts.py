@@ -1,0 +1,85 @@
+"""What slices are told beside numbers: the names of their arguments, texts and truth values.
+
+Slices of one wrapper are made by one call in a loop. So they are told by the same names, and a text or truth value that
+differs between them (`{reverse: true}`, `{mode: "mirror"}`) is no number of a part: what it does, only code can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from unnest.core.architecture.graph import Layer
+from unnest.core.json_tree import Path
+from unnest.core.model import Json
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.told_numbers import BASE_KEYS, Slice, last
+
+DEVICE = re.compile(r"/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|\*))?", re.IGNORECASE)
+"""What TensorFlow calls a device: "/gpu:0", "GPU:1", "/device:GPU:0", "/job:worker/task:0/cpu:0"."""
+
+
+def objection_to_names(lane: Sequence[Slice]) -> str | None:
+    """Why the names of arguments are none of slices of one wrapper; None where nothing speaks against them."""
+    names = [frozenset(_told(layer)) for layer, _, _ in lane]
+    for (layer, _, _), given in zip(lane, names, strict=True):
+        code = layer_facts.stored_code(layer)
+        refused = set() if code is None or code.accepts is None else given - code.accepts
+        if refused:
+            return f"the code of {layer.name} takes no argument {min(refused)}"
+    if all(given == names[0] for given in names) or _have_code(lane):
+        return None
+    odd = min(set().union(*names).difference(frozenset.intersection(*names)))
+    return f"only some of the slices are told {odd}"
+
+
+def difference(lane: Sequence[Slice]) -> str | None:
+    """What texts and truth values tell the slices apart; None where they are equal, devices, or count the towers."""
+    told = [dict(_leaves(_told(layer))) for layer, _, _ in lane]
+    for place in dict.fromkeys(place for leaves in told for place in leaves):
+        values = [leaves.get(place) for leaves in told]
+        if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (
+            all(isinstance(value, str) and DEVICE.fullmatch(value) for value in values) or _count_towers(values)
+        ):
+            return f"{last(place)} is {', '.join(_shown(value) for value in values)} from slice to slice"
+    return None
+
+
+def _have_code(lane: Sequence[Slice]) -> bool:
+    """Whether the code of all slices is in the file, which can have defaults for what some are not told."""
+    return all(layer_facts.stored_code(layer) is not None for layer, _, _ in lane)
+
+
+def _told(layer: Layer) -> Mapping[str, Json]:
+    """The arguments of a function; what a class's config holds beside every layer's keys."""
+    if layer_facts.is_function(layer):
+        arguments = layer.settings.get("arguments")
+        return arguments if isinstance(arguments, Mapping) else {}
+    return {key: value for key, value in layer.settings.items() if key not in BASE_KEYS}
+
+
+def _leaves(value: Json) -> Iterator[tuple[Path, Json]]:
+    """Every text and truth value in JSON with its place."""
+    pending: list[tuple[Path, Json]] = [((), value)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, (str, bool)):
+            yield where, part
+        elif isinstance(part, Mapping):
+            pending += [((*where, key), inner) for key, inner in reversed([*part.items()])]
+        elif isinstance(part, Sequence):
+            pending += [((*where, index), inner) for index, inner in reversed([*enumerate(part)])]
+
+
+def _count_towers(values: Sequence[Json]) -> bool:
+    """Whether texts are equal but for one number that counts them from 0 or 1: "tower_0", "tower_1"."""
+    parts = [re.fullmatch(r"(.*?)(\d+)(\D*)", value) if isinstance(value, str) else None for value in values]
+    found = [(part[1], int(part[2]), part[3]) for part in parts if part is not None]
+    if len(found) < len(values) or found[0][1] not in (0, 1):
+        return False
+    before, first, behind = found[0]
+    return found == [(before, first + index, behind) for index in range(len(found))]
+
+
+def _shown(value: Json) -> str:
+    return "none" if value is None else str(value)
