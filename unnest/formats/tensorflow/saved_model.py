@@ -45,6 +45,7 @@ from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
+from unnest.formats.tensorflow.restored import check_stored
 
 GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved_model.json"
 VARIABLES = "variables/variables"
@@ -78,6 +79,8 @@ class SavedModelSource(Source):
         #: Why nobody can tell whose the weights are: the graph can be cut without.
         self._conversion_refusal: Refusal | None = None
         try:
+            served = next((m for m in model.meta_graphs if "serve" in m.info.tags), model.meta_graphs[0])
+            check_stored(served, self.bundle, os.path.join(path, VARIABLES) + ".index")
             stored, findings = self._keras(path, model)
         except BaseException:
             self.close()
