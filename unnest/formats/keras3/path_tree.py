@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
@@ -142,12 +143,21 @@ class Tree:
         return h5_attributes.text(self.hdf5.attributes(vars_), "name", self.hdf5.path) if vars_ in self.groups else None
 
     def optimizer(self) -> tuple[Tensor, ...] | None:
-        """The optimizer's variables in order."""
-        return (
-            tuple(self.tensor(p) for p in self.under(self.optimizer_group))
-            if self.optimizer_group in self.groups
-            else None
-        )
+        """The optimizer's variables in order; None where there are none, or their numbers do not tell all places."""
+        if self.optimizer_group not in self.groups or self.unnumbered_optimizer:
+            return None
+        return tuple(self.tensor(p) for p in self.under(self.optimizer_group))
+
+    @cached_property
+    def unnumbered_optimizer(self) -> tuple[str, ...]:
+        """The paths of the optimizer's variables where these are not numbered from 0 on without a gap; else none.
+
+        Keras finds them by their numbers alone: what moved up would be another weight's.
+        """
+        start = self.optimizer_group + "/"
+        paths = self.under(self.optimizer_group)
+        is_numbered = paths == [f"{start}{k}" for k in range(len(paths))]
+        return () if is_numbered and not any(g.startswith(start) for g in self.groups) else tuple(paths)
 
     def stores_layer_names(self) -> bool:
         """Whether layers' names stand beside their weights, as Keras 3 writes them."""

@@ -44,7 +44,8 @@ class PathKeyedSource(Source):
     hdf5: GuardedFile
 
     def __init__(self, path: str, hdf5: GuardedFile, tree: Tree, stored: Stored) -> None:
-        super().__init__(path, stored)
+        not_carried = Code.OPTIMIZER_DROPPED(why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap")
+        super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
         self.hdf5 = hdf5
         self.tree = tree
 
@@ -81,7 +82,10 @@ class PathKeyedSource(Source):
         return Rearranged(model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names())
 
     def _naming(self, parallel: Plan) -> Plan:
-        """The plan, which names what of nested models' own it leaves out."""
+        """The plan, which names what of nested models' own it leaves out, and of an optimizer whose order is lost."""
+        if parallel.verdict == "parallel":
+            state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
+            parallel = parallel._replace(dropped=(*parallel.dropped, *state))
         left_in_file = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
         if not left_in_file:
             return parallel
