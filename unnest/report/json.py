@@ -51,11 +51,16 @@ def _entry(report: Report) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A value of a report as JSON has it: named tuples are objects, other tuples arrays."""
+    """A value of a report as JSON has it: named tuples are objects, other tuples arrays.
+
+    Half a surrogate pair, in names that are not UTF-8, is spelt out: no strict reader of JSON takes it.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, tuple):
         if hasattr(value, "_asdict"):
             return {name: _plain(part) for name, part in value._asdict().items()}
         return [_plain(part) for part in value]
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
+        return {_plain(key): _plain(part) for key, part in value.items()}
     return value

@@ -13,6 +13,7 @@ import pytest
 import unnest
 from tests.attacks.hostile import ATTACKS
 from unnest.report.json import SCHEMA_VERSION, document, render
+from unnest.report.result import Report
 
 SCHEMA = json.loads(files("unnest.report").joinpath("schema.json").read_text())
 
@@ -59,3 +60,11 @@ def test_a_fix_without_its_keys_is_none(bad: Path) -> None:
     assert made["files"][0]["action"] == "would-fix"
     assert made["summary"]["actions"] == {"would-fix": 1}
     assert set(SCHEMA["$defs"]["fixed"]["required"]) <= set(made["files"][0])
+
+
+def test_half_a_surrogate_pair_is_spelt_out() -> None:
+    """A name that is not UTF-8; strict readers of JSON refuse the escape of one."""
+    text = render([Report(path="bad\udcff.h5", verdict="clean", loads_in=("with your a\ud800",))])
+    entry = json.loads(text)["files"][0]
+    assert (entry["path"], entry["loads_in"]) == ("bad\\udcff.h5", ["with your a\\ud800"])
+    json.dumps(entry, ensure_ascii=False).encode("utf-8")
