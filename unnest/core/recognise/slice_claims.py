@@ -157,9 +157,15 @@ def _half_told(
         return SliceClaim(
             Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
         )
-    if reading.is_index and not layer_facts.is_function(lane[0].layer):
+    if reading.is_index and (not layer_facts.is_function(lane[0].layer) or not _may_count(lane, reading, numbers)):
         return SliceClaim(Told.OPAQUE, _says_nothing(lane))
     return SliceClaim(Told.PARTLY)
+
+
+def _may_count(lane: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
+    """Whether a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
+    firsts = [numbers[0][place] for place in reading.places]
+    return told_texts.have_code(lane) or all(isinstance(first, int) and first == 0 for first in firsts)
 
 
 def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], known: LaneFacts) -> SliceClaim:
@@ -201,7 +207,8 @@ def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> Sl
     if (same and constant and not only_the_number) or (not is_function and is_told):
         told = ", ".join(f"{last(place)} {value:g}" for place, value in constant.items())
         return SliceClaim(Told.OTHERWISE, f"every slice is told the same: {told}")
-    if not is_function or all(_tells_nothing(layer) for layer, _, _ in lane):
+    by_texts_alone = _differs(lane) and not told_texts.have_code(lane)
+    if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in lane):
         return SliceClaim(Told.OPAQUE, _says_nothing(lane))
     return SliceClaim(Told.PARTLY)
 

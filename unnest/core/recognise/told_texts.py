@@ -27,10 +27,15 @@ def objection_to_names(lane: Sequence[Slice]) -> str | None:
         refused = set() if code is None or code.accepts is None else given - code.accepts
         if refused:
             return f"the code of {layer.name} takes no argument {min(refused)}"
-    if all(given == names[0] for given in names) or _have_code(lane):
+    if all(given == names[0] for given in names) or have_code(lane):
         return None
     odd = min(set().union(*names).difference(frozenset.intersection(*names)))
     return f"only some of the slices are told {odd}"
+
+
+def have_code(lane: Sequence[Slice]) -> bool:
+    """Whether the code of all slices is in the file, which can have defaults for what some are not told."""
+    return all(layer_facts.stored_code(layer) is not None for layer, _, _ in lane)
 
 
 def difference(lane: Sequence[Slice]) -> str | None:
@@ -43,11 +48,6 @@ def difference(lane: Sequence[Slice]) -> str | None:
         ):
             return f"{last(place)} is {', '.join(_shown(value) for value in values)} from slice to slice"
     return None
-
-
-def _have_code(lane: Sequence[Slice]) -> bool:
-    """Whether the code of all slices is in the file, which can have defaults for what some are not told."""
-    return all(layer_facts.stored_code(layer) is not None for layer, _, _ in lane)
 
 
 def _told(layer: Layer) -> Mapping[str, Json]:

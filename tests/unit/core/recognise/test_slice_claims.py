@@ -145,6 +145,36 @@ class TestOpaque:
     def test_a_function_by_name_alone(self) -> None:
         assert claim(lane(*(called("Lambda", name=f"s{i}", function="half") for i in range(2)))).told is Told.OPAQUE
 
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ({"flip": False}, {"flip": True}),
+            ({"mode": "identity"}, {"mode": "mirror"}),
+            ({"mode": "identity", "parts": 2}, {"mode": "mirror", "parts": 2}),
+            ({"seed": 1}, {"seed": 2}),
+            ({"angle": 0.0}, {"angle": 1.0}),
+        ],
+    )
+    def test_a_function_by_name_whose_arguments_tell_no_rows(self, first: dict[str, Any], second: Any) -> None:
+        found = claim(lambdas(first, second))
+        assert found.told is Told.OPAQUE
+        assert found.sentence is not None
+        assert found.sentence.endswith("if it cuts, say so with --slice-layer Lambda")
+
+    def test_code_in_the_file_may_still_tell_them(self) -> None:
+        def half(x: Any, second: Any) -> Any:
+            n = K.shape(x)[0] // 2
+            return x[n:] if second else x[:n]
+
+        def of_two(x: Any, k: int) -> Any:
+            n = K.shape(x)[0] // 2
+            return x[(k - 1) * n : k * n]
+
+        for source, first in ((half, {"second": False}), (half, {"second": 0}), (of_two, {"k": 1})):
+            ((key, value),) = first.items()
+            both = lane(code_lambda(source, **first), code_lambda(source, **{key: type(value)(value + 1)}))
+            assert claim(both).told is Told.PARTLY
+
     def test_a_class_that_is_told_numbers_that_nothing_explains(self) -> None:
         assert claim(classes({"a": 5}, {"a": 9})).told is Told.OPAQUE
 
