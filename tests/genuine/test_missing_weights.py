@@ -104,3 +104,17 @@ def test_three_of_four_are_no_normalization(container: str, tmp_path: Path) -> N
     assert done.error is not None, done.action
     assert done.action in ("refused", "failed")
     assert not output.exists()
+
+
+@pytest.mark.parametrize("gone", ["cell/vars/1", "cell/vars"])
+def test_a_cell_has_all_its_weights(gone: str, tmp_path: Path) -> None:
+    """What a layer holds is counted with it: the cell of a recurrent layer, on the way forth and on the way back."""
+    folder, prefix = FIXTURES / "weights_h5/tf212/weights_h5-kuza-cells-x3", "_layer_checkpoint_dependencies"
+    path = Path(shutil.copy(folder / "parallel.weights.h5", tmp_path / "m.weights.h5"))
+    assert unnest.fix(path, tmp_path / "whole.weights.h5", architecture=folder / "model.json").action == "fixed"
+    with h5py.File(path, "r+") as file:
+        del file[f"{prefix}/functional/{prefix}/bidirectional/backward_layer/{gone}"]
+    done = unnest.fix(path, tmp_path / "out.weights.h5", architecture=folder / "model.json")
+    assert done.error is not None, done.action
+    assert (done.action, done.error.code) == ("refused", "weights-missing")
+    assert not (tmp_path / "out.weights.h5").exists()

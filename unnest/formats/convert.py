@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.tensors import stored as stored_tensors
-from unnest.core.keras_facts.layer_classes import PLAIN, today
+from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected, must_have
-from unnest.core.model import GraphCut, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
+from unnest.core.model import GraphCut, Json, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
 from unnest.findings import Code, Finding
 from unnest.formats.base import ContainerName, Source, Target
@@ -37,6 +37,9 @@ class TargetFormat(NamedTuple):
         """The model as it goes in."""
         return self.output.model
 
+
+#: Layers that hold one other, and where their configs have it.
+HELD_AS = {"RNN": "cell", "TimeDistributed": "layer"}
 
 #: What --to calls each container's own form.
 OWN_FORM: dict[ContainerName, Target] = {
@@ -86,13 +89,41 @@ def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> 
             inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
             _check_complete(source, inner, inner_tensors)
         return
-    expected_weights = expected(layer.config) if today(layer.class_name) in PLAIN else None
-    if expected_weights is not None and 0 < len(tensors) < expected_weights.total:
+    promised, weights = _promised(layer.stored), [t for t in tensors if "seed_generator" not in t.ref.split("/")]
+    if promised is not None and 0 < len(weights) < promised:
         raise Refused(
             "weights-missing",
-            f"{source.path}: {layer.name!r} has {len(tensors)} of {expected_weights.total} weights; "
+            f"{source.path}: {layer.name!r} has {len(weights)} of {promised} weights; "
             "a weight is missing from the file: look for another copy",
         )
+
+
+def _promised(entry: JsonObject) -> int | None:
+    """How many weights one of Keras's own layers has, with those that it holds; None where not all of it is told."""
+    total = 0
+    pending: list[tuple[Json, int]] = [(entry, 1)]
+    while pending:
+        layer, times = pending.pop()
+        config = layer.get("config") if isinstance(layer, Mapping) else None
+        if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
+            return None
+        kind = today(str(layer.get("class_name")))
+        if kind in PLAIN | CELLED:
+            expected_weights = expected(config)
+            if expected_weights is None:
+                return None
+            total += times * expected_weights.total
+        elif kind == "Bidirectional" and config.get("backward_layer") is None:  # it makes one like the first
+            pending.append((config.get("layer"), 2 * times))
+        elif kind == "Bidirectional":
+            pending += [(config.get("layer"), times), (config["backward_layer"], times)]
+        elif kind in HELD_AS:
+            pending.append((config.get(HELD_AS[kind]), times))
+        elif kind == "StackedRNNCells" and isinstance(cells := config.get("cells"), Sequence):
+            pending += [(cell, times) for cell in cells]
+        else:
+            return None
+    return total
 
 
 def _must_have(entry: JsonObject) -> bool:
