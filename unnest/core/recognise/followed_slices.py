@@ -17,20 +17,20 @@ ROWS_A_PART, MANY = 700, 12
 def checked(claim: SliceClaim, lane: Sequence[Slice]) -> SliceClaim:
     """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise.
 
-    A remainder that no slice takes is no objection, nor are rows that do not depend on how many there are: such code
-    knows the batch that it was made for.
+    A remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
+    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
     """
     if claim.told in {Told.OTHERWISE, Told.LATE}:
         return claim
     count = len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
-    parts = _parts(lane, count)
-    if parts is None:
+    parts = _each(lane, count)
+    for part, (layer, _, _) in zip(parts, lane, strict=True):
+        if part is not None and part.change:
+            return SliceClaim(Told.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {part.change}")
+    followed = [part for part in parts if part is not None]
+    if len(followed) < len(parts):
         return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
-    changing = next((index for index, part in enumerate(parts) if part.change), None)
-    if changing is not None:
-        name = lane[changing].layer.name
-        return SliceClaim(Told.OTHERWISE, f"the code of {name} does more than cut rows: it {parts[changing].change}")
-    return _in_order(claim, parts, lane, count)
+    return _in_order(claim, followed, lane, count)
 
 
 def takes_all_rows(cut: Slice) -> bool:
@@ -50,10 +50,11 @@ def _in_order(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], c
         return _confirmed(claim, parts, lane, names)
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
         return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
-    if sorted(rows) == list(range(count)):
-        return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
-    if rows and claim.told is not Told.UNEXPLAINED and _parts(lane, 2 * count) == parts:
+    is_literal = bool(rows) and _parts(lane, 2 * count) == parts
+    if is_literal and rows == list(range(len(rows))) and claim.told is not Told.UNEXPLAINED:
         return claim
+    if sorted(rows) == list(range(len(rows) if is_literal else count)):
+        return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
     return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
 
 
@@ -85,14 +86,18 @@ def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | N
 
 def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
-    parts = []
+    parts = [part for part in _each(lane, count) if part is not None]
+    return parts if len(parts) == len(lane) else None
+
+
+def _each(lane: Sequence[Slice], count: int) -> list[Rows | None]:
+    """The same slice by slice, None for those whose code cannot be followed."""
+    parts: list[Rows | None] = []
     for layer, _, output in lane:
         value = _followed(layer, lambda rank: Rows(tuple(range(count)), rank))
         if isinstance(value, list) and output < len(value):
             value = value[output]
-        if not isinstance(value, Rows):
-            return None
-        parts.append(value)
+        parts.append(value if isinstance(value, Rows) else None)
     return parts
 
 

@@ -55,9 +55,10 @@ CHANGING = frozenset({
     "abs", "square", "sqrt", "exp", "log", "pow", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "l2_normalize",
     "negative", "clip", "clip_by_value", "roll", "rot90", "fliplr", "flip_left_right", "flip_up_down", "random_normal",
     "random_uniform", "dropout", "per_image_standardization", "adjust_brightness", "adjust_contrast", "resize_images",
-    "random_flip_left_right", "random_crop", "central_crop", "one_hot",
+    "random_flip_left_right", "random_crop", "central_crop", "one_hot", "sort", "argsort", "top_k", "unique",
+    "unique_with_counts", "shuffle", "random_shuffle", "where", "repeat", "repeat_elements", "tile",
 })  # fmt: skip
-"""Functions that change the values of the tensor that they are given."""
+"""Functions that change the values of the tensor that they are given, choose by them, or repeat them."""
 
 CHANGING_ROOMS = frozenset({"image", "nn", "random"})
 """Modules all functions of which do."""
@@ -126,10 +127,16 @@ def _stack(values: Value, axis: Value = 0) -> Vector:
 
 def _cast(value: Value, dtype: Value = None) -> Value:
     kind = dtype.path.rpartition(".")[2] if isinstance(dtype, Named) else dtype
+    if isinstance(value, Rows) and kind in COARSE:
+        return changed(value, f"casts the values to {kind}")
     if not isinstance(kind, str) or isinstance(value, Rows):
         raise NotFollowed
     to = int if kind.startswith(("int", "uint")) else float
     return Vector(tuple(to(n) for n in value.values)) if isinstance(value, Vector) else to(as_number(value))
+
+
+COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
+"""Types that hold less than what nearly every batch is made of; another type may be the batch's own."""
 
 
 def _split(value: Value, count: Value, axis: Value = 0) -> list[Rows]:
@@ -149,8 +156,10 @@ def _split(value: Value, count: Value, axis: Value = 0) -> list[Rows]:
 
 
 def _gather(value: Value, indices: Value, axis: Value = 0) -> Rows:
-    if not isinstance(value, Rows) or axis != 0:
+    if not isinstance(value, Rows) or not isinstance(axis, int):
         raise NotFollowed
+    if axis not in {0, -value.rank}:
+        return changed(value, f"gathers along axis {axis}")
     return value._replace(numbers=tuple(value.numbers[_whole(n)] for n in as_numbers(indices)))
 
 
@@ -295,6 +304,7 @@ BUILTINS: Mapping[str, Callable[..., Value]] = {
     "min": lambda left, right: min(as_number(left), as_number(right)),
     "max": lambda left, right: max(as_number(left), as_number(right)),
     "slice": _slice_of,
+    "range": lambda *bounds: _range(*bounds).values,
     "list": lambda value: list(as_entries(value)),
     "tuple": lambda value: tuple(as_entries(value)),
 }

@@ -1,5 +1,7 @@
 """Claims of a lane held against its code: code that does otherwise wins, code that nobody can follow does not."""
 
+# ruff: noqa: ARG005  slices are given all their arguments, and need not use them
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +13,7 @@ from unnest.core.recognise.followed_slices import checked, objection_to_merge
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
+K: Any = None
 helper: Any = None
 
 
@@ -88,6 +91,57 @@ def test_any_number_of_parts(parts: int) -> None:
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
     assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+
+
+REORDERED = "the code of lambda_0, lambda_1 takes the rows in another order"
+TWICE = "the code of lambda_0, lambda_1 does not take every row once"
+CHANGED = "the code of lambda_0 does more than cut rows: it "
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (lambda x, i, parts: tf.gather(x, range(i, 8, parts)), REORDERED),
+        (lambda x, i, parts: K.gather(x, K.arange(i, 8, parts)), REORDERED),
+        (lambda x, i, parts: tf.strided_slice(x, [i], [8], [parts]), REORDERED),
+        (lambda x, i, parts: tf.gather(x, [0, 1, 2, 3]), TWICE),
+        (lambda x, i, parts: tf.slice(x, [i, 0, 0, 0], [parts, -1, -1, -1]), TWICE),
+        (lambda x, i, parts: tf.slice(x, [i * 4 + 1, 0], [4, -1]), TWICE),
+        (lambda x, i, parts: tf.gather(x, [i, i + parts], axis=1), CHANGED + "gathers along axis 1"),
+        (lambda x, i, parts: tf.sort(x, axis=0)[4 * i : 4 * i + 4], CHANGED + "calls tensorflow.sort"),
+        (lambda x, i, parts: tf.where(i, x, x), CHANGED + "calls tensorflow.where"),
+        (
+            lambda x, i, parts: K.repeat_elements(x, parts, 0)[i::parts],
+            CHANGED + "calls keras.backend.repeat_elements",
+        ),
+        (lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float16"), CHANGED + "casts the values to float16"),
+    ],
+)
+def test_calls_that_take_other_rows(function: Any, sentence: str) -> None:
+    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+
+
+def test_one_slice_that_cuts_another_axis_is_enough() -> None:
+    def features(x: Any, i: int, parts: int) -> Any:
+        size = tf.shape(x)[0] // parts
+        return tf.slice(x, [0, i * size, 0, 0], [-1, size, -1, -1])
+
+    sentence = "the code of lambda_1 does more than cut rows: it takes a part of axis 1"
+    assert told(features) == SliceClaim(Told.OTHERWISE, sentence)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i, parts: tf.gather(x, range(4 * i, 4 * i + 4)),
+        lambda x, i, parts: K.gather(x, K.arange(4 * i, 4 * i + 4)),
+        lambda x, i, parts: tf.slice(x, [4 * i, 0], [4, -1]),
+        lambda x, i, parts: tf.strided_slice(x, [4 * i], [4 * i + 4]),
+        lambda x, i, parts: tf.cast(x[4 * i : 4 * i + 4], "float32"),
+    ],
+)
+def test_calls_that_take_the_rows_of_a_batch_of_eight(function: Any) -> None:
+    assert told(function) == CLAIM
 
 
 def test_code_that_takes_no_row() -> None:
