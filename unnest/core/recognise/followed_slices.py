@@ -33,6 +33,11 @@ def checked(claim: SliceClaim, lane: Sequence[Slice]) -> SliceClaim:
     return _in_order(claim, followed, lane, count)
 
 
+def are_followed(lane: Sequence[Slice]) -> bool:
+    """Whether the code of every slice of a lane can be followed to its end."""
+    return None not in _each(lane, len(lane) * 100)
+
+
 def takes_all_rows(cut: Slice) -> bool:
     """Whether the code of a slice can be followed, and gives every batch back as it is."""
     for rows in (1, 7, ROWS_A_PART):

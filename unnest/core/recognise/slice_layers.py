@@ -213,9 +213,15 @@ def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
-    """Whether slices of one tensor are a split in as many parts, or their code can be read and cuts rows."""
+    """Whether slices of one tensor are a split in as many parts, or their code can be read and cuts rows.
+
+    Code that chooses rows by a mask or a condition has to be followed to its end.
+    """
+    slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     is_split = len({ref.call for ref in group}) == 1 < len(group)
-    return is_split or all(layer_facts.shows_how(graph.layers[ref.layer]) for ref in group)
+    if not is_split and not all(layer_facts.shows_how(layer) for layer, _, _ in slices):
+        return False
+    return not any(layer_facts.chooses(layer) for layer, _, _ in slices) or followed_slices.are_followed(slices)
 
 
 def _check_slices(graph: Graph, at: Sequence[Ref]) -> None:

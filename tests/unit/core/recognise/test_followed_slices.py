@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
-from unnest.core.recognise.followed_slices import checked, objection_to_merge
+from unnest.core.recognise.followed_slices import are_followed, checked, objection_to_merge
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
@@ -91,6 +91,21 @@ def test_any_number_of_parts(parts: int) -> None:
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
     assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+
+
+def test_what_is_followed_to_its_end() -> None:
+    def masked(x: Any, i: int, parts: int) -> Any:
+        return tf.boolean_mask(x, tf.equal(tf.range(tf.shape(x)[0]) % parts, i))
+
+    def masked_by_somebody(x: Any, i: int, parts: int) -> Any:
+        return tf.boolean_mask(x, helper(x, i, parts))
+
+    def slices(function: Any) -> Any:
+        return lane(*(code_lambda(function, i=i, parts=2) for i in range(2)))
+
+    assert are_followed(slices(halves))
+    assert are_followed(slices(masked))
+    assert not are_followed(slices(masked_by_somebody))
 
 
 REORDERED = "the code of lambda_0, lambda_1 takes the rows in another order"
