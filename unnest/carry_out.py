@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from unnest import destination, examine, outputs
 from unnest.budget import OverBudget
-from unnest.core.keras3.tensors import stored as stored_tensors
+from unnest.core.keras3.tensors import stored_refs
 from unnest.core.model import Choices, Plan
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
@@ -125,7 +125,7 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
     model = target.model
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
-    carried_refs = {leaf.ref for t in model.tensors for leaf in stored_tensors(t)}
+    carried_refs = stored_refs(model.tensors)
     return replace(
         result,
         output=output_path,

@@ -121,7 +121,7 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
     for number in (1, 2):
         os.dup2(said, number)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
-    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
     faulthandler.disable()  # pytest's: a library in C that dies leaves no report of that
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

@@ -41,6 +41,19 @@ def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> It
             pending += reversed(items)
 
 
+def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """Every leaf of a value with its path behind `path`, in the order of the text."""
+    pending: list[tuple[Path, Json]] = [(path, value)]
+    while pending:
+        at, part = pending.pop()
+        if isinstance(part, OBJECT):
+            pending += reversed([((*at, key), each) for key, each in part.items()])
+        elif _holds(part):
+            pending += reversed([((*at, index), each) for index, each in enumerate(part)])
+        else:
+            yield at, part
+
+
 def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterator[JsonObject]:
     """Every object of a value, outer before inner, in the order of the text; only under keys that `keys` is true of."""
     pending: list[Json] = [value]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras3.tensors import stored as stored_tensors
+from unnest.core.keras3.tensors import stored_refs
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected, must_have
 from unnest.core.model import GraphCut, Json, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
@@ -244,7 +244,7 @@ def _laid_out(source: Source, complete: Stored) -> Stored:
 
 def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
     """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
-    kept_refs = {leaf.ref for t in model.tensors for leaf in stored_tensors(t)}
+    kept_refs = stored_refs(model.tensors)
     left_over = len(source.tensors) - len(kept_refs)
     findings = []
     if model.optimizer:

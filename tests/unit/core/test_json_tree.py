@@ -102,3 +102,9 @@ def test_no_depth_is_too_deep() -> None:
     while isinstance(value, dict) and "in" in value:  # taken apart by hand: Python frees nested objects by recursion
         (value,) = value["in"]
     assert value == {"name": "bottom"}
+
+
+def test_every_leaf_has_its_path() -> None:
+    value: Json = {"a": [1, {"b": None}], "c": "text", "d": [], "e": True}
+    assert list(json_tree.leaves(value)) == [(("a", 0), 1), (("a", 1, "b"), None), (("c",), "text"), (("e",), True)]
+    assert list(json_tree.leaves(2.5, ("f",))) == [(("f",), 2.5)]

@@ -6,7 +6,7 @@ computation, so that equal computations are equal handles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from unnest.core.model import Recipe, Tensor
 
@@ -84,6 +84,11 @@ def stored(tensor: Tensor) -> list[Tensor]:
     if tensor.recipe is None:
         return [tensor]
     return [leaf for operand in tensor.recipe.of for leaf in stored(operand)]
+
+
+def stored_refs(tensors: Iterable[Tensor]) -> frozenset[str]:
+    """The refs of all stored tensors that these are, or are computed from."""
+    return frozenset(leaf.ref for tensor in tensors for leaf in stored(tensor))
 
 
 def _made(step: str, of: tuple[Tensor, ...], shape: tuple[int, ...], *arguments: float) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
@@ -122,15 +123,9 @@ def _has_numbers(layer: Layer) -> bool:
 
 def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
     """Every number in JSON with its place, in order; truth values are none."""
-    pending: list[tuple[Path, Json]] = [(place, value)]
-    while pending:
-        where, part = pending.pop()
-        if isinstance(part, (int, float)) and not isinstance(part, bool):
-            yield where, part
-        elif isinstance(part, Mapping):
-            pending += [((*where, key), inner) for key, inner in reversed([*part.items()])]
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += [((*where, index), inner) for index, inner in reversed([*enumerate(part)])]
+    for where, leaf in json_tree.leaves(value, place):
+        if isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
+            yield where, leaf
 
 
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:

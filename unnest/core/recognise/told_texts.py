@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
@@ -40,7 +41,7 @@ def have_code(lane: Sequence[Slice]) -> bool:
 
 def difference(lane: Sequence[Slice]) -> str | None:
     """What texts and truth values tell the slices apart; None where they are equal, devices, or count the towers."""
-    told = [dict(_leaves(_told(layer))) for layer, _, _ in lane]
+    told = [dict(_texts(_told(layer))) for layer, _, _ in lane]
     for place in dict.fromkeys(place for leaves in told for place in leaves):
         values = [leaves.get(place) for leaves in told]
         if any(type(value) is not type(values[0]) or value != values[0] for value in values) and not (
@@ -58,17 +59,9 @@ def _told(layer: Layer) -> Mapping[str, Json]:
     return {key: value for key, value in layer.settings.items() if key not in BASE_KEYS}
 
 
-def _leaves(value: Json) -> Iterator[tuple[Path, Json]]:
+def _texts(value: Json) -> Iterator[tuple[Path, Json]]:
     """Every text and truth value in JSON with its place."""
-    pending: list[tuple[Path, Json]] = [((), value)]
-    while pending:
-        where, part = pending.pop()
-        if isinstance(part, (str, bool)):
-            yield where, part
-        elif isinstance(part, Mapping):
-            pending += [((*where, key), inner) for key, inner in reversed([*part.items()])]
-        elif isinstance(part, Sequence):
-            pending += [((*where, index), inner) for index, inner in reversed([*enumerate(part)])]
+    return ((place, leaf) for place, leaf in json_tree.leaves(value) if isinstance(leaf, (str, bool)))
 
 
 def _count_towers(values: Sequence[Json]) -> bool:
