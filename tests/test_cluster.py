@@ -18,13 +18,13 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch import Engine, Fixing, fix_all
-from unnest.carry_out import Meter
-from unnest.cluster import in_order
+from unnest.batch.cluster import in_order
+from unnest.batch.fixing import Fixing, fix_all
+from unnest.batch.walk import Task
+from unnest.batch.work import Engine
 from unnest.files.workspace import Workspace
-from unnest.options import FixOptions
+from unnest.options import FixOptions, Meter
 from unnest.report.result import Result
-from unnest.walk import Task
 
 distributed = pytest.importorskip("distributed")
 
@@ -105,7 +105,7 @@ class Dying(Fixing):
 
 def test_a_worker_that_dies_while_it_writes(scheduler: str, zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one does it again: nothing is lost, half, or there twice."""
-    monkeypatch.setattr("unnest.batch.Fixing", Dying)
+    monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
     engine = Engine(scheduler=scheduler)
     results = {os.path.basename(r.path): r.action for r in fix_all([str(zoo)], FixOptions(), engine=engine)}
     assert (zoo / "b.h5.died").exists()

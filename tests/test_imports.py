@@ -30,7 +30,7 @@ RARE = ("zipfile", "tempfile", "filecmp", "concurrent.futures", "typing_extensio
 
 def test_the_package_is_instant() -> None:
     """Names are loaded on use."""
-    assert loaded("import unnest; dir(unnest)", *HEAVY, "unnest.repair") == set()
+    assert loaded("import unnest; dir(unnest)", *HEAVY, "unnest.inspection", "unnest.repair") == set()
 
 
 def test_the_core_opens_nothing() -> None:
@@ -62,7 +62,7 @@ main()
 OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *("unnest.core.byte_code.machine", "unnest.core.recognise.serving"),
-    *("unnest.keras", "unnest.verify", "unnest.workers", "unnest.cluster", "unnest.measure_devices"),
+    *("unnest.keras", "unnest.verify", "unnest.batch.workers", "unnest.batch.cluster", "unnest.measure_devices"),
     *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.scan_page"),
     *("unnest.report.diagram.svg", "unnest.report.diagram.page"),
 )

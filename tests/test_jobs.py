@@ -19,13 +19,13 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch import Engine, Fixing, fix_all
-from unnest.carry_out import Meter
+from unnest.batch.fixing import Fixing, fix_all
+from unnest.batch.walk import Task
+from unnest.batch.work import Engine
+from unnest.batch.workers import WINDOW, in_order
 from unnest.files.workspace import Workspace
-from unnest.options import FixOptions
+from unnest.options import FixOptions, Meter
 from unnest.report.result import Result
-from unnest.walk import Task
-from unnest.workers import WINDOW, in_order
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())
 
@@ -192,7 +192,7 @@ class Dying(Fixing):
 def test_a_process_that_dies_while_it_writes(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its file fails with a line, its half-written output goes, the others are fixed."""
     shutil.copy(zoo / "a.h5", zoo / "b-dies.h5")
-    monkeypatch.setattr("unnest.batch.Fixing", Dying)
+    monkeypatch.setattr("unnest.batch.fixing.Fixing", Dying)
     results = {os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))}
     error = results["b-dies.h5"].error
     assert error is not None

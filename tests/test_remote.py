@@ -16,10 +16,11 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch import fix_all, inspect_all
+from unnest.batch.fixing import fix_all
+from unnest.batch.inspecting import inspect_all
+from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote, redacted, renamed, shown
-from unnest.walk import is_walked
 
 fsspec = pytest.importorskip("fsspec")
 

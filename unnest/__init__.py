@@ -13,7 +13,8 @@ from importlib import import_module
 TYPE_CHECKING = False  # as type checkers know it; loading `typing` would take most of the time of `import unnest`
 if TYPE_CHECKING:
     from unnest.errors import UsageError
-    from unnest.repair import fix, inspect
+    from unnest.inspection import inspect
+    from unnest.repair import fix
     from unnest.report.result import Report, Result
 
 __version__ = "1.0.0"
@@ -21,7 +22,7 @@ __version__ = "1.0.0"
 _HOMES = {
     "UsageError": "unnest.errors",
     "fix": "unnest.repair",
-    "inspect": "unnest.repair",
+    "inspect": "unnest.inspection",
     "Report": "unnest.report.result",
     "Result": "unnest.report.result",
 }

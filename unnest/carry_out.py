@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from unnest import destination, examine, outputs
 from unnest.budget import OverBudget
@@ -18,11 +18,8 @@ from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.convert import TargetFormat, target_format
 from unnest.formats.detect import container, open_container
-from unnest.options import Dialect, FixOptions
+from unnest.options import Dialect, FixOptions, Meter
 from unnest.report.result import Action, Kept, Result
-
-#: Called with the bytes moved so far, and in all: written once, read back once.
-Meter: TypeAlias = Callable[[int, int], None]
 
 
 def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:

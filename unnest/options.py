@@ -1,9 +1,9 @@
-"""What a caller of fix wants, and which options contradict each other."""
+"""What a caller of inspect and fix wants, and which options contradict each other."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from unnest import outputs
@@ -14,6 +14,9 @@ from unnest.formats.base import Target
 
 #: The dialect to write: the file's own, or Keras 3's.
 Dialect: TypeAlias = Literal["original", "3"]
+
+#: Called with the bytes moved so far, and in all: what is written counts once, and once more when it is read back.
+Meter: TypeAlias = Callable[[int, int], None]
 
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 

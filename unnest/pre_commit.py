@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from unnest.repair import inspect
+from unnest.inspection import inspect
 from unnest.report.escape import plain
 
 

@@ -5,30 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from unnest.errors import Failed, Refused, UsageError
+from unnest.errors import Failed, Refused
 from unnest.files import atomic, replaceable
 from unnest.report.result import Report
-
-
-def check_suffix(option: str, place: str, suffixes: Iterable[str]) -> str:
-    """The suffix of a path that an option names. Raises UsageError where it is none of these."""
-    suffix = os.path.splitext(place)[1].lower()
-    if suffix not in suffixes:
-        raise UsageError("usage", f"{option} {place}: the name must end in {' or '.join(suffixes)}")
-    return suffix
 
 
 def write_diagram(place: str, report: Report, *, force: bool) -> None:
     """Draw the model of a report. Raises Refused or Failed, in one line."""
     from unnest.report.diagram.renderers import RENDERERS  # not for reports alone
 
-    suffix = check_suffix("--diagram", place, RENDERERS)
     if report.drawing is None:
         raise Refused(
             "nothing-to-draw",
             f"{report.path}: no graph of layers is stored, and no wrapper was found to draw; try --architecture",
         )
-    write(place, RENDERERS[suffix](report.drawing, report.path), [report.path], force=force)
+    write(place, RENDERERS[os.path.splitext(place)[1].lower()](report.drawing, report.path), [report.path], force=force)
 
 
 def write_scan(place: str, reports: Sequence[Report], *, force: bool) -> None:

@@ -117,7 +117,7 @@ def run() -> int:
         elif hasattr(e, "show"):  # the parser's own, whichever library it comes from
             attempt(e.show)
         else:
-            from unnest.repair import internal
+            from unnest.inspection import internal
 
             complain(internal(e))
             tell_what_to_paste()

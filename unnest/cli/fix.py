@@ -74,7 +74,7 @@ def fix(
     Example: unnest fix model.h5 writes model.unnested.h5
     """
     start_no_threads()
-    from unnest.batch import fix_all
+    from unnest.batch.fixing import fix_all
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 
     if to is not None and to not in parameters.TARGETS:

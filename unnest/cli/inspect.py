@@ -48,19 +48,18 @@ def inspect(
     Example: unnest inspect model.h5 checkpoints/
     """
     start_no_threads()
-    from unnest import written_pages
-    from unnest.batch import inspect_all
+    from unnest.batch.inspecting import inspect_all
+    from unnest.batch.walk import is_walked
     from unnest.options import given_architecture
-    from unnest.walk import is_walked
 
     form = form_of(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
     if diagram is not None:
-        written_pages.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
+        parameters.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
         if not one:
             raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
     if report is not None:
-        written_pages.check_suffix("--report", report, (".html",))
+        parameters.check_suffix("--report", report, (".html",))
     draw = diagram is not None or (one and form == "text" and not quiet)
     known = given_architecture(architecture)
     progress = Progress(quiet=quiet)
@@ -77,9 +76,13 @@ def inspect(
     tally = show(reports, View(form, quiet, verbose, rows=not one and not verbose), progress, kept)
     written = True
     if diagram is not None and kept and not kept[0].error:
-        written = _written(lambda: written_pages.write_diagram(diagram, kept[0], force=force))
+        from unnest.written_pages import write_diagram
+
+        written = _written(lambda: write_diagram(diagram, kept[0], force=force))
     if report is not None and kept is not None:
-        written = _written(lambda: written_pages.write_scan(report, kept, force=force)) and written
+        from unnest.written_pages import write_scan
+
+        written = _written(lambda: write_scan(report, kept, force=force)) and written
     if not written or tally.troubled:
         return TROUBLE
     return FOUND if tally.verdicts["parallel"] else DONE

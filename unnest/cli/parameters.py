@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +11,7 @@ import typer
 from unnest.errors import UsageError
 
 if TYPE_CHECKING:
-    from unnest.batch import Engine
+    from unnest.batch.work import Engine
 
 DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
@@ -52,8 +54,14 @@ Verbose = Annotated[
 
 def engine(jobs: int, scheduler: str | None) -> Engine:
     """Where the work is done. Raises UsageError where two places are named."""
-    from unnest.batch import Engine
+    from unnest.batch.work import Engine
 
     if scheduler is not None and jobs > 1:
         raise UsageError("usage", "--jobs and --scheduler contradict each other: processes here, or a cluster's")
     return Engine(jobs, scheduler)
+
+
+def check_suffix(option: str, place: str, suffixes: Iterable[str]) -> None:
+    """Raises UsageError where the path that an option names has none of these suffixes."""
+    if os.path.splitext(place)[1].lower() not in suffixes:
+        raise UsageError("usage", f"{option} {place}: the name must end in {' or '.join(suffixes)}")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import makeh5
 from unnest.core.model import Stored, Wrapper
 from unnest.core.plan import plan
-from unnest.repair import inspect
+from unnest.inspection import inspect
 from unnest.report.diagram import tree
 from unnest.report.diagram.drawing import Drawing, draw
 from unnest.report.diagram.renderers import RENDERERS

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Generic, TypeVar
 
+from unnest.batch.workers import Work
 from unnest.errors import UsageError
-from unnest.workers import Work
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -17,18 +17,16 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from unnest.errors import UsageError
 from unnest.files.interrupts import SIGNALS, Held
+from unnest.options import Meter
 
 T = TypeVar("T")
 R = TypeVar("R")
 T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
-
-#: Called with the bytes moved so far, and in all.
-Meter: TypeAlias = Callable[[int, int], None]
 
 #: Tasks whose results wait for that of an earlier one, at most.
 WINDOW = 1000
@@ -202,7 +200,7 @@ def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["unnest.batch", "unnest.formats.hdf5.legacy_h5"])
+    context.set_forkserver_preload(["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5"])
     return context
 
 

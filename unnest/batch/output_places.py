@@ -6,13 +6,13 @@ import contextlib
 import os
 
 from unnest import outputs
+from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
 from unnest.formats.base import Target
 from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions
 from unnest.remote.urls import shown
 from unnest.report.result import Problem
-from unnest.walk import Task
 
 #: Two inputs for one place.
 OUTPUT_TWICE = "output-twice"

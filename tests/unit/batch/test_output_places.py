@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.batch.output_places import OutputPlaces, place_in
+from unnest.batch.walk import Task
 from unnest.formats.base import Target
 from unnest.options import Dialect, FixOptions
-from unnest.output_places import OutputPlaces, place_in
-from unnest.walk import Task
 
 
 @pytest.mark.parametrize(

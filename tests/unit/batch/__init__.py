@@ -1,0 +1,1 @@
+"""Of `unnest/batch`: file by file."""

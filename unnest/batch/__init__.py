@@ -1,0 +1,1 @@
+"""Many paths: searching folders, the order of results, processes, a cluster, and where outputs go."""

@@ -1,0 +1,116 @@
+"""`fix` for many paths: what is wrong with the options is told before anything is written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+from unnest import outputs
+from unnest.batch.output_places import OUTPUT_TWICE, OutputPlaces, place_in
+from unnest.batch.walk import Task, is_walked, tasks_in
+from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
+from unnest.errors import UsageError
+from unnest.files import workspace
+from unnest.files.replaceable import Inputs, models_around
+from unnest.inspection import inspect
+from unnest.options import FixOptions, Meter, check_name, check_usage
+from unnest.remote.urls import is_remote, shown
+from unnest.repair import fix_with
+from unnest.report.result import Problem, Result
+
+
+def fix_all(
+    paths: Sequence[str], options: FixOptions, *, engine: Engine = HERE, watch: Watch = UNWATCHED
+) -> Generator[Result, None, None]:
+    """A result per model, in the order of the paths. Raises UsageError before anything is written."""
+    several = len(paths) > 1 or any(is_walked(p) for p in paths)
+    _check(paths, options, several=several)
+    # A folder for all that is itself a SavedModel may be one that a walk comes to later.
+    around = models_around(options.output) if several and options.output is not None else []
+    given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
+    options = options._replace(inputs=(*options.inputs, given))
+    tasks = tasks_in(paths, options)
+    if not several or options.in_place:
+        return each(tasks, Fixing(options), engine, watch)
+    return _to_places(tasks, options, engine, watch)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixing(ModelWork[Result]):
+    """`fix` for one path after the other."""
+
+    options: FixOptions
+
+    @property
+    def output(self) -> str | None:
+        """Where the options say that it goes."""
+        return self.options.output
+
+    def anywhere(self) -> Fixing:
+        """With the whole path of the output."""
+        output = self.options.output
+        return self if output is None else replace(self, options=self.options._replace(output=whole(output)))
+
+    def entry(self, task: Task, meter: Meter | None) -> Result:
+        """Its result. What contradicts itself for one file of many is that file's refusal."""
+        options = self.options
+        if task.output is not None:
+            options = options._replace(output=task.output)
+            if not options.dry_run and not is_remote(task.output):
+                with contextlib.suppress(OSError):  # fix itself says that the folder is missing
+                    os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
+        try:
+            return fix_with(task.path, options, meter)
+        except UsageError as e:
+            return self._refused(task, Problem(e.code, e.message))
+
+    def failed(self, task: Task, problem: Problem) -> Result:
+        """A file that was not fixed."""
+        if problem.code == OUTPUT_TWICE:
+            return self._refused(task, problem)
+        return Result(path=shown(task.path), verdict="unreadable", action="failed", error=problem)
+
+    def _refused(self, task: Task, problem: Problem) -> Result:
+        """A file that is not even tried, with what is in it."""
+        options = self.options
+        found = inspect(
+            task.path, architecture=options.architecture, slice_layers=options.slice_layers, trust=options.trust
+        )
+        told = {each.name: getattr(found, each.name) for each in fields(found)}
+        return Result(**{**told, "error": problem}, action="refused")
+
+    def lost(self, task: Task, why: str) -> Result | None:
+        """A file that was not fixed, and what the process left of the attempt is removed."""
+        place = os.path.realpath(task.path) if self.options.in_place else task.output or self.options.output
+        for output in outputs.default_outputs(task.path) if place is None else (place,):
+            workspace.sweep(output)
+        return ModelWork.lost(self, task, why)
+
+
+def _to_places(
+    tasks: Iterator[Task], options: FixOptions, engine: Engine, watch: Watch
+) -> Generator[Result, None, None]:
+    """The results where no two outputs may have one place."""
+    places = OutputPlaces(options)
+    try:
+        yield from each(map(places.of, tasks), Fixing(options), engine, watch)
+    finally:
+        places.remove_empty()
+
+
+def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
+    """All usage errors at once, and first: a batch must not stop in the middle for one."""
+    if options.verify:
+        from unnest.verify import check_installed
+
+        check_installed()
+    check_name(options.output)
+    if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
+        raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
+    for path in paths:
+        output = options.output
+        if several and output is not None and not is_walked(path):
+            output = place_in(output, Task(path), options)
+        check_usage(path, options if is_walked(path) and not options.in_place else options._replace(output=output))

@@ -1,0 +1,57 @@
+"""`inspect` for many paths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unnest.batch.walk import Task, tasks_in
+from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each
+from unnest.core.model import JsonObject
+from unnest.inspection import inspect
+from unnest.options import FixOptions, Meter
+from unnest.remote.urls import shown
+from unnest.report.result import Problem, Report
+
+
+def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
+    paths: Sequence[str],
+    architecture: JsonObject | None = None,
+    slice_layers: Collection[str] = (),
+    *,
+    trust: bool = False,
+    draw: bool = False,
+    engine: Engine = HERE,
+    watch: Watch = UNWATCHED,
+) -> Generator[Report, None, None]:
+    """A report per model, in the order of the paths; with `draw`, with its picture."""
+    work = Inspecting(architecture, frozenset(slice_layers), trust, draw)
+    return each(tasks_in(paths, FixOptions()), work, engine, watch)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspecting(ModelWork[Report]):
+    """`inspect` for one path after the other."""
+
+    lot: ClassVar = 16
+    ahead: ClassVar = 4
+
+    architecture: JsonObject | None
+    slice_layers: frozenset[str]
+    trust: bool
+    draw: bool = False
+
+    def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
+        """Its report."""
+        return inspect(
+            task.path,
+            architecture=self.architecture,
+            slice_layers=self.slice_layers,
+            trust=self.trust,
+            draw=self.draw,
+        )
+
+    def failed(self, task: Task, problem: Problem) -> Report:
+        """An unreadable file."""
+        return Report(path=shown(task.path), verdict="unreadable", error=problem)

@@ -1,0 +1,159 @@
+"""What is done with many tasks, wherever it is done: the order is kept, and one bad file does not end it.
+
+Each path that a walk comes to is a `Task`; what is done with it is a value that can be pickled, so that it is done
+here, in processes of this machine, or on others, with the same results in the same order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+from unnest import outputs
+from unnest.batch.walk import Task
+from unnest.formats.detect import may_be_model
+from unnest.options import Meter
+from unnest.remote.urls import is_remote, renamed, shown
+from unnest.report.result import Problem, Report
+
+R = TypeVar("R", bound=Report)
+
+#: What a walk leaves to others without a word: HDF5 and JSON that were never Keras's.
+FOREIGN = "not-keras"
+
+
+class Watch(Protocol):
+    """Told how a batch gets on, in the process that asked for it."""
+
+    def meter(self, path: str) -> Meter | None:
+        """What is told how many bytes of this file have been moved, and of how many; None where nobody looks."""
+
+    def looked_at(self, path: str) -> None:
+        """A path has been worked on, whether it was a model or not. In the order of the walk."""
+
+
+class Unwatched:
+    """Nobody looks."""
+
+    def meter(self, path: str) -> Meter | None:  # noqa: ARG002 - what a batch asks for
+        """Nobody is told."""
+        return None
+
+    def looked_at(self, path: str) -> None:
+        """Nobody is told."""
+
+
+class Engine(NamedTuple):
+    """Where the work is done: here one by one, in so many processes, or over the Dask cluster of a scheduler."""
+
+    jobs: int = 1
+    scheduler: str | None = None
+
+    def run(
+        self, tasks: Iterator[Task], work: ModelWork[R], watch: Watch
+    ) -> Generator[tuple[Task, R | None], None, None]:
+        """Each task with its result, in the order of the tasks."""
+        if self.scheduler is not None:
+            yield from _over_cluster(tasks, work, self.scheduler)
+            return
+        if self.jobs > 1:
+            from unnest.batch.workers import in_order
+
+            yield from in_order(tasks, work, self.jobs, lambda task: watch.meter(task.path), ahead=work.ahead)
+            return
+        for task in tasks:
+            yield task, work(task, watch.meter(task.path))
+
+
+HERE = Engine()
+UNWATCHED = Unwatched()
+
+
+class ModelWork(Generic[R]):
+    """What both commands do with a task: what is no model is passed by, what is known to be wrong is told."""
+
+    def __call__(self, task: Task, meter: Meter | None) -> R | None:
+        """The entry for a path; None where a walk came by something else than a model."""
+        if task.end or (task.may_be and not may_be_model(task.path)):
+            return None
+        if task.error is not None:
+            return self.failed(task, task.error)
+        entry = self.entry(task, meter)
+        foreign = task.folder is not None and entry.error is not None and entry.error.code == FOREIGN
+        return None if foreign else entry
+
+    def lost(self, task: Task, why: str) -> R | None:
+        """The entry for a path over which a process died."""
+        what = f"{shown(task.path)}: the process that worked on it {why}; look at it alone, and do not trust it"
+        return self.failed(task, Problem("process-lost", what))
+
+    #: How many files a worker of a cluster is given at once.
+    lot: ClassVar = 1
+    #: How many a process here is given before it has answered the first, so that it need not wait for the next.
+    ahead: ClassVar = 1
+
+    @property
+    def output(self) -> str | None:
+        """The one output that was named, if it was."""
+        return None
+
+    def anywhere(self) -> ModelWork[R]:
+        """The same for a process with another working folder."""
+        return self
+
+    def entry(self, task: Task, meter: Meter | None) -> R:
+        """The report, or the result, for a model."""
+        raise NotImplementedError
+
+    def failed(self, task: Task, problem: Problem) -> R:
+        """The same where there is nothing but a problem."""
+        raise NotImplementedError
+
+
+def each(tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch) -> Generator[R, None, None]:
+    """The entries of all tasks; a folder in which there was none has one that says so."""
+    nothing = True
+    with closing(engine.run(tasks, work, watch)) as results:
+        for task, entry in results:
+            if task.end:
+                if nothing:
+                    what = f"{shown(task.path)}: no model in this folder; pass a model file or a folder that holds some"
+                    yield work.failed(task, Problem("no-model", what))
+                nothing = True
+                continue
+            watch.looked_at(task.path)
+            if entry is not None:
+                nothing = nothing and task.folder is None
+                yield entry
+
+
+def _over_cluster(
+    tasks: Iterator[Task], work: ModelWork[R], scheduler: str
+) -> Generator[tuple[Task, R | None], None, None]:
+    """Over a cluster, whose workers work in other folders: paths are sent whole, and come back as they were given."""
+    from unnest.batch.cluster import in_order
+
+    def sent() -> Iterator[Task]:
+        for task in tasks:
+            given.append(task)
+            yield task._replace(path=whole(task.path), output=task.output and whole(task.output))
+
+    given: deque[Task] = deque()
+    for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
+        task = given.popleft()
+        own = sorted(outputs.default_outputs(task.path), key=len, reverse=True)
+        yield task, _as_given(entry, [task.output or work.output, *own, task.path])
+
+
+def _as_given(entry: R | None, paths: Sequence[str | None]) -> R | None:
+    for path in paths:
+        entry = entry if path is None else renamed(entry, whole(path), path)
+    return entry
+
+
+def whole(path: str) -> str:
+    """The path from the root; a URL is whole."""
+    return path if is_remote(path) else os.path.abspath(path)
