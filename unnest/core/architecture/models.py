@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from unnest.budget import remembered, spend
 from unnest.core import json_tree
@@ -107,6 +107,8 @@ def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
             name = layer_name(entry)
         if name in entry_by_name:
             raise NotAGraph(f"two layers are called {name!r}")
+        if not isinstance(entry["class_name"], str):
+            raise NotAGraph(f"the class of {name!r} is no name")
         entry_by_name[name] = entry
     return entry_by_name
 
@@ -119,7 +121,7 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     raw_reads = {
         name: [tensor_refs.reads(node, entry_by_name) for node in calls] for name, calls in stored_calls.items()
     }
-    ends = [tensor_refs.reads(config.get(key), entry_by_name) for key in ("input_layers", "output_layers")]
+    ends = [_end_refs(config, key, entry_by_name) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
     first, first_at_ends = _first_numbers(entry_by_name, raw_reads, ends, keras_3=keras_3)
 
@@ -150,6 +152,17 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     graph = Graph(model_name(model), layers, inputs, outputs, model)
     _refuse_circles(graph)
     return graph
+
+
+def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tensor_refs.RawRef]:
+    """The tensors that a model is given, or gives. Raises NotAGraph where one of them is of no layer."""
+    refs = tensor_refs.reads(config.get(key), names)
+    stranger = next(
+        (leaf for _, leaf in json_tree.leaves(config.get(key)) if isinstance(leaf, str) and leaf not in names), None
+    )
+    if stranger is not None:
+        raise NotAGraph(f"{key} names {stranger!r}, which is no layer")
+    return refs
 
 
 def _calls_by_layer(entry_by_name: Mapping[str, JsonObject]) -> dict[str, Sequence[Json]]:

@@ -52,6 +52,8 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         told = [] if found else [*claimed_wrappers.of_own_layers(graph)]
         found += [each for each in told if isinstance(each, LayerWrapper)]
         judged += [*told, *computed]
+    judged += [_unread(wrapper) for wrapper in found if not _is_read(graph, wrapper)]
+    found = [wrapper for wrapper in found if _is_read(graph, wrapper)]
     near: dict[str, NearMiss] = {}
     for miss in judged:
         if isinstance(miss, NearMiss):
@@ -60,6 +62,17 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         near = {miss.layer: miss for miss in _never_joined(graph)}
     joined = {at.layer for wrapper in found for merge in wrapper.merges for at in merge.calls}
     return Recognised(tuple(found), tuple(miss for layer, miss in near.items() if layer not in joined))
+
+
+def _is_read(graph: Graph, wrapper: LayerWrapper) -> bool:
+    """Whether anything reads what a wrapper gives, which Keras stores for nothing else."""
+    return any(ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph))
+
+
+def _unread(wrapper: LayerWrapper) -> NearMiss:
+    """Why a wrapper whose results nobody reads is none."""
+    layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
+    return NearMiss(layer, f"nothing reads what {layer} gives")
 
 
 def _never_joined(graph: Graph) -> Iterator[NearMiss]:

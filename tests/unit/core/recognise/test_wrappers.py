@@ -51,6 +51,13 @@ def test_two_towers() -> None:
     assert found.near_misses == ()
 
 
+def test_towers_whose_rows_nobody_reads_are_no_wrapper() -> None:
+    """Keras stores what leads to the outputs, so that nothing can be said of such a file."""
+    entry = model([lane("arguments", *INDEX)])
+    entry["config"]["output_layers"] = [["x0", 0, 0]]
+    assert seen(entry) == Recognised((), (NearMiss("merge", "nothing reads what merge gives"),))
+
+
 def twins(*layers: Entry, **ends: Any) -> Recognised:
     """What is recognised where a layer that learns is called on each of two inputs."""
     inputs = [("x", 0, 0), ("z", 0, 0)]
