@@ -18,7 +18,7 @@ def carry_out(what: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]
     kwargs = {k: _looked_up(v, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
     if what.name in ELEMENTWISE:
         return (elementwise(what.name, [*args, *kwargs.values()]),)
-    given = _by_name(what.name, args, kwargs)
+    given = by_name(what.name, args, kwargs)
     for name, value in given.items():
         if name not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
             raise ByContents
@@ -42,7 +42,7 @@ CONTENTS = ("x", "xs", "updates")
 """The arguments that a function moves about; all others say where to."""
 
 
-def _by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
+def by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
     """A call's arguments by the names that the table has for them. Raises Unreadable for any other."""
     names, _ = TABLE[function]
     given = dict(zip(names, args, strict=False))
@@ -64,7 +64,7 @@ def contents(what: OpCall) -> list[Value]:
     if what.name not in TABLE:
         return []
     try:
-        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+        given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
     except Unreadable:
         return []
     return [given[name] for name in CONTENTS if name in given]
@@ -73,7 +73,7 @@ def contents(what: OpCall) -> list[Value]:
 def literal_axis(what: OpCall) -> int | None:
     """The axis that a call names as a number, 0 where it names none; None where it computes it."""
     try:
-        given = _by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+        given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
         return None if isinstance(given.get("axis"), Ref) else axis_number(given.get("axis"))
     except (Unreadable, LookupError):
         return None
@@ -91,6 +91,7 @@ ALIASES = {
     "values": "xs", "arrays": "xs", "tensors": "xs", "slice_spec": "key", "num_or_size_splits": "parts",
     "indices_or_sections": "parts", "newshape": "shape", "start_indices": "begin", "stop": "limit", "step": "delta",
     "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm", "dims": "shape",
+    "concat_dim": "axis", "split_dim": "axis", "num_split": "parts", "reference": "x",
 }  # fmt: skip
 """What the stacks call one and the same argument."""
 

@@ -96,6 +96,10 @@ def _cast(x: Value, dtype: Value) -> Array:
     raise Unreadable
 
 
+def _converted(x: Value, dtype: Value = None) -> Array:
+    return np.asarray(x) if dtype is None else _cast(x, dtype)
+
+
 def _getitem(x: Value, key: Value) -> Array:
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
     plain = [k if k is None or k is ... or isinstance(k, slice) else whole_number(k) for k in keys]
@@ -261,8 +265,10 @@ def _updated(x: Array, indices: Value, updates: Array) -> Array:
 def _stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
     places, parts = [np.asarray(i) for i in indices], _joined(x)
-    if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places) or len(places) != len(parts):
+    if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
         raise Unreadable
+    if [len(p) for p in places] != [len(part) for part in parts]:
+        raise ValueError("as many places as rows, tensor by tensor")
     order = np.concatenate(places)
     if sorted(order.tolist()) != list(range(len(order))):
         raise ValueError("places that are not 0 to n - 1, each once")
@@ -325,7 +331,7 @@ def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
 Entry: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
 
 TABLE: dict[str, Entry] = {
-    "constant": (("x",), _as_it_is),
+    "constant": (("x", "dtype"), _converted), "converttotensor": (("x", "dtype"), _converted),
     "shape": (("x",), lambda x: np.array(np.shape(x), np.int64)),
     "shapen": (("xs",), lambda xs: [np.array(np.shape(x), np.int64) for x in xs]),
     "size": (("x",), lambda x: np.array(np.size(x))),
@@ -333,7 +339,6 @@ TABLE: dict[str, Entry] = {
     "oneslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.ones(np.shape(x), np.int64), dtype or "int64")),
     "zeroslike": (("x", "dtype"), lambda x, dtype=None: _cast(np.zeros(np.shape(x), np.int64), dtype or "int64")),
     "identity": (("x",), _as_it_is), "stopgradient": (("x",), _as_it_is),
-    "converttotensor": (("x", "dtype"), lambda x, dtype=None: np.asarray(x) if dtype is None else _cast(x, dtype)),
     "cast": (("x", "dtype"), _cast),
     "getitem": (("x", "key"), _getitem),
     "stridedslice": (("x", "bounds", "masks"), _stridedslice),

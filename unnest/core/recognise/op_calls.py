@@ -103,7 +103,8 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
     return OpCall(what.name, [value_of(v) for v in what.args], {k: value_of(v) for k, v in what.kwargs.items()})
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """The last part of a function's name as every dialect has it: `tf.strided_slice` and `StridedSlice` are one."""
     return name.rpartition(".")[2].replace("_", "").lower()
 
 
@@ -120,14 +121,14 @@ def _of_function(function: str, stored: Json) -> OpCall | None:
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
         kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
-    return OpCall(_plain(function), [first if several else first[0]], kwargs)
+    return OpCall(plain_name(function), [first if several else first[0]], kwargs)
 
 
 def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCall | None:
     args, kwargs = stored.get("args"), stored.get("kwargs", {})
     if not isinstance(args, Sequence) or isinstance(args, str) or not isinstance(kwargs, Mapping):
         return None
-    name = _plain(class_name)
+    name = plain_name(class_name)
     return OpCall(f"k3{name}" if name in SAME_NAME else name, args, {**config, **kwargs})
 
 

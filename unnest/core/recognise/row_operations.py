@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_values import (
     PLAIN_LISTS,
     SIZES,
@@ -16,28 +17,22 @@ from unnest.core.recognise.row_values import (
     Vector,
     as_entries,
     as_number,
-    as_numbers,
     changed,
     static_shape,
 )
 
-ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "classic /": lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) else a / b,
-}
-ORDER: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+OF_NUMBERS: Mapping[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt,
+    ">=": operator.ge, "classic /": lambda a, b: a // b if isinstance(a, int) and isinstance(b, int) else a / b,
+}  # fmt: skip
+"""Python's own arithmetic, whose integers are as long as they must be; `classic /` is Python 2's division."""
+
+OF_VECTORS = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "truediv", "classic /": "div", "//": "floordiv", "%": "mod",
+    "<": "less", "<=": "lessequal", "==": "equal", "!=": "notequal", ">": "greater", ">=": "greaterequal",
+}  # fmt: skip
+"""The kernels that TensorFlow's tensors have for Python's operators."""
 
 
 def binary(symbol: str, left: Value, right: Value) -> Value:
@@ -55,25 +50,12 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
         return joined if type(left) is tuple else list(joined)
     if symbol in {"==", "!="} and isinstance(left, (str, type(None))) and isinstance(right, (str, type(None))):
         return (left == right) is (symbol == "==")
-    return _elementwise({**ARITHMETIC, **ORDER}, symbol, left, right)
-
-
-def _elementwise(table: Mapping[str, Callable[[float, float], float]], name: str, left: Value, right: Value) -> Value:
-    if name not in table:
+    if symbol not in OF_NUMBERS:
         raise NotFollowed
     if isinstance(left, Vector) or isinstance(right, Vector):
-        first, second = as_numbers(left), as_numbers(right)
-        longest = max(len(first), len(second))
-        if {len(first), len(second)} - {1, longest} or not longest:
-            raise NotFollowed
-        pairs = zip(first * (longest // len(first)), second * (longest // len(second)), strict=True)
-        return Vector(tuple(_computed(table[name], a, b) for a, b in pairs))
-    return _computed(table[name], as_number(left), as_number(right))
-
-
-def _computed(function: Callable[[float, float], float], left: float, right: float) -> float:
+        return by_kernel(OF_VECTORS[symbol], [left, right], {})
     try:
-        return function(left, right)
+        return OF_NUMBERS[symbol](as_number(left), as_number(right))
     except (ArithmeticError, ValueError) as error:
         raise NotFollowed from error
 
