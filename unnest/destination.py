@@ -46,7 +46,7 @@ def is_folder(target_format: TargetFormat) -> bool:
 
 def publish(
     source: Source, target_format: TargetFormat, place: str, fill: atomic.Fill, check: atomic.Fill, force: bool
-) -> atomic.Outcome:
+) -> atomic.WriteOutcome:
     """The output in its place, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(target_format))
     if target_format.container == "checkpoint":

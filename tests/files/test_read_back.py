@@ -17,7 +17,7 @@ from tests import makeh5
 from unnest import examine
 from unnest.core.model import Output
 from unnest.errors import Unreadable
-from unnest.formats.base import Container, Progress, Source
+from unnest.formats.base import Container, OnBytes, Source
 from unnest.formats.hdf5 import legacy_h5
 from unnest.formats.hdf5.legacy_h5 import H5Container
 from unnest.formats.keras3.keras_zip import KerasContainer
@@ -111,7 +111,7 @@ def test_a_bit_that_is_written_wrong(
     path, stored = weight
     write = container.write
 
-    def write_wrong(self: Container, output: Output, source: Source, new_path: str, progress: Progress) -> None:
+    def write_wrong(self: Container, output: Output, source: Source, new_path: str, progress: OnBytes) -> None:
         write(self, output, source, new_path, progress)
         content = bytearray(Path(new_path).read_bytes())
         content[content.index(stored) + len(stored) // 2] ^= 1

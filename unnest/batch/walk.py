@@ -59,11 +59,11 @@ def _walk(path: str, options: FixOptions) -> Iterator[Task]:
 
 def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
     """The models below a folder of a store, by their names; our own outputs and backups are skipped."""
-    from unnest.remote.store import Store
+    from unnest.remote.store import RemoteStore
 
     own = None if options.output is None else options.output.rstrip("/")
     try:
-        for folder, folders, files in Store(url).walk():
+        for folder, folders, files in RemoteStore(url).walk():
             if _holds_saved_model(files):
                 folders.clear()
                 yield Task(folder, url)
@@ -88,10 +88,10 @@ def is_walked(path: str) -> bool:
         return os.path.isdir(path) and not is_saved_model(path)
     if not path.endswith("/"):
         return False
-    from unnest.remote.store import Store
+    from unnest.remote.store import RemoteStore
 
     try:
-        _, _, files = next(Store(path).walk(), (path, {}, {}))
+        _, _, files = next(RemoteStore(path).walk(), (path, {}, {}))
     except UnnestError:
         return True  # the walk says why
     return not _holds_saved_model(files)

@@ -9,8 +9,8 @@ import typer
 from unnest.cli import parameters
 from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
-from unnest.cli.progress import Progress
-from unnest.cli.reports import View, form_of, show
+from unnest.cli.progress import ProgressBar
+from unnest.cli.reports import ReportView, form_of, show
 from unnest.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def fix(
         keras=cast("Dialect", keras),
     )
     form = form_of(as_json=as_json, json_lines=json_lines)
-    progress = Progress(quiet=quiet)
+    progress = ProgressBar(quiet=quiet)
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
-    tally = show(results, View(form, quiet, verbose), progress)
+    tally = show(results, ReportView(form, quiet, verbose), progress)
     if tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

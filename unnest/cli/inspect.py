@@ -10,8 +10,8 @@ import typer
 from unnest.cli import parameters
 from unnest.cli.blas import start_no_threads
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
-from unnest.cli.progress import Progress
-from unnest.cli.reports import View, form_of, show
+from unnest.cli.progress import ProgressBar
+from unnest.cli.reports import ReportView, form_of, show
 from unnest.cli.streams import complain
 from unnest.errors import Failed, Refused, UsageError
 
@@ -62,7 +62,7 @@ def inspect(
         parameters.check_suffix("--report", report, (".html",))
     draw = diagram is not None or (one and form == "text" and not quiet)
     known = given_architecture(architecture)
-    progress = Progress(quiet=quiet)
+    progress = ProgressBar(quiet=quiet)
     reports = inspect_all(
         paths,
         known,
@@ -73,7 +73,7 @@ def inspect(
         watch=progress,
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
-    tally = show(reports, View(form, quiet, verbose, rows=not one and not verbose), progress, kept)
+    tally = show(reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept)
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.written_pages import write_diagram

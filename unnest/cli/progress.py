@@ -20,7 +20,7 @@ LONG = 256 << 20
 OFTEN, FILES = 0.2, 20
 
 
-class Progress:
+class ProgressBar:
     """Progress of long work, for people only: bytes of large files, and files where stdout does not show them.
 
     Drawn from the thread that works, so that there is no other to be interrupted.

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from unnest.__main__ import received
-from unnest.cli.progress import Progress
+from unnest.cli.progress import ProgressBar
 from unnest.cli.streams import StdoutError, complain, has_colors, say, tell
 from unnest.errors import UsageError
 
@@ -26,7 +26,7 @@ Form = Literal["text", "json", "lines"]
 WIDTH = 80
 
 
-class View(NamedTuple):
+class ReportView(NamedTuple):
     """What is shown of each entry."""
 
     form: Form
@@ -49,7 +49,9 @@ def collect_garbage() -> None:
     gc.enable()
 
 
-def show(entries: Generator[R, None, None], view: View, progress: Progress, kept: list[R] | None = None) -> Tally:
+def show(
+    entries: Generator[R, None, None], view: ReportView, progress: ProgressBar, kept: list[R] | None = None
+) -> Tally:
     """Show entry by entry, and add each to `kept` where that is given; a JSON document has to wait for the last.
 
     Raises StdoutError when all entries are worked through, where their report could not be written.
@@ -89,14 +91,14 @@ def show(entries: Generator[R, None, None], view: View, progress: Progress, kept
     return tally
 
 
-def _complain_of(entry: Report, view: View) -> None:
+def _complain_of(entry: Report, view: ReportView) -> None:
     """Its error on stderr, unless its row on the same terminal says it."""
     in_row = view.rows and not view.quiet and sys.stdout.isatty() and sys.stderr.isatty()
     if entry.error is not None and view.form == "text" and not in_row:
         complain(entry.error.message)
 
 
-def _rendered(entry: Report, view: View, look: Look) -> str | None:
+def _rendered(entry: Report, view: ReportView, look: Look) -> str | None:
     """What stdout gets of one entry."""
     if view.form == "lines":
         from unnest.report import json
@@ -109,7 +111,7 @@ def _rendered(entry: Report, view: View, look: Look) -> str | None:
     return text.row(entry, look) if view.rows else text.render(entry, look)
 
 
-def _conclude(tally: Tally, view: View) -> None:
+def _conclude(tally: Tally, view: ReportView) -> None:
     """What follows the last entry on stderr."""
     if view.form == "text" and any(code == "internal" for _, code, _ in tally.kinds):
         tell_what_to_paste()

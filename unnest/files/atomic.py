@@ -24,7 +24,7 @@ from unnest.files.system import same, sync_folder
 from unnest.files.workspace import Workspace
 
 Fill: TypeAlias = Callable[[str], None]
-Outcome: TypeAlias = Literal["written", "same"]
+WriteOutcome: TypeAlias = Literal["written", "same"]
 
 #: Permission bits by a file's path in a folder; "" is a folder itself, or the one file.
 Modes: TypeAlias = Callable[[str], int]
@@ -36,7 +36,7 @@ COPY = "backup"
 SMALL = 1 << 20
 
 
-def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> Outcome:
+def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> WriteOutcome:
     """Write the file `target` with `fill`, read it back with `check`, give it its name.
 
     What is there already stays, unless `force`: the same bytes are the outcome "same", anything else is Refused. Raises
@@ -56,7 +56,9 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
     return "written"
 
 
-def publish_folder(target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None) -> Outcome:
+def publish_folder(
+    target: str, fill: Fill, check: Fill, *, force: bool = False, modes: Modes | None = None
+) -> WriteOutcome:
     """Fill a new folder, read it back, sync it, give it its name. As `publish`."""
     with _workspace(target) as (work, held):
         target = work.target
@@ -82,7 +84,7 @@ def publish_parts(
     force: bool = False,
     stale: Sequence[str] = (),
     modes: Modes | None = None,
-) -> Outcome:
+) -> WriteOutcome:
     """Copies of several files under names that begin with the target's: all of them, or none.
 
     `sources`: (file, its part's name beside the target), the deciding one last. `stale`: parts of what is replaced that

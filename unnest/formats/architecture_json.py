@@ -11,7 +11,7 @@ from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.system import write_all
-from unnest.formats.base import Container, Progress, Source, same_model
+from unnest.formats.base import Container, OnBytes, Source, same_model
 from unnest.formats.json_text import is_architecture, parse
 from unnest.formats.spelling import JsonStyle
 
@@ -114,7 +114,7 @@ class JsonContainer(Container):
         """Read and parse the file."""
         return JsonSource(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """The architecture alone, in the source's style."""
         assert output.model.architecture is not None
         data = source.json_style.dump(output.model.architecture)
@@ -125,7 +125,7 @@ class JsonContainer(Container):
             raise write_failed(path, e) from e
         progress(len(data))
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """By equality of the parsed JSON."""
         written = self.open(path).stored
         same_model(written._replace(architecture=output.model.architecture), written, path)

@@ -32,7 +32,7 @@ ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
 
 #: Called with the number of bytes just written or compared.
-Progress: TypeAlias = Callable[[int], None]
+OnBytes: TypeAlias = Callable[[int], None]
 
 #: Bytes moved at a time where tensors pass through memory at all.
 BLOCK = 1 << 20
@@ -146,7 +146,7 @@ class Container(ABC):
         """Read everything but the tensors' bytes. Raises Unreadable."""
 
     @abstractmethod
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Write `output`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
 
         A file is not there yet, a folder is. The same output and source give the same bytes, whatever the path, the
@@ -154,7 +154,7 @@ class Container(ABC):
         """
 
     @abstractmethod
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 

@@ -24,7 +24,7 @@ MARKS = (
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class Store:
+class RemoteStore:
     """One URL and the file system that it is in."""
 
     def __init__(self, url: str) -> None:

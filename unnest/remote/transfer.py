@@ -21,7 +21,7 @@ from unnest.budget import Budget, limited
 from unnest.errors import Refused, Unreadable
 from unnest.files import atomic
 from unnest.remote.sparse_copy import Copy, tensor_ranges
-from unnest.remote.store import Store, below
+from unnest.remote.store import RemoteStore, below
 from unnest.remote.urls import default_output, is_remote, renamed, shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
     """
     import tempfile
 
-    store = Store(url)
+    store = RemoteStore(url)
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder, store.errors():
         local_root = os.path.join(folder, store.name)
         objects = store.objects()
@@ -88,7 +88,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
             output = default_output(url, os.path.basename(probe.output))
         if not is_remote(output):
             return renamed(run(path, options), path, shown(url))
-        store = Store(output)
+        store = RemoteStore(output)
         local_output = os.path.join(folder, store.name)
         with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
             if os.path.exists(present_output):
@@ -101,7 +101,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         return renamed(renamed(result, local_output, store.shown), path, shown(url))
 
 
-def _copy_texts(local_root: str, objects: dict[str, int], store: Store) -> None:
+def _copy_texts(local_root: str, objects: dict[str, int], store: RemoteStore) -> None:
     """The texts in the data files of checkpoints: the object graph is one; all else in there are tensors."""
     from unnest.formats.tensorflow.bundle import Bundle
 

@@ -33,7 +33,7 @@ NUMBER = re.compile(r"(.+)_(\d{1,9})")
 #: Scopes of a variable's name; names with more are nobody's.
 MAX_PARTS = 40
 #: A layer's name, behind those of the models that it is in.
-Path: TypeAlias = "tuple[str, ...]"
+ScopePath: TypeAlias = "tuple[str, ...]"
 
 
 @dataclass
@@ -54,7 +54,7 @@ class CheckpointVariables:
         with_weights = [layer for layer in leaves.values() if not _is_weightless(layer)]
         repeated = {n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1}
         claims = self._claims([layer for layer in with_weights if layer.name not in repeated])
-        tensors_by_path: dict[Path, tuple[Tensor, ...]] = {}
+        tensors_by_path: dict[ScopePath, tuple[Tensor, ...]] = {}
         without_tensors: list[Layer] = []
         for path, layer in leaves.items():
             if _is_weightless(layer):
@@ -154,7 +154,7 @@ class CheckpointVariables:
         return next(iter(families.values()), [])
 
     def _check_left_over(
-        self, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], without_tensors: Sequence[Layer]
+        self, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], without_tensors: Sequence[Layer]
     ) -> None:
         """Raises Refused where a variable that is left over may belong to a layer that got none."""
         placed_tensors = [t for variables in tensors_by_path.values() for t in variables]
@@ -229,7 +229,9 @@ class CheckpointVariables:
             for v in self.variables
         )
 
-    def _check_trained(self, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], slots: Sequence[Variable]) -> None:
+    def _check_trained(
+        self, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], slots: Sequence[Variable]
+    ) -> None:
         """Raises Refused where some weights of a layer that does not say so may be frozen, which would come last.
 
         Keras itself tells TensorFlow that all its variables are trained; but its slots are as many as these.
@@ -364,7 +366,7 @@ def _stem(name: str) -> str:
     return name
 
 
-def _leaves(model: JsonObject, path: Path = ()) -> Iterator[tuple[Path, Layer]]:
+def _leaves(model: JsonObject, path: ScopePath = ()) -> Iterator[tuple[ScopePath, Layer]]:
     """The layers that hold weights themselves, in this model and those nested in it."""
     for layer in read(model).layers.values():
         inner = _inner_model(layer)
@@ -383,7 +385,7 @@ def _inner_model(layer: Layer) -> JsonObject | None:
 
 
 def _flat_lists(
-    model: JsonObject, tensors_by_path: Mapping[Path, tuple[Tensor, ...]], path: Path = ()
+    model: JsonObject, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], path: ScopePath = ()
 ) -> Iterator[tuple[str, tuple[Tensor, ...]]]:
     """Every layer of a model with its flat list."""
     for layer in read(model).layers.values():

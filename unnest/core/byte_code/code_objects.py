@@ -27,7 +27,7 @@ from typing import Literal, TypeAlias
 from unnest.budget import remembered
 from unnest.core.model import Json
 
-Layout: TypeAlias = Literal["2", "3", "3.8", "3.11"]
+CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.11"]
 """The first Python that lays code objects out so."""
 
 Constant: TypeAlias = (
@@ -65,7 +65,7 @@ class CodeObject:
     keeps at once, `handlers` whether a table beside the code catches exceptions (3.11 on; before, the code says so).
     """
 
-    layout: Layout
+    layout: CodeLayout
     arguments: int
     keyword_only: int
     stack: int
@@ -270,7 +270,7 @@ def _names(value: Constant) -> tuple[str, ...]:
 
 
 def _before_311(
-    layout: Layout, head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]
+    layout: CodeLayout, head: list[int], code: bytes, constants: tuple[Constant, ...], texts: list[Constant]
 ) -> CodeObject:
     arguments, (count, stack, flags) = head[0], head[-3:]
     keyword_only = head[-4] if layout != "2" else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from unnest.core.byte_code.code_objects import Layout
+from unnest.core.byte_code.code_objects import CodeLayout
 
 
 class Impossible(Exception):
@@ -178,7 +178,7 @@ CACHES_312 = {
 CACHES_313 = CACHES_312 | {"TO_BOOL": 3, "POP_JUMP_IF_FALSE": 1, "POP_JUMP_IF_TRUE": 1}
 
 WORDS = SYMBOLS | MATMUL
-PYTHONS: Mapping[Layout, tuple[Python, ...]] = {
+PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "2": (
         Python(
             "2.7",

@@ -9,11 +9,11 @@ import numpy as np
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.elements import ELEMENT, Array, ByContents, arrays_in, axis_number, whole_number
 from unnest.core.recognise.kernels import ELEMENTWISE, TABLE, elementwise
-from unnest.core.recognise.op_calls import OpCall, Unreadable, Value
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value
 
 
 def carry_out(what: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
-    """The results of a call. Raises Unreadable, ByContents, and whatever NumPy does where shapes do not fit."""
+    """The results of a call. Raises UnreadableCall, ByContents, and whatever NumPy does where shapes do not fit."""
     args = [_looked_up(value, lookup) for value in what.args]
     kwargs = {k: _looked_up(v, lookup) for k, v in what.kwargs.items() if k not in SAYS_NOTHING}
     if what.name in ELEMENTWISE:
@@ -43,7 +43,7 @@ CONTENTS = ("x", "xs", "updates")
 
 
 def by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
-    """A call's arguments by the names that the table has for them. Raises Unreadable for any other."""
+    """A call's arguments by the names that the table has for them. Raises UnreadableCall for any other."""
     names, _ = TABLE[function]
     given = dict(zip(names, args, strict=False))
     for key, value in kwargs.items():
@@ -51,9 +51,9 @@ def by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -
         if name in names and name not in given:
             given[name] = value
         elif not _is_empty(value):  # an argument that would change what the function does
-            raise Unreadable
+            raise UnreadableCall
     if len(args) > len(names):
-        raise Unreadable
+        raise UnreadableCall
     return given
 
 
@@ -65,7 +65,7 @@ def contents(what: OpCall) -> list[Value]:
         return []
     try:
         given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
-    except Unreadable:
+    except UnreadableCall:
         return []
     return [given[name] for name in CONTENTS if name in given]
 
@@ -75,7 +75,7 @@ def literal_axis(what: OpCall) -> int | None:
     try:
         given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
         return None if isinstance(given.get("axis"), Ref) else axis_number(given.get("axis"))
-    except (Unreadable, LookupError):
+    except (UnreadableCall, LookupError):
         return None
 
 

@@ -18,7 +18,7 @@ from unnest.core.model import NearMiss
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.op_kinds import (
     ADDS,
     CONCATENATES,
@@ -29,7 +29,7 @@ from unnest.core.recognise.op_kinds import (
     SLICES_AND_MOVES,
     ZEROS,
 )
-from unnest.core.recognise.symbolic_rows import MISFITS, Joined, RowOrder, Taken, Trial, batches, longest
+from unnest.core.recognise.symbolic_rows import MISFITS, Joined, RowOrder, RowTrial, Taken, batches, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
@@ -140,7 +140,7 @@ def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
             if not copies.entries:
                 miss = NearMiss(root.layer, f"the towers of {root.layer} read no parts of anything")
                 continue
-            trial = Trial(graph, copies.entries, [joined])
+            trial = RowTrial(graph, copies.entries, [joined])
             taken = trial.answer()
             by_numbers = graph.takes_numbers and taken.reach is not None and not _are_split(graph, copies)
             if taken.rows is RowOrder.CONSECUTIVE or by_numbers:
@@ -220,7 +220,7 @@ class _Sources:
             try:
                 whole = values.of(source)
                 return [rows_of(values.of(ref), whole) for ref in column]
-            except (Unreadable, ByContents, *MISFITS):
+            except (UnreadableCall, ByContents, *MISFITS):
                 continue
         return None
 
@@ -244,7 +244,7 @@ def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrap
 
 def _is_cut_alike(graph: TensorGraph, wrapper: ComputedWrapper) -> bool:
     """Whether the parts of all sources are the same rows."""
-    taken = Trial(graph, wrapper.sources, wrapper.joins).answer()
+    taken = RowTrial(graph, wrapper.sources, wrapper.joins).answer()
     return taken.rows is RowOrder.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
 
 

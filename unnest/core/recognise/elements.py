@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unnest.core.recognise.op_calls import Unreadable, Value
+from unnest.core.recognise.op_calls import UnreadableCall, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ELEMENT = np.dtype([("element", np.int32)])
@@ -38,17 +38,17 @@ def arrays_in(value: Value) -> Iterator[Array]:
 
 
 def whole_number(value: Value) -> int:
-    """One whole number, whatever holds it. Raises ByContents, Unreadable."""
+    """One whole number, whatever holds it. Raises ByContents, UnreadableCall."""
     if any(a.dtype == ELEMENT for a in arrays_in(value)):
         raise ByContents
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise Unreadable
+        raise UnreadableCall
     return int(array.reshape(-1)[0])
 
 
 def whole_numbers(value: Value) -> list[int]:
-    """Those of a list, or of an array of one axis. Raises ByContents, Unreadable."""
+    """Those of a list, or of an array of one axis. Raises ByContents, UnreadableCall."""
     if isinstance(value, (list, tuple)):
         return [whole_number(part) for part in value]
     return [whole_number(part) for part in np.atleast_1d(value)]
@@ -60,6 +60,6 @@ def axis_number(value: Value) -> int:
 
 
 def check_size(elements: int) -> None:
-    """Raises Unreadable for an array that no memory holds, as small files may ask for."""
+    """Raises UnreadableCall for an array that no memory holds, as small files may ask for."""
     if elements > MAX_ELEMENTS:
-        raise Unreadable
+        raise UnreadableCall

@@ -22,7 +22,7 @@ from unnest.core.recognise.elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.recognise.op_calls import Unreadable, Value
+from unnest.core.recognise.op_calls import UnreadableCall, Value
 from unnest.core.recognise.slice_claims import ClaimedRows
 
 MAX_PARTS = 4096
@@ -47,13 +47,13 @@ ELEMENTWISE: dict[str, Callable[..., Array]] = {
 
 
 def elementwise(name: str, operands: Sequence[Value]) -> Array:
-    """Arithmetic on numbers; of rows only a sum of such as are scattered. Raises ByContents, Unreadable."""
+    """Arithmetic on numbers; of rows only a sum of such as are scattered. Raises ByContents, UnreadableCall."""
     operands = [x for x in operands if x is not None]
     arrays = [np.asarray(x) for x in operands]
     if any(a.dtype == ELEMENT for a in arrays):
         return _overlaid(arrays) if ELEMENTWISE[name] is np.add else _refused()
     if any(a.dtype.kind not in "iufb" for a in arrays):
-        raise Unreadable
+        raise UnreadableCall
     check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
     # A bare number takes the type of the array beside it, as it does in TensorFlow.
     typed = next((x.dtype for x in operands if isinstance(x, np.ndarray)), None)
@@ -93,7 +93,7 @@ def _cast(x: Value, dtype: Value) -> Array:
         return array.astype(np.float32)
     if "int" in name:
         return array.astype(np.int64)
-    raise Unreadable
+    raise UnreadableCall
 
 
 def _converted(x: Value, dtype: Value = None) -> Array:
@@ -141,7 +141,7 @@ def _k3slice(x: Array, begin: Value, shape: Value) -> Array:
 def _few(parts: int) -> int:
     """Parts that anyone has devices for; a small file may ask for more than memory holds."""
     if parts > MAX_PARTS:
-        raise Unreadable
+        raise UnreadableCall
     return parts
 
 
@@ -174,7 +174,7 @@ def _unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
 def _gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
     where, axis = np.asarray(indices), axis_number(axis)
     if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
-        raise Unreadable
+        raise UnreadableCall
     check_size(where.size * (x.size // max(1, x.shape[axis])))
     return np.take(x, where, axis)
 
@@ -182,7 +182,7 @@ def _gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) ->
 def _boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
-        raise Unreadable
+        raise UnreadableCall
     if len(where) != x.shape[axis]:
         raise ValueError("a mask of another length")
     return np.compress(where, x, axis)
@@ -191,7 +191,7 @@ def _boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
 def _dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     where = np.asarray(partitions)
     if where.ndim != 1:
-        raise Unreadable
+        raise UnreadableCall
     return [x[where == part] for part in range(_few(whole_number(num)))]
 
 
@@ -204,7 +204,7 @@ def _range(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     first, last = (0, start) if limit is None else (start, limit)
     numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
     if any(n.dtype.kind not in "iuf" for n in numbers):
-        raise Unreadable
+        raise UnreadableCall
     check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else _cast(found, dtype)
@@ -214,7 +214,7 @@ def _joined(xs: Value) -> list[Array]:
     arrays = [np.asarray(x) for x in xs]
     check_size(sum(a.size for a in arrays))
     if len({a.dtype == ELEMENT for a in arrays}) > 1:
-        raise Unreadable
+        raise UnreadableCall
     return arrays
 
 
@@ -250,7 +250,7 @@ def _updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
     if where.shape[1:] != (1,) or where.dtype.kind not in "iu" or rows.dtype != ELEMENT:
-        raise Unreadable
+        raise UnreadableCall
     if len({*where[:, 0].tolist()}) < len(where):
         raise ValueError("two rows in one place")
     if x.dtype != ELEMENT and np.any(x):
@@ -266,7 +266,7 @@ def _stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
     places, parts = [np.asarray(i) for i in indices], _joined(x)
     if any(p.ndim != 1 or p.dtype.kind not in "iu" for p in places):
-        raise Unreadable
+        raise UnreadableCall
     if [len(p) for p in places] != [len(part) for part in parts]:
         raise ValueError("as many places as rows, tensor by tensor")
     order = np.concatenate(places)
@@ -298,7 +298,7 @@ def _cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value 
     if array.dtype == ELEMENT:
         raise ByContents
     if reverse:
-        raise Unreadable
+        raise UnreadableCall
     sums = np.cumsum(array, axis_number(axis))
     return sums - array if exclusive else sums
 
@@ -328,9 +328,9 @@ def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
     return combined
 
 
-Entry: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
+Kernel: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
 
-TABLE: dict[str, Entry] = {
+TABLE: dict[str, Kernel] = {
     "constant": (("x", "dtype"), _converted), "converttotensor": (("x", "dtype"), _converted),
     "shape": (("x",), lambda x: np.array(np.shape(x), np.int64)),
     "shapen": (("xs",), lambda xs: [np.array(np.shape(x), np.int64) for x in xs]),

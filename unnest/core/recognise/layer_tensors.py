@@ -13,7 +13,7 @@ from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, Unknown, rule_of
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.op_calls import OpCall, Unreadable, axis_of, is_operation, node_def, said, with_refs
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, axis_of, is_operation, node_def, said, with_refs
 from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, TensorGraph
 
@@ -84,7 +84,7 @@ class LayerTensors(TensorGraph):
         what = said(layer, call)
         try:
             return _of_keras(layer, call) if what is None else with_refs(what, self.graph.layers, self._ref)
-        except Unreadable:
+        except UnreadableCall:
             return NOTHING
 
     def _ref(self, raw: tensor_refs.RawRef) -> Ref:

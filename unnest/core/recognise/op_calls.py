@@ -21,7 +21,7 @@ Value: TypeAlias = Any
 """An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""
 
 
-class Unreadable(Exception):
+class UnreadableCall(Exception):
     """An operation that is not known, or arguments that it does not understand."""
 
 
@@ -75,7 +75,7 @@ def shape_of(what: OpCall) -> Sequence[Json]:
 
 
 def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
-    """The same call with a Ref for every tensor, and Python's own slices. Raises Unreadable."""
+    """The same call with a Ref for every tensor, and Python's own slices. Raises UnreadableCall."""
 
     def value_of(stored: Json) -> Value:
         if isinstance(stored, Mapping):
@@ -90,7 +90,7 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
         if kind == tensor_refs.KERAS_3_TENSOR:
             raw = tensor_refs.reads(stored, layers)
             if not raw:
-                raise Unreadable
+                raise UnreadableCall
             return ref(raw[0])
         if kind == "__ellipsis__":
             return ...

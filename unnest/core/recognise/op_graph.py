@@ -1,7 +1,7 @@
 """A serving graph as the recogniser in ops.py sees it: operations, functions, and tensors followed through both.
 
 TensorFlow 1 stores one flat graph, TensorFlow 2 functions that call each other (a Keras model that was loaded and saved
-again has one per layer). A `View` makes these the same: it follows a tensor through calls, in and out, and through
+again has one per layer). A `GraphView` makes these the same: it follows a tensor through calls, in and out, and through
 operations that only pass it on. A `Place` is a tensor seen in one chain of calls below the graph that is looked at.
 """
 
@@ -81,7 +81,7 @@ def number(tensor: str) -> int:
     return int(last) if ":" in tensor and last.isdigit() else 0
 
 
-class View:
+class GraphView:
     """The tensors of one graph, followed through the functions it calls."""
 
     def __init__(self, root: OpGraph, library: Mapping[str, OpGraph]) -> None:

@@ -13,7 +13,7 @@ from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.carried_out import by_name, carry_out, is_known
 from unnest.core.recognise.elements import ELEMENT, Array, ByContents
 from unnest.core.recognise.kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import OpCall, Unreadable, plain_name
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, plain_name
 from unnest.core.recognise.row_values import (
     PLAIN_LISTS,
     Named,
@@ -39,7 +39,7 @@ OTHER_NAMES = {"pack": "stack"}
 """What TensorFlow before 1.0 calls functions."""
 
 
-MISFITS = (ByContents, Unreadable, TypeError, ValueError, LookupError, ArithmeticError)
+MISFITS = (ByContents, UnreadableCall, TypeError, ValueError, LookupError, ArithmeticError)
 """The ways in which kernels, and NumPy, say that arguments do not fit."""
 
 

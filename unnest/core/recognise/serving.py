@@ -16,7 +16,7 @@ from unnest.core.model import NearMiss
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
-from unnest.core.recognise.op_graph import CALLS, Broken, OpGraph, Place, View
+from unnest.core.recognise.op_graph import CALLS, Broken, GraphView, OpGraph, Place
 from unnest.core.recognise.serving_tensors import ServingTensors
 from unnest.core.recognise.symbolic_rows import Joined
 
@@ -58,7 +58,7 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
     near: dict[str, NearMiss] = {}
     for graph in graphs:
         for rank in RANKS:
-            tensors = ServingTensors(View(graph, library), rank)
+            tensors = ServingTensors(GraphView(graph, library), rank)
             wrappers, misses = find_computed(tensors)
             for wrapper in wrappers:
                 towers = _Named(tensors).towers(wrapper) if wrapper.reader is None or not closed else None
@@ -71,7 +71,7 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
     return FirstWrapper(None, tuple(near.values()))
 
 
-def joined_by_each(view: View, names: Iterable[str]) -> list[list[Place]]:
+def joined_by_each(view: GraphView, names: Iterable[str]) -> list[list[Place]]:
     """Where that is made which each of some concatenations of the root graph puts together. Raises Broken.
 
     What is concatenated along another axis than the batch is none.

@@ -7,7 +7,7 @@ from math import prod
 
 from unnest.budget import spend
 from unnest.core.model import Scope
-from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
+from unnest.core.recognise.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.serving import ServingWrapper
 
 #: Operations that bring the caller's data in, or only change how it is spelled.
@@ -25,7 +25,7 @@ def scope(
     main: OpGraph, library: Mapping[str, OpGraph], results: Sequence[Sequence[str]], towers: ServingWrapper
 ) -> Scope:
     """As a Keras graph's: `results` are the tensors that each signature serves. Raises Broken."""
-    view = View(main, library)
+    view = GraphView(main, library)
     frame = _frame(view, towers.graph)
     merged = {view.resolve(Place(frame, m)) for m in towers.merges}
     if not all(_is_fed(view, Place(frame, s)) for s in towers.sources):
@@ -45,7 +45,7 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWra
 
     A graph whose weights were frozen into constants has no variables, and constants may be anything.
     """
-    view = View(main, library)
+    view = GraphView(main, library)
     shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
     sizes = [prod(s) for s in shapes if isinstance(s, tuple) and all(d >= 0 for d in s)]
     return sum(sizes) if shapes and len(sizes) == len(shapes) else None
@@ -55,7 +55,7 @@ def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingW
     """Whether tower 0 holds the size of its share of a fixed batch as a number, and takes no other. Raises Broken."""
     if towers.share is None:
         return False
-    view = View(main, library)
+    view = GraphView(main, library)
     ends, entries = tower_0(view, towers)
     for place in _behind(view, ends, entries):
         op = view.op(place)
@@ -68,20 +68,20 @@ def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingW
     return False
 
 
-def tower_0(view: View, towers: ServingWrapper) -> tuple[set[Place], set[Place]]:
+def tower_0(view: GraphView, towers: ServingWrapper) -> tuple[set[Place], set[Place]]:
     """Where tower 0 ends, and where it begins; the view is of the main graph. Raises Broken."""
     frame = _frame(view, towers.graph)
     ends = {view.resolve(Place(frame, towers.replace[m])) for m in towers.merges}
     return ends, {view.resolve(Place(frame, t)) for t in towers.replace if t not in towers.merges}
 
 
-def variables(view: View, ends: set[Place], stops: set[Place] | None = None) -> dict[Place, Op]:
+def variables(view: GraphView, ends: set[Place], stops: set[Place] | None = None) -> dict[Place, Op]:
     """The variables that some tensors are computed from, no further than `stops`. Raises Broken."""
     behind = ((place, view.op(place)) for place in _behind(view, ends, stops))
     return {place: op for place, op in behind if op is not None and op.kind in VARIABLES}
 
 
-def _frame(view: View, name: str) -> tuple[str, ...]:
+def _frame(view: GraphView, name: str) -> tuple[str, ...]:
     """The first chain of calls that leads from the main graph to a function."""
     pending: list[tuple[str, ...]] = [()]
     seen = {""}
@@ -97,7 +97,7 @@ def _frame(view: View, name: str) -> tuple[str, ...]:
     raise Broken(f"nothing calls {name}")
 
 
-def _is_fed(view: View, place: Place) -> bool:
+def _is_fed(view: GraphView, place: Place) -> bool:
     """Whether a tensor is what the caller gave."""
     op = view.op(place := view.resolve(place))
     while op is not None and op.kind in SPELLINGS:
@@ -105,7 +105,7 @@ def _is_fed(view: View, place: Place) -> bool:
     return op is None or op.kind.startswith(FEEDS)
 
 
-def _behind(view: View, ends: set[Place], stops: set[Place] | None = None) -> Iterator[Place]:
+def _behind(view: GraphView, ends: set[Place], stops: set[Place] | None = None) -> Iterator[Place]:
     """The resolved places that some depend on, these included, no further than `stops`."""
     seen = set(ends)
     pending = list(ends)

@@ -18,7 +18,7 @@ from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.carried_out import is_known
 from unnest.core.recognise.op_calls import NODES, OpCall, of_node
-from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, Op, Place, View
+from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
 from unnest.core.recognise.op_kinds import may_join_rows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 
@@ -51,7 +51,7 @@ class ServingTensors(TensorGraph):
     takes_numbers = True
     is_cut_apart = True
 
-    def __init__(self, view: View, rank: int) -> None:
+    def __init__(self, view: GraphView, rank: int) -> None:
         super().__init__()
         self.view, self.rank, self.is_guessed = view, rank, False
         self._frames: list[tuple[str, ...]] = []
@@ -189,7 +189,7 @@ class ServingTensors(TensorGraph):
         return None
 
 
-def _same(view: View, one: Op | None, other: Op | None) -> bool:
+def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:
     """Whether two operations do the same to what they read; variables, tables: two of them are two, however alike."""
     if one is None or other is None or (not one.inputs and one.kind != "Const"):
         return False
@@ -215,11 +215,11 @@ def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
-def _same_functions(view: View, left: str, right: str) -> bool:
+def _same_functions(view: GraphView, left: str, right: str) -> bool:
     """Whether two functions (the bodies of a loop, say) are the same computation of their arguments."""
     if left == right or not {left, right} <= view.library.keys():
         return left == right
-    one, two = (View(view.library[name], view.library) for name in (left, right))
+    one, two = (GraphView(view.library[name], view.library) for name in (left, right))
     if len(one.root.rets) != len(two.root.rets) or len(one.root.args) != len(two.root.args):
         return False
     met: dict[Place, Place] = {}

@@ -18,7 +18,7 @@ from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.elements import Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numbered, row_sizes, rows_of
 
@@ -67,7 +67,7 @@ def batches(towers: int, longest: int) -> list[int]:
     return sorted({1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, 2 * (longest + k), lcm(DIVISIBLE, k)})
 
 
-class Outcome(Enum):
+class BatchOutcome(Enum):
     """What came of one batch size."""
 
     ALL = "every row, in order"
@@ -76,32 +76,32 @@ class Outcome(Enum):
     OTHER = "rows twice, or missing, or no rows"
 
 
-def outcome_of(shares: Sequence[Sequence[int]], n: int) -> Outcome:
+def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
     """What the towers' rows are, one tower after the other; no towers stand for none with whole rows."""
     joined = [row for share in shares for row in share]
     if not shares:
-        return Outcome.OTHER
+        return BatchOutcome.OTHER
     if joined == list(range(len(joined))):
-        return Outcome.ALL if len(joined) == n else Outcome.FIRST
-    return Outcome.DEALT if sorted(joined) == list(range(n)) else Outcome.OTHER
+        return BatchOutcome.ALL if len(joined) == n else BatchOutcome.FIRST
+    return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER
 
 
-def verdict(found: Mapping[int, Outcome], towers: int, *, is_fixed: bool) -> Taken:
+def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -> Taken:
     """What all batch sizes say together."""
     outcomes = set(found.values())
-    if Outcome.OTHER in outcomes or {Outcome.DEALT, Outcome.FIRST} <= outcomes:
+    if BatchOutcome.OTHER in outcomes or {BatchOutcome.DEALT, BatchOutcome.FIRST} <= outcomes:
         return Taken(RowOrder.NOT)
-    if Outcome.DEALT in outcomes:
+    if BatchOutcome.DEALT in outcomes:
         return Taken(RowOrder.DEALT)
     sizes = f"{min(found)} to {max(found)} rows" if len(found) > 1 else f"{max(found)} rows"
     sentence = f"computed for batches of {sizes}: the towers read all rows in order"
-    if Outcome.FIRST not in outcomes:
+    if BatchOutcome.FIRST not in outcomes:
         return Taken(RowOrder.CONSECUTIVE, sentence)
-    if Outcome.ALL not in outcomes and not is_fixed:
+    if BatchOutcome.ALL not in outcomes and not is_fixed:
         return Taken(RowOrder.NOT)
     # Bounds that are written down cover batches up to a size; shares of the batch cover every batch that they divide.
     divided = max((n for n in found if n % towers == 0), default=None)
-    if divided is not None and found[divided] is Outcome.ALL:
+    if divided is not None and found[divided] is BatchOutcome.ALL:
         return Taken(RowOrder.CONSECUTIVE, f"{sentence}, and none of those that are left when a batch does not divide")
     return Taken(RowOrder.UNKNOWN)
 
@@ -111,7 +111,7 @@ def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) 
     return max(graph.literals(graph.behind(ends, stops)), default=0)
 
 
-class Trial:
+class RowTrial:
     """What towers read and joins give, carried out for one batch size after the other."""
 
     def __init__(self, graph: TensorGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
@@ -130,8 +130,8 @@ class Trial:
 
     def answer(self, sizes: Sequence[int] = ()) -> Taken:
         """What comes together, over all batch sizes that can be tried, or some alone."""
-        outcomes: dict[int, Outcome] = {}
-        lengths: dict[Outcome, set[int]] = {}
+        outcomes: dict[int, BatchOutcome] = {}
+        lengths: dict[BatchOutcome, set[int]] = {}
         is_telling = is_fixed = False
         if sizes:  # shares of the batch: no shape of a row matters, and asking for one walks through all templates
             self._tried_rows = dict.fromkeys(self.joins, UNLIKE_ROWS[:1])
@@ -140,23 +140,25 @@ class Trial:
                 tried = self._tried(rows)
             except ByContents:
                 return Taken(RowOrder.NOT)
-            except Unreadable:
+            except UnreadableCall:
                 break
             except MISFITS:
                 continue
             batch, shares, joined = tried
             is_fixed = batch != rows or is_fixed
             outcomes[batch] = outcome_of([joined] if joined is not None else [], batch)
-            is_telling |= is_fixed or outcomes[batch] is Outcome.OTHER or min(map(len, shares)) > 1
+            is_telling |= is_fixed or outcomes[batch] is BatchOutcome.OTHER or min(map(len, shares)) > 1
             lengths.setdefault(outcomes[batch], set()).add(len(joined or ()))
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:
             return Taken(RowOrder.UNKNOWN)
-        is_reached = lengths.keys() <= {Outcome.ALL, Outcome.FIRST} and len(lengths.get(Outcome.FIRST, ())) == 1
+        is_reached = (
+            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST} and len(lengths.get(BatchOutcome.FIRST, ())) == 1
+        )
         taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
         if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
             return taken
-        return taken._replace(reach=max(lengths[Outcome.FIRST]))
+        return taken._replace(reach=max(lengths[BatchOutcome.FIRST]))
 
     def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
         """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""
@@ -215,8 +217,8 @@ def taken_of_layers(
         for column in [*sources][:1]
         if all(tensors.of(at).name == "claimed" for at in calls)
     ]
-    taken = Trial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
+    taken = RowTrial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
     smaller = LayerTensors(graph, expected, claimed)
-    if taken.rows is RowOrder.NOT and Trial(smaller, sources, joins).answer(sizes).rows is not RowOrder.NOT:
+    if taken.rows is RowOrder.NOT and RowTrial(smaller, sources, joins).answer(sizes).rows is not RowOrder.NOT:
         return Taken(RowOrder.UNKNOWN)
     return taken

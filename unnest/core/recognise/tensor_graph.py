@@ -22,7 +22,7 @@ from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.carried_out import carry_out, contents, is_known
 from unnest.core.recognise.elements import ELEMENT, Array, ByContents
-from unnest.core.recognise.op_calls import OpCall, Unreadable
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""
@@ -174,7 +174,7 @@ class Values:
         self._work = 0
 
     def of(self, ref: Ref) -> Array:
-        """The array at a tensor. Raises Unreadable, ByContents, and what NumPy does where shapes do not fit."""
+        """The array at a tensor. Raises UnreadableCall, ByContents, and what NumPy does where shapes do not fit."""
         pending = [ref]
         while pending:
             here = pending[-1]
@@ -189,14 +189,14 @@ class Values:
             if missing:
                 pending += missing
                 if len(pending) > MAX_CALLS:
-                    raise Unreadable
+                    raise UnreadableCall
                 continue
             try:
                 self._carry_out(here.call, what)
             except ByContents:
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
-                raise Unreadable
+                raise UnreadableCall
         return self._tensors[ref]
 
     def _carry_out(self, at: CallId, what: OpCall) -> None:
@@ -204,7 +204,7 @@ class Values:
             results = carry_out(what, self._tensors.__getitem__)
         self._work += sum(array.size for array in results)
         if self._work > MAX_WORK:
-            raise Unreadable
+            raise UnreadableCall
         spend(STEPS_A_CALL + self._work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
@@ -213,7 +213,7 @@ class Values:
         """What is computed of rows: elements of its own, as a layer's output. Raises ByContents without a shape."""
         try:
             return self._source(ref)
-        except Unreadable as e:
+        except UnreadableCall as e:
             raise ByContents from e
 
     def _source(self, ref: Ref) -> Array:
@@ -223,12 +223,12 @@ class Values:
         return array
 
     def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
-        """The shape of a stand-in. Raises Unreadable for what has no rows, or too much in them."""
+        """The shape of a stand-in. Raises UnreadableCall for what has no rows, or too much in them."""
         if not shape:
-            raise Unreadable
+            raise UnreadableCall
         sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
         if prod(sizes) > MAX_WORK // 4:
-            raise Unreadable
+            raise UnreadableCall
         return sizes
 
 

@@ -16,7 +16,7 @@ from h5py import h5d, h5i, h5s
 from unnest.budget import fits, spend_bytes
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
-from unnest.formats.base import BLOCK, Progress, Source
+from unnest.formats.base import BLOCK, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -34,7 +34,7 @@ class Comparer:
     Where the source keeps the tensor in HDF5, the two are compared as they are stored.
     """
 
-    def __init__(self, source: Source, written: GuardedFile, progress: Progress) -> None:
+    def __init__(self, source: Source, written: GuardedFile, progress: OnBytes) -> None:
         self._source = source
         with ExitStack() as stack:
             #: The bytes of both; only of what was written, twice, where the source is no HDF5.

@@ -13,7 +13,7 @@ from h5py import h5d, h5g, h5o, h5p, h5s, h5t
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files.system import write_all
-from unnest.formats.base import Progress, Source
+from unnest.formats.base import OnBytes, Source
 from unnest.formats.boundary import blames_system, oneline
 from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5.guarded_file import GuardedFile, encoded, short
@@ -88,7 +88,7 @@ class Transfer:
     `pending` are the tensors that are still to be filled in, each with the offset in the file that it has there.
     """
 
-    def __init__(self, source: Source, progress: Progress) -> None:
+    def __init__(self, source: Source, progress: OnBytes) -> None:
         self.source, self.hdf5, self.progress = source, source.hdf5, progress
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)

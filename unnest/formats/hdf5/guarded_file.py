@@ -56,7 +56,7 @@ SHOWN = 120
 REFERENCE = 16
 
 
-class Node(NamedTuple):
+class DatasetNode(NamedTuple):
     """A dataset of the tree: path, shape, dtype (NumPy's `.str`, NOT_PLAIN for what is no number), and its storage.
 
     `layout` is HDF5's (h5d.CONTIGUOUS, CHUNKED, COMPACT), `stored` the bytes that it takes in the file.
@@ -117,7 +117,7 @@ class GuardedFile:
         self._heaps: Heaps | None = None
         self.id = _open(path, window)
         self.groups: set[str] = {""}
-        self.datasets: dict[str, Node] = {}
+        self.datasets: dict[str, DatasetNode] = {}
         #: Named datatypes and the like: neither group nor dataset.
         self.others: list[str] = []
         try:
@@ -188,7 +188,7 @@ class GuardedFile:
                 "absurd-size", f"{tensor_bytes} bytes of tensors in {self.size} bytes of file, the same bytes", ""
             )
 
-    def _dataset(self, path: str, dataset: h5d.DatasetID) -> Node:
+    def _dataset(self, path: str, dataset: h5d.DatasetID) -> DatasetNode:
         properties = dataset.get_create_plist()
         layout = properties.get_layout()
         if layout == h5d.VIRTUAL:
@@ -209,7 +209,7 @@ class GuardedFile:
                 raise self._refuse("absurd-size", f"{declared} declared bytes that are not in the file", path)
         elif declared > max(SMALL, stored * MAX_EXPANSION):
             raise self._refuse("absurd-size", f"{declared} declared bytes in {stored} stored ones", path)
-        return Node(path, shape, dtype.str if dtype.kind in PLAIN_KINDS else NOT_PLAIN, layout, stored)
+        return DatasetNode(path, shape, dtype.str if dtype.kind in PLAIN_KINDS else NOT_PLAIN, layout, stored)
 
     def dataset(self, path: str) -> h5d.DatasetID:
         """A dataset of the index, opened."""

@@ -23,7 +23,7 @@ from unnest.core.model import Group, JsonObject, Output, Stored, Tensor
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source, same_model
+from unnest.formats.base import BLOCK, MARK, MARKED, Container, OnBytes, Source, same_model
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer, slabs
@@ -210,7 +210,7 @@ class H5Container(Container):
         """Read the layout; the tensors stay in the file."""
         return H5Source(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Copy what the output's model names out of `source`."""
         try:
             with h5py.File(path, "x", libver="earliest") as file:
@@ -222,7 +222,7 @@ class H5Container(Container):
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """Structure by equality, tensors by their stored bytes."""
         model = output.model
         with self.open(path) as written:
@@ -242,7 +242,7 @@ class H5Container(Container):
 class _Writer:
     """A stored model into a new file, in the order and the attribute styles of its source."""
 
-    def __init__(self, file: h5py.File, model: Stored, source: Source, progress: Progress) -> None:
+    def __init__(self, file: h5py.File, model: Stored, source: Source, progress: OnBytes) -> None:
         self.file, self.model, self.spelling = file, model, source.h5_spelling
         self.transfer = Transfer(source, progress)
 

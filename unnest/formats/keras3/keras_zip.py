@@ -26,7 +26,7 @@ from unnest.files.atomic import write_failed
 from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
 from unnest.files.system import write_all
-from unnest.formats.base import BLOCK, Container, Progress, Source
+from unnest.formats.base import BLOCK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -291,7 +291,7 @@ class KerasContainer(Container):
         """Read the configs and the layout; the tensors stay in the file."""
         return KerasSource(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """The members in Keras's order, the weights last."""
         model = output.model
         other_members = _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
@@ -311,7 +311,7 @@ class KerasContainer(Container):
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """Configs by equality, tensors by bytes, members by their checksums."""
         with self.open(path) as written:
             config = b"".join(written.member(CONFIG))
@@ -322,7 +322,7 @@ class KerasContainer(Container):
         return ("architecture", "structure", "weights", *optimizer)
 
 
-def _weights(rest: IO[bytes], output: Output, source: Source, progress: Progress) -> None:
+def _weights(rest: IO[bytes], output: Output, source: Source, progress: OnBytes) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
     if isinstance(output, Rearranged):
         with new_hdf5(rest) as file:

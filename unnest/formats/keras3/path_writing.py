@@ -9,7 +9,7 @@ from h5py import h5p
 
 from unnest.core.model import Output, Rearranged, Stored
 from unnest.errors import Failed, Refused
-from unnest.formats.base import MARK, MARKED, Progress, Source
+from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer, copy_dataset, new_hdf5
@@ -50,7 +50,7 @@ def _moved(output: Rearranged, hdf5: GuardedFile) -> tuple[dict[str, str], dict[
     return groups, tensors
 
 
-def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: Progress) -> None:
+def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: OnBytes) -> None:
     """A new file's groups, their names, and the tensors, copied as they are stored."""
     hdf5 = source.hdf5
     assert hdf5 is not None
@@ -73,7 +73,7 @@ def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: Pro
         progress(hdf5.datasets[tensors[new]].stored)
 
 
-def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: Progress) -> None:
+def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes) -> None:
     """Raises Failed where the written file is not what was meant; `path` is what it is called."""
     if isinstance(output, Rearranged):
         _compare_moved(hdf5, output, source, path, progress)
@@ -81,7 +81,7 @@ def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progre
         _compare_anew(hdf5, output.model, source, path, progress)
 
 
-def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: str, progress: Progress) -> None:
+def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: str, progress: OnBytes) -> None:
     source_hdf5 = source.hdf5
     assert source_hdf5 is not None
     groups, tensors = _moved(output, source_hdf5)
@@ -95,7 +95,7 @@ def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: 
                 raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
 
 
-def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress, *, marked: bool = False) -> None:
+def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: OnBytes, *, marked: bool = False) -> None:
     """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
     layout, transfer = lay_out(model), Transfer(source, progress)
     with new_hdf5(file) as hdf5:
@@ -111,7 +111,7 @@ def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: Progress
     transfer.fill(file)
 
 
-def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: Progress) -> None:
+def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: OnBytes) -> None:
     """Every tensor where its path says, and nothing else there. Raises Failed."""
     layout = lay_out(model)
     if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:

@@ -26,7 +26,7 @@ from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, listed
-from unnest.formats.base import BLOCK, MARK, MARKED, Container, Progress, Source
+from unnest.formats.base import BLOCK, MARK, MARKED, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import slabs
@@ -285,7 +285,7 @@ class WeightsContainer(Container):
         """Read the layout; the tensors stay in the file."""
         return WeightsSource(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Move the sub-trees as the plan says, or lay them out anew."""
         try:
             if isinstance(output, Rearranged):
@@ -300,7 +300,7 @@ class WeightsContainer(Container):
         except (ValueError, KeyError) as e:
             raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """Every tensor against its source, by its bytes, and nothing else there."""
         hdf5 = GuardedFile(path)
         try:

@@ -48,7 +48,7 @@ def itemsize(dtype: str) -> int:
     return SIZES.get(dtype) or int(dtype[2:])
 
 
-class Piece(NamedTuple):
+class ShardSlice(NamedTuple):
     """A run of bytes in one shard, and the part of the tensor that they are: (start, length) per axis."""
 
     shard: int
@@ -58,13 +58,13 @@ class Piece(NamedTuple):
     extents: tuple[tuple[int, int], ...]
 
 
-class Entry(NamedTuple):
+class BundleEntry(NamedTuple):
     """One tensor: name, NumPy's dtype (`string` for text), shape, and where its bytes are."""
 
     key: str
     dtype: str
     shape: tuple[int, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ShardSlice, ...]
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class Bundle:
         if not 0 < header.num_shards <= 1 << 16:
             raise Unreadable("damaged-index", f"{self.index}: claims {header.num_shards} data files")
         self.shards = int(header.num_shards)
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, BundleEntry] = {}
         try:
             for key, value in raw.items():
                 # Keys that start with a zero byte are the slices of partitioned variables.
@@ -118,7 +118,7 @@ class Bundle:
         while self._open:
             os.close(self._open.popitem()[1])
 
-    def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> Entry:
+    def _entry(self, key: bytes, value: bytes, raw: dict[bytes, bytes]) -> BundleEntry:
         name = key.decode("utf-8", "surrogateescape")
         where = f"{self.index}: {name!r}"
         spend(ENTRY_STEPS)
@@ -134,7 +134,7 @@ class Bundle:
         if proto.shape.unknown_rank or any(d < 0 for d in shape):
             raise Unreadable("damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor")
         if not proto.slices:
-            return Entry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
+            return BundleEntry(name, dtype, shape, (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),))
         pieces = []
         for part in proto.slices:
             spend(ENTRY_STEPS)
@@ -144,14 +144,14 @@ class Bundle:
                 raise Unreadable("missing-slice", f"{where}: a slice of this partitioned variable is missing")
             extents = tuple((0, d) if n == -1 else (s, n) for (s, n), d in zip(stored_extents, shape, strict=True))
             pieces.append(self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents))
-        entry = Entry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
+        entry = BundleEntry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
         if not _tiles(entry):
             raise Unreadable(
                 "wrong-shape", f"{where}: the slices of this partitioned variable do not make {list(shape)}"
             )
         return entry
 
-    def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> Piece:
+    def _piece(self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]) -> ShardSlice:
         count = 1
         for _, length in extents:
             count *= length
@@ -162,7 +162,7 @@ class Bundle:
             )
         if not 0 <= proto.shard_id < self.shards or proto.offset < 0 or proto.size < 0:
             raise Unreadable("damaged-index", f"{where}: points outside the data files")
-        return Piece(int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents)
+        return ShardSlice(int(proto.shard_id), int(proto.offset), int(proto.size), int(proto.crc32c), extents)
 
     def _check_ends(self) -> None:
         """Every shard is there and long enough, before anything is believed."""
@@ -180,7 +180,7 @@ class Bundle:
             self._open[shard] = open_plain(self.shard_path(shard))
         return self._open[shard]
 
-    def blocks(self, entry: Entry) -> Iterator[bytes]:
+    def blocks(self, entry: BundleEntry) -> Iterator[bytes]:
         """The tensor's bytes in row-major order, in blocks; Unreadable where a checksum does not match.
 
         Slices along the first axis follow each other; others are put together in memory, row by row.
@@ -191,7 +191,7 @@ class Bundle:
             return
         yield from _interleave(entry, [b"".join(self.piece_blocks(entry, p)) for p in entry.pieces])
 
-    def piece_blocks(self, entry: Entry, piece: Piece) -> Iterator[bytes]:
+    def piece_blocks(self, entry: BundleEntry, piece: ShardSlice) -> Iterator[bytes]:
         """The bytes of one piece as stored."""
         crc, offset, end = 0, piece.offset, piece.offset + piece.size
         shard = self._shard(piece.shard)
@@ -233,7 +233,7 @@ class Bundle:
         return texts
 
 
-def _tiles(entry: Entry) -> bool:
+def _tiles(entry: BundleEntry) -> bool:
     """Whether the slices cover the tensor once: no two overlap, and together they have its size."""
     total = 0
     for piece in entry.pieces:
@@ -247,7 +247,7 @@ def _tiles(entry: Entry) -> bool:
     return total == entry.size and not _overlap(entry)
 
 
-def _overlap(entry: Entry) -> bool:
+def _overlap(entry: BundleEntry) -> bool:
     """Whether two slices share an element; they are sorted by where they start."""
     cut_axes = [
         k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)
@@ -264,12 +264,12 @@ def _overlap(entry: Entry) -> bool:
     return False
 
 
-def _stacked(entry: Entry) -> bool:
+def _stacked(entry: BundleEntry) -> bool:
     """Whether the slices cut the first axis alone, so that their bytes follow each other."""
     return all(p.extents[1:] == tuple((0, d) for d in entry.shape[1:]) for p in entry.pieces)
 
 
-def _interleave(entry: Entry, parts: list[bytes]) -> Iterator[bytes]:
+def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
     import numpy as np
 
     size = itemsize(entry.dtype)

@@ -31,10 +31,10 @@ from unnest.core.model import (
 from unnest.core.plan import plan
 from unnest.errors import Refused
 from unnest.findings import Code, listed
-from unnest.formats.base import Container, Progress, Source
+from unnest.formats.base import Container, OnBytes, Source
 from unnest.formats.detect import checkpoint_prefix
 from unnest.formats.json_text import parse_object
-from unnest.formats.tensorflow.bundle import Bundle, Entry, Piece
+from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
 from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 
@@ -52,7 +52,7 @@ class _PlacedWeights(NamedTuple):
     not_carried: tuple[str, ...] = ()
 
 
-def _piece_as_entry(entry: Entry, piece: Piece) -> Entry:
+def _piece_as_entry(entry: BundleEntry, piece: ShardSlice) -> BundleEntry:
     """One piece of a stored tensor as a tensor of its own."""
     lengths = tuple(n for _, n in piece.extents)
     return entry._replace(shape=lengths, pieces=(piece._replace(extents=tuple((0, n) for n in lengths)),))
@@ -196,7 +196,7 @@ class CheckpointSource(Source):
     def _variables(self) -> tuple[Variable, ...]:
         return tuple(v for key, entry in self.bundle.entries.items() for v in self._saved_variables(key, entry))
 
-    def _saved_variables(self, key: str, entry: Entry) -> Iterator[Variable]:
+    def _saved_variables(self, key: str, entry: BundleEntry) -> Iterator[Variable]:
         """The variables that one stored tensor holds: one, or, where the graph says so, one per slice."""
         if entry.dtype == "string":
             return
@@ -212,7 +212,7 @@ class CheckpointSource(Source):
             ref = f"{key} {','.join(f'{start}:{start + n}' for start, n in extents)}"
             yield self._variable(part.variable, ref, _piece_as_entry(entry, slices[extents]))
 
-    def _variable(self, name: str, ref: str, entry: Entry) -> Variable:
+    def _variable(self, name: str, ref: str, entry: BundleEntry) -> Variable:
         tensor = Tensor(f"{name}:0", entry.shape, entry.dtype, ref)
         if self.program is None:
             return Variable(name, tensor)
@@ -289,11 +289,11 @@ class CheckpointContainer(Container):
         """Read everything but the tensors' bytes; `path` is the prefix, or one of the files."""
         return CheckpointSource(checkpoint_prefix(path))
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Never asked for: `target_format` sends what comes out of a checkpoint to .h5."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """As `write`."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from unnest.core.recognise import serving, serving_scope
-from unnest.core.recognise.op_graph import Broken, Op, OpGraph, Place, View
+from unnest.core.recognise.op_graph import Broken, GraphView, Op, OpGraph, Place
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.bundle import read_plain
 
@@ -118,7 +118,7 @@ class Program:
     @cached_property
     def is_doubtful(self) -> bool:
         """Whether something is joined along the batch that is made from the same variables: unproven towers."""
-        view = View(self.graph, graphdef.library(self.message.graph))
+        view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
             concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
             joined = serving.joined_by_each(view, concatenations)
@@ -147,7 +147,7 @@ class Program:
         towers = self.towers
         if towers is None:
             return None
-        view = View(self.graph, graphdef.library(self.message.graph))
+        view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
             return frozenset(_named(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
         except Broken as e:

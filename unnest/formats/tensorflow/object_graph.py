@@ -53,7 +53,7 @@ STEPS_AN_OBJECT, BYTES_AN_OBJECT, STEPS_A_VISIT = 10, 500, 10
 MAX_PARTS = 40
 Message: TypeAlias = Any
 #: The attributes' names on the way from a layer to a variable.
-Path: TypeAlias = "tuple[str, ...]"
+AttributePath: TypeAlias = "tuple[str, ...]"
 
 
 class PlacedModel(NamedTuple):
@@ -67,7 +67,7 @@ class PlacedModel(NamedTuple):
     within: tuple[tuple[int, int, int], ...]
 
 
-class Weights(NamedTuple):
+class ObjectWeights(NamedTuple):
     """What an object graph holds of a Keras model."""
 
     groups: tuple[Group, ...]
@@ -144,10 +144,10 @@ class ObjectGraph:
         key = next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == CONFIG), None)
         return self.bundle.strings(key)[0] if key in self.bundle.entries else None
 
-    def weights(self, architecture: JsonObject) -> Weights:
+    def weights(self, architecture: JsonObject) -> ObjectWeights:
         """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
         placed = self.find(architecture)
-        return Weights(placed.groups, self.optimizers.state(placed.node, placed.groups))
+        return ObjectWeights(placed.groups, self.optimizers.state(placed.node, placed.groups))
 
     def find(self, architecture: JsonObject) -> PlacedModel:
         """The model of this architecture, wherever it hangs. Raises Unreadable, Refused."""
@@ -313,7 +313,7 @@ class ObjectGraph:
         tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
         return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
 
-    def _as_code_lists(self, layer: Layer, node: int, variables: Mapping[int, Path]) -> list[int]:
+    def _as_code_lists(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> list[int]:
         """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
 
         Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
@@ -338,7 +338,7 @@ class ObjectGraph:
             pending += [(n, False) for n in reversed(sub_layers)]
         return order
 
-    def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, Path]) -> None:
+    def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
         """Raises Refused where these variables cannot be this layer's."""
         entries = [self.bundle.entries.get(self.key(n) or "") for n in variables]
         expected_weights, kind = expected(layer.config), today(layer.class_name)
@@ -374,11 +374,11 @@ class ObjectGraph:
             )
         return [True] * len(nodes)
 
-    def _variables(self, node: int) -> dict[int, Path]:
+    def _variables(self, node: int) -> dict[int, AttributePath]:
         """The variables under an object, depth first in the order of its attributes, with the attributes' names."""
-        pending: list[tuple[int, Path]] = [(node, ())]
+        pending: list[tuple[int, AttributePath]] = [(node, ())]
         met: set[int] = set()
-        variables: dict[int, Path] = {}
+        variables: dict[int, AttributePath] = {}
         while pending:
             current, path = pending.pop()
             if current in met:

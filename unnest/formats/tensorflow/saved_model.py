@@ -39,7 +39,7 @@ from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.system import copy_file, write_all
 from unnest.findings import Code, Finding
-from unnest.formats.base import Container, Progress, Source
+from unnest.formats.base import Container, OnBytes, Source
 from unnest.formats.boundary import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
@@ -284,7 +284,7 @@ class SavedModelContainer(Container):
         """Read everything but the tensors' bytes."""
         return SavedModelSource(path)
 
-    def write(self, output: Output, source: Source, path: str, progress: Progress) -> None:
+    def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """The source's serving graph with one tower, its variables and assets as they are."""
         data = source.cut()
         try:
@@ -297,7 +297,7 @@ class SavedModelContainer(Container):
         except OSError as e:
             raise write_failed(path, e) from e
 
-    def verify(self, output: Output, source: Source, path: str, progress: Progress) -> tuple[str, ...]:
+    def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
         """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
         with self.open(path) as written:
             if written.graph_bytes != source.cut():
@@ -323,7 +323,7 @@ def _shards(bundle: Bundle | None) -> list[str]:
     return [os.path.dirname(VARIABLES) + "/" + os.path.basename(f) for f in bundle.files()[1:]]
 
 
-def _check_bundle(bundle: Bundle, path: str, progress: Progress) -> None:
+def _check_bundle(bundle: Bundle, path: str, progress: OnBytes) -> None:
     """Every tensor read back and held against its checksum."""
     for entry in bundle.entries.values():
         if entry.dtype == "string":
@@ -340,12 +340,12 @@ def _check_bundle(bundle: Bundle, path: str, progress: Progress) -> None:
             ) from e
 
 
-def _copy(source: str, target: str, progress: Progress) -> None:
+def _copy(source: str, target: str, progress: OnBytes) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     progress(copy_file(source, target))
 
 
-def _same(left: str, right: str, progress: Progress) -> bool:
+def _same(left: str, right: str, progress: OnBytes) -> bool:
     """Byte by byte, through two buffers that stay in the processor's cache."""
     left_buffer, right_buffer = bytearray(CACHED), bytearray(CACHED)
     with open(left, "rb", buffering=0) as left_file, open(right, "rb", buffering=0) as right_file:

@@ -31,14 +31,14 @@ class ServedWrapper(NamedTuple):
     is_built: bool
 
 
-class Recognised(NamedTuple):
+class ServedWrappers(NamedTuple):
     """All wrappers of a MetaGraph, outermost first, and where there is none, why the nearest candidates are none."""
 
     wrappers: Sequence[ServedWrapper]
     near_misses: tuple[NearMiss, ...] = ()
 
 
-def recognise(meta: Message, path: str) -> Recognised:
+def recognise(meta: Message, path: str) -> ServedWrappers:
     """All wrappers, of which the MetaGraph is rid afterwards: it loses them one by one. Raises Unreadable, Refused."""
     wrappers: list[ServedWrapper] = []
     try:
@@ -46,7 +46,7 @@ def recognise(meta: Message, path: str) -> Recognised:
             served_graphs, library = graphs(meta)
             towers, near_misses = serving.find(served_graphs, library)
             if towers is None:
-                return Recognised(_distinct(wrappers), () if wrappers else near_misses)
+                return ServedWrappers(_distinct(wrappers), () if wrappers else near_misses)
             if len(wrappers) >= MAX_WRAPPERS:
                 raise Refused(
                     "too-deep", f"{path}: more than {MAX_WRAPPERS} wrappers; this is no model that was trained"

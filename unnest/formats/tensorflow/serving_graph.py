@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unnest.core.reach import reached
-from unnest.core.recognise.op_graph import CALLS, Broken, Function, Op, OpGraph, Place, View
+from unnest.core.recognise.op_graph import CALLS, Broken, Function, GraphView, Op, OpGraph, Place
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef
 
@@ -53,7 +53,7 @@ def graphs(meta: Message) -> tuple[list[OpGraph], dict[str, OpGraph]]:
                 calls_by_function.setdefault(callee, []).append((graph.name, op))
     for name in order:
         calls = [
-            _constants(View(library[n] if n else main, library), op, library[name])
+            _constants(GraphView(library[n] if n else main, library), op, library[name])
             for n, op in calls_by_function.get(name, ())
         ]
         constants_of_all_calls = {
@@ -87,7 +87,7 @@ def _same(left: np.ndarray | None, right: np.ndarray) -> bool:
     return left is not None and left.dtype == right.dtype and np.array_equal(left, right)
 
 
-def _constants(view: View, call: Op, callee: OpGraph) -> dict[str, np.ndarray]:
+def _constants(view: GraphView, call: Op, callee: OpGraph) -> dict[str, np.ndarray]:
     """The arguments that a call gives constants."""
     constants = {}
     for name, tensor in zip(callee.args, call.inputs, strict=False):

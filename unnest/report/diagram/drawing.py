@@ -33,7 +33,7 @@ WRAPPERS_DRAWN = 16
 DEEPEST = 8
 
 
-class Node(NamedTuple):
+class Box(NamedTuple):
     """One box. `key` is its name in the figure's edges; `stands_for` layers or towers, where it is not one."""
 
     key: str
@@ -48,7 +48,7 @@ class Figure(NamedTuple):
     """Boxes in an order in which each comes after those that it reads, and arrows between them, by their keys."""
 
     title: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[Box, ...]
     edges: tuple[tuple[str, str], ...]
     layers: int
 
@@ -138,7 +138,7 @@ def _figure(
                 insides[layer.name] = _inside(layer, vouched, depth)
             is_kept = kept is None or layer.name in kept
             role = roles.get(calls[0]) or ("input" if is_input(layer.stored) else "kept" if is_kept else "layer")
-            nodes.append(Node(key, layer.name, layer.class_name, role, insides[layer.name]))
+            nodes.append(Box(key, layer.name, layer.class_name, role, insides[layer.name]))
         else:
             nodes.append(_folded(graph, key, calls, found, kept))
     return Figure(graph.name, tuple(nodes), edges, len(graph.layers))
@@ -283,16 +283,16 @@ def _groups(graph: Graph, plain: Sequence[CallId], found: Sequence[LayerWrapper]
 
 def _folded(
     graph: Graph, key: str, calls: Sequence[CallId], found: Sequence[LayerWrapper], kept: frozenset[str] | None
-) -> Node:
+) -> Box:
     """The box that stands for several calls."""
     if key.startswith("\0more "):
         towers = len(found[int(key.removeprefix("\0more "))].towers) - TOWERS_AHEAD - 1
-        return Node(key, f"{towers} more towers", "drawn as one", "more", stands_for=towers)
+        return Box(key, f"{towers} more towers", "drawn as one", "more", stands_for=towers)
     names = [*dict.fromkeys(call.layer for call in calls)]
     inner = set(calls)
     role: Role = "tower" if key.startswith("\0tower ") else "kept" if kept is None or names[0] in kept else "group"
     nodes = tuple(
-        Node(f"{c.layer} {c.rank}", c.layer, graph.layers[c.layer].class_name, "kept" if role == "kept" else "layer")
+        Box(f"{c.layer} {c.rank}", c.layer, graph.layers[c.layer].class_name, "kept" if role == "kept" else "layer")
         for c in calls
     )
     edges = dict.fromkeys(
@@ -301,7 +301,7 @@ def _folded(
     )  # fmt: skip
     title = f"{names[0]} to {names[-1]}"
     inside = Figure(title, nodes, tuple(edges), len(names))
-    return Node(key, title, "layers", role, inside, stands_for=len(names))
+    return Box(key, title, "layers", role, inside, stands_for=len(names))
 
 
 def _schema(wrappers: Sequence[Wrapper]) -> Figure:
@@ -311,26 +311,26 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         shown = wrapper.towers or TOWERS_AHEAD
         lanes = [*range(shown)] if shown <= TOWERS_DRAWN else [*range(TOWERS_AHEAD), shown - 1]
         merges = wrapper.merge or ("merge",)
-        nodes = [Node("batch", "batch", "input", "input")]
+        nodes = [Box("batch", "batch", "input", "input")]
         edges = []
         for lane in lanes:
-            nodes.append(Node(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
+            nodes.append(Box(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
             nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside))
             edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
             edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
         if len(lanes) < shown:
             more = shown - len(lanes)
-            nodes.append(Node("more", f"{more} more towers", "drawn as one", "more", stands_for=more))
+            nodes.append(Box("more", f"{more} more towers", "drawn as one", "more", stands_for=more))
             edges += [("batch", "more"), *(("more", f"merge {m}") for m in range(len(merges)))]
-        nodes += [Node(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
+        nodes += [Box(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
         inside = Figure(wrapper.name or "before", tuple(nodes), tuple(edges), len(nodes))
     assert inside is not None
     return inside._replace(title="before")
 
 
-def _template(wrapper: Wrapper, role: Role) -> Node:
-    return Node("template", wrapper.template, "template model", role)
+def _template(wrapper: Wrapper, role: Role) -> Box:
+    return Box("template", wrapper.template, "template model", role)
 
 
-def _chain(nodes: Iterable[Node]) -> tuple[Node, ...]:
-    return (Node("batch", "batch", "input", "input"), *nodes)
+def _chain(nodes: Iterable[Box]) -> tuple[Box, ...]:
+    return (Box("batch", "batch", "input", "input"), *nodes)

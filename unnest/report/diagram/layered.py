@@ -18,7 +18,7 @@ MOST_POINTS = 20_000
 Point = tuple[float, float]
 
 
-class Layout(NamedTuple):
+class PlacedFigure(NamedTuple):
     """Middles of the boxes by key, and the points that each arrow runs through, box to box; all in pixels."""
 
     middles: Mapping[str, Point]
@@ -27,7 +27,7 @@ class Layout(NamedTuple):
     height: float
 
 
-def place(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> Layout:
+def place(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> PlacedFigure:
     """The layout of boxes of these widths, which come in an order in which each follows those that it reads."""
     edges = [*edges]
     rows_of = _rows_of([*widths], edges)
@@ -42,7 +42,7 @@ def place(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> Layo
     width = max((x + widths.get(k, LANE) / 2 for k, x in middles.items()), default=0.0) - left
     at = {key: (middles[key] - left, rows_of[key] * ROW + BOX / 2) for key in middles}
     routes = {edge: _route([at[key] for key in chain]) for edge, chain in zip(edges, chains, strict=True)}
-    return Layout({key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX)
+    return PlacedFigure({key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX)
 
 
 def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unnest.report.diagram import svg
-from unnest.report.diagram.drawing import Drawing, Figure, Node
+from unnest.report.diagram.drawing import Box, Drawing, Figure
 from unnest.report.markup import page, text
 
 STYLE = (
@@ -48,9 +48,9 @@ show();
 
 def render(drawing: Drawing, title: str) -> str:
     """The whole page."""
-    opened: dict[int, tuple[str, Node]] = {}
+    opened: dict[int, tuple[str, Box]] = {}
 
-    def link(node: Node) -> str | None:
+    def link(node: Box) -> str | None:
         if node.inside is None:
             return None
         return opened.setdefault(id(node.inside), (f"layers-{len(opened) + 1}", node))[0]
@@ -69,7 +69,7 @@ def _figure(figure: Figure, link: svg.Link) -> str:
     return f"<figure><h2>{text(figure.title)}</h2><div>{svg.fragment(figure, link)}</div></figure>"
 
 
-def _details(opened: dict[int, tuple[str, Node]], link: svg.Link) -> Iterator[str]:
+def _details(opened: dict[int, tuple[str, Box]], link: svg.Link) -> Iterator[str]:
     """A part for every box that opens; what opens inside of one has its own, further down."""
     done: set[int] = set()
     while waiting := [key for key in opened if key not in done]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from unnest.report.diagram.drawing import Drawing, Figure, Node, Role
-from unnest.report.diagram.layered import BOX, Layout, Point, place
+from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
+from unnest.report.diagram.layered import BOX, PlacedFigure, Point, place
 from unnest.report.markup import text
 
 #: Letters of a name that are shown; the rest is in the tooltip.
@@ -57,7 +57,7 @@ a:focus rect,a:hover rect{stroke-width:2.4}
 """
 
 #: Where a click on a box leads, if anywhere.
-Link = Callable[[Node], "str | None"]
+Link = Callable[[Box], "str | None"]
 
 
 def render(drawing: Drawing, title: str) -> str:
@@ -101,19 +101,19 @@ def fragment(figure: Figure, link: Link) -> str:
     )
 
 
-def _place(figure: Figure) -> Layout:
+def _place(figure: Figure) -> PlacedFigure:
     return place({node.key: _width(node) for node in figure.nodes}, figure.edges)
 
 
-def _wide(figure: Figure, layout: Layout) -> float:
+def _wide(figure: Figure, layout: PlacedFigure) -> float:
     return max(layout.width, len(_short(figure.title)) * 8.5)
 
 
-def _width(node: Node) -> float:
+def _width(node: Box) -> float:
     return max(len(_short(node.name)) * LETTER, len(_short(told(node))) * SMALL_LETTER) + PADDING
 
 
-def told(node: Node) -> str:
+def told(node: Box) -> str:
     """The second line of a box: what it is, and what it stands for."""
     if node.role == "more":
         return "each as the others, not drawn"
@@ -128,7 +128,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 11]}…{name[-10:]}"
 
 
-def _drawn(figure: Figure, layout: Layout, link: Link) -> Iterator[str]:
+def _drawn(figure: Figure, layout: PlacedFigure, link: Link) -> Iterator[str]:
     for edge in figure.edges:
         points = layout.routes[edge]
         yield f'<path class="e" d="{_curve(points)}"/>'
@@ -138,7 +138,7 @@ def _drawn(figure: Figure, layout: Layout, link: Link) -> Iterator[str]:
         yield _box(node, layout.middles[node.key], link(node))
 
 
-def _box(node: Node, middle: tuple[float, float], target: str | None) -> str:
+def _box(node: Box, middle: tuple[float, float], target: str | None) -> str:
     x, y = middle
     width = _width(node)
     whole = f"{node.name} ({told(node)})"

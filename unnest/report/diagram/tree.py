@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from unnest.report.diagram.drawing import Drawing, Figure, Node, Role
+from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
 from unnest.report.escape import plain
 
 Line: TypeAlias = "list[tuple[str, Role | None]]"
@@ -24,7 +24,7 @@ ASCII = str.maketrans({"─": "-", "┬": "+", "├": "+", "└": "+", "┤": "+
 
 def lines(drawing: Drawing, width: int) -> Iterator[Line]:
     """The wrappers, outermost first, and the innermost template; nothing where there is no wrapper."""
-    template: Node | None = None
+    template: Box | None = None
     for figure in drawing.before:
         towers = [node for node in figure.nodes if node.role == "tower"]
         if towers:
@@ -34,7 +34,7 @@ def lines(drawing: Drawing, width: int) -> Iterator[Line]:
         yield from _template(template.inside, template)
 
 
-def _wrapper(figure: Figure, towers: Sequence[Node], width: int) -> Iterator[Line]:
+def _wrapper(figure: Figure, towers: Sequence[Box], width: int) -> Iterator[Line]:
     nodes = {node.key: node for node in figure.nodes}
     reads: dict[str, list[str]] = {}
     for start, end in figure.edges:
@@ -79,7 +79,7 @@ def _joints(number: int, count: int) -> tuple[str, str]:
     return ("└", "┘") if number == count - 1 else ("├", "┤")
 
 
-def _joined(merges: Sequence[Node], reads: dict[str, list[str]], nodes: dict[str, Node]) -> Iterator[Node]:
+def _joined(merges: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> Iterator[Box]:
     """What the first merge joins, in its order, through the merges that it joins in turn."""
     waiting = [merges[0].key] if merges else []
     done: set[str] = set()
@@ -93,7 +93,7 @@ def _joined(merges: Sequence[Node], reads: dict[str, list[str]], nodes: dict[str
             waiting += reversed(reads.get(key, []))
 
 
-def _slices(tower: Node, reads: dict[str, list[str]], nodes: dict[str, Node]) -> list[Node]:
+def _slices(tower: Box, reads: dict[str, list[str]], nodes: dict[str, Box]) -> list[Box]:
     """The slices that a tower reads, those that these read included, in the order of the figure."""
     waiting, keys = [*reads.get(tower.key, [])], set[str]()
     while waiting:
@@ -104,7 +104,7 @@ def _slices(tower: Node, reads: dict[str, list[str]], nodes: dict[str, Node]) ->
     return [node for key, node in nodes.items() if key in keys]
 
 
-def _sources(towers: Sequence[Node], reads: dict[str, list[str]], nodes: dict[str, Node]) -> list[str]:
+def _sources(towers: Sequence[Box], reads: dict[str, list[str]], nodes: dict[str, Box]) -> list[str]:
     waiting = [key for tower in towers for key in reads.get(tower.key, [])]
     sources: dict[str, None] = {}
     while waiting:
@@ -129,7 +129,7 @@ def _cell(words: str, width: int) -> str:
     return words.ljust(width) if len(words) <= width else words[: width - 1] + "…"
 
 
-def _template(figure: Figure, node: Node) -> Iterator[Line]:
+def _template(figure: Figure, node: Box) -> Iterator[Line]:
     shown = figure.nodes if len(figure.nodes) <= LISTED + 1 else figure.nodes[:LISTED]
     yield [(f"{plain(node.name)} ({plain(node.kind)}), kept:", "kept")]
     longest = max((len(_cell(n.name, min(len(plain(n.name)), 32))) for n in shown), default=0)

@@ -24,7 +24,9 @@ def claimant(entry: dict[str, Any]) -> Claimant:
     return Claimant.of(graph_of(entry).layers[entry["name"]], "")
 
 
-INNER = functional(source(), dense("i"), layer("n", ["i"], kind="BatchNormalization", **NORM), name="inner")
+INNER = functional(
+    source(), dense("i"), layer("n", ["i"], kind="BatchNormalization", **NORM), outputs=[("n", 0, 0)], name="inner"
+)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from unnest.core.recognise.elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.op_calls import UnreadableCall
 
 ROWS = np.arange(3, dtype=np.int32).view(ELEMENT)
 
@@ -35,7 +35,7 @@ def test_one_whole_number_whatever_holds_it(value: Any) -> None:
 
 def test_what_is_no_whole_number() -> None:
     for value in (0.5, np.array([1, 2]), "text"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableCall):
             whole_number(value)
     with pytest.raises(ByContents):
         whole_number(ROWS[:1])
@@ -47,5 +47,5 @@ def test_arrays_are_found_in_lists_of_lists() -> None:
 
 def test_what_no_memory_holds_is_not_made() -> None:
     check_size(MAX_ELEMENTS)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCall):
         check_size(MAX_ELEMENTS + 1)

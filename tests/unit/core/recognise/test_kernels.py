@@ -12,7 +12,7 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.carried_out import carry_out, is_known
 from unnest.core.recognise.elements import ELEMENT, ByContents
 from unnest.core.recognise.kernels import MAX_PARTS
-from unnest.core.recognise.op_calls import OpCall, Unreadable
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
 SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
@@ -102,7 +102,7 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Any
          "too large", "a dtype", "rows and numbers", "a mask of numbers"],
 )  # fmt: skip
 def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCall):
         done(name, *args, **kwargs)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.property.opgraphs import MEANS, Writer, cut, loss
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.op_graph import Place, View
+from unnest.core.recognise.op_graph import GraphView, Place
 from unnest.core.recognise.serving_tensors import ServingTensors
 
 Combine = Callable[[Writer, Sequence[str]], str]
@@ -16,7 +16,7 @@ Combine = Callable[[Writer, Sequence[str]], str]
 
 def averaged(w: Writer, output: str, slices: Sequence[str], merges: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
     """Every mean with what it is the mean of, by names."""
-    tensors = ServingTensors(View(w.graph([output]), {}), 2)
+    tensors = ServingTensors(GraphView(w.graph([output]), {}), 2)
     parts = tuple(tensors.ref(Place((), name)) for name in slices)
     found = averages(tensors, [parts], [tensors.ref(Place((), name)) for name in merges])
     return [(tensors.place(mean).tensor, [tensors.place(ref).tensor for ref in numbers]) for mean, numbers, _ in found]

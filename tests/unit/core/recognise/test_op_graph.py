@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.recognise.op_graph import Broken, Function, Op, OpGraph, Place, View, number
+from unnest.core.recognise.op_graph import Broken, Function, GraphView, Op, OpGraph, Place, number
 
 
 def graph(name: str, ops: list[Op], args: tuple[str, ...] = (), rets: tuple[str, ...] = (), **more: object) -> OpGraph:
@@ -21,7 +21,7 @@ F = graph(
 )
 ROOT = graph("", [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("i", "Identity", ("x:0",)),
                   Op("s", "Softmax", ("c:1",)), call("c", "f", "s:0", "i:0")])  # fmt: skip
-VIEW = View(ROOT, {"f": F})
+VIEW = GraphView(ROOT, {"f": F})
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_shape_is_from_whichever_name_states_one() -> None:
 )
 def test_a_graph_that_refers_to_what_it_does_not_hold(root: OpGraph, library: dict[str, OpGraph]) -> None:
     with pytest.raises(Broken):
-        View(root, library).resolve(Place((), "c:0"))
+        GraphView(root, library).resolve(Place((), "c:0"))
 
 
 @pytest.mark.parametrize(("tensor", "output"), [("x", 0), ("x:3", 3), ("r:activations:2", 2), ("r:activations", 0)])

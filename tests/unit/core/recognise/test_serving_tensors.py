@@ -12,8 +12,8 @@ from tests.property.opgraphs import Case, Writer, cut, joined
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.computed_wrappers import joined_by
 from unnest.core.recognise.elements import ByContents
-from unnest.core.recognise.op_calls import Unreadable
-from unnest.core.recognise.op_graph import Function, Op, OpGraph, Place, View
+from unnest.core.recognise.op_calls import UnreadableCall
+from unnest.core.recognise.op_graph import Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.serving import find
 from unnest.core.recognise.serving_tensors import ServingTensors
 from unnest.core.recognise.tensor_graph import Values, numbered, rows_of
@@ -24,7 +24,7 @@ N = 8
 
 def tensors_of(w: Writer, *rets: str) -> tuple[ServingTensors, list[Ref]]:
     """The graph that gives these, and they."""
-    tensors = ServingTensors(View(w.graph(rets), {}), 2)
+    tensors = ServingTensors(GraphView(w.graph(rets), {}), 2)
     return tensors, [tensors.ref(Place((), name)) for name in rets]
 
 
@@ -69,7 +69,7 @@ HOSTILE: list[Callable[[Writer], str]] = [
 @pytest.mark.parametrize("build", HOSTILE, ids=["range", "fill", "rank", "doubled", "crossed"])
 def test_no_value_grows_out_of_bounds(build: Callable[[Writer], str]) -> None:
     """Refused before it is made."""
-    with pytest.raises((Unreadable, ValueError)):
+    with pytest.raises((UnreadableCall, ValueError)):
         value(build)
 
 
@@ -116,7 +116,7 @@ def order(make: Callable[[Writer, list[str]], str], rows: Sequence[Sequence[int]
     given = {ref: whole[list(taken)] for ref, taken in zip(refs, rows, strict=True)}
     try:
         return rows_of(Values(tensors, N, 3, given).of(root), whole)
-    except (Unreadable, ByContents, ValueError):
+    except (UnreadableCall, ByContents, ValueError):
         return None
 
 
@@ -242,7 +242,7 @@ def test_bodies_of_loops_are_compared(kind: str, same: bool) -> None:
         Op("q", "While", ("x:0",), attrs={"body": Function("g")}),
     ]
     root = OpGraph("", {op.name: op for op in [Op("x", "Placeholder", ()), *loops]}, (), ("p:0", "q:0"))
-    tensors = ServingTensors(View(root, library), 2)
+    tensors = ServingTensors(GraphView(root, library), 2)
     assert (tensors.differ((tensors.outputs[0], tensors.outputs[1])) is None) is same
 
 
@@ -259,7 +259,7 @@ def test_a_template_that_is_called_is_seen_in_every_call() -> None:
     ops = [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("y", "Placeholder", (), shapes=((-1, 3),))]
     calls = [Op(n, "PartitionedCall", (r,), attrs={"f": Function("f")}) for n, r in (("p", "x:0"), ("q", "y:0"))]
     root = OpGraph("", {op.name: op for op in [*ops, *calls]}, (), ("p:0", "q:0"))
-    tensors = ServingTensors(View(root, {"f": body("f", "Relu")}), 2)
+    tensors = ServingTensors(GraphView(root, {"f": body("f", "Relu")}), 2)
     one, other = tensors.outputs
     assert (one.layer, other.layer, one == other) == ("o", "o", False)
     assert tensors.reads(one.call) == (tensors.ref(Place((), "x:0")),)
@@ -269,6 +269,6 @@ def test_a_template_that_is_called_is_seen_in_every_call() -> None:
 def test_outputs_of_other_names_are_other_tensors() -> None:
     """`y:0` and `idx:0` of one operation in a function."""
     root = OpGraph("f", {"u": Op("u", "Unique", ("a",))}, ("a",), ("u:y:0", "u:idx:0", "u:y:0"))
-    tensors = ServingTensors(View(root, {}), 2)
+    tensors = ServingTensors(GraphView(root, {}), 2)
     first, second, again = tensors.outputs
     assert (first == again, first == second) == (True, False)

@@ -9,7 +9,7 @@ from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.op_calls import Unreadable
+from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
 
 
@@ -51,7 +51,7 @@ def test_a_tensor_of_unknown_shape() -> None:
     writer = Writer()
     made = writer.call("nn.something", X, name=None)
     values = _values(writer, made)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCall):
         values.of(Ref(*made))
 
 
