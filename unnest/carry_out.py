@@ -97,7 +97,8 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
     return keras_3_target_format
 
 
-STORED_CODE = "stored-code"
+#: Findings on what a file does when it is loaded: of the output they are found anew.
+ON_LOADING = ("stored-code", "frozen-within")
 
 
 def _backup(path: str, source: Source, options: FixOptions) -> str:
@@ -127,8 +128,9 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         result,
         output=output_path,
         findings=(
-            *(f for f in result.findings if f.code != STORED_CODE),
+            *(f for f in result.findings if f.code not in ON_LOADING),
             *target.not_held,
+            *examine.frozen_findings(model, target.container),
             *examine.stored_code_findings(plan.stored, model),
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unnest.budget import OverBudget, check
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
+from unnest.core.assign.loading_order import misplaced
 from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph
@@ -56,7 +57,12 @@ def described(report: R, source: Source, made: Plan) -> R:
         wrappers=made.wrappers,
         template=made.template,
         optimizer=made.optimizer,
-        findings=(*source.findings, *made.findings, *stored_code_findings(stored, None)),
+        findings=(
+            *source.findings,
+            *made.findings,
+            *frozen_findings(stored, source.container),
+            *stored_code_findings(stored, None),
+        ),
         **loading_facts(stored, source.path, source.container),
     )
 
@@ -139,6 +145,12 @@ def foreseen(made: Plan) -> str | None:
     if outermost.scope == "embedded":
         return f"unnest fix keeps the larger model and puts one call of {outermost.template} in the wrapper's place"
     return "unnest fix writes the template model alone"
+
+
+def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
+    """What loading an `.h5` of an older Keras would silently change."""
+    name = misplaced(model) if container == "h5" and not model.is_keras_3 else None
+    return () if name is None else (Code.FROZEN_WITHIN(name=name),)
 
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:

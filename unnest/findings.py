@@ -69,6 +69,12 @@ class Code(Enum):
         "the model predicts the same; only its layers are one level deeper",
     )
 
+    FROZEN_WITHIN = (
+        "warning",
+        "loading this .h5 gives weights of {name} to other layers: Keras does not store that a model in it was frozen",
+        "with --keras 3, or --to keras, fix writes a file that loads as the model was",
+    )
+
     METAGRAPHS_LEFT_OUT = (
         "info",
         "only the graph that serves is kept; left out: {what}",

@@ -66,6 +66,16 @@ def test_files(backend: str, tmp_path: Path) -> None:
     assert wrong(list(SAMPLE), differences(files, backend, tmp_path)) == []
 
 
+def test_what_its_own_keras_does_not_load(tmp_path: Path) -> None:
+    """A frozen model within a nested one: every Keras sets its weights elsewhere, and `--keras 3` where they were."""
+    paths = sorted((FIXTURES / "frozen_within").glob("*.h5"))
+    files = [(tmp_path / f"{path.stem}.keras", path.with_suffix(".npz")) for path in paths]
+    for path, (output, _) in zip(paths, files, strict=True):
+        assert unnest.fix(path, output, keras="3").action == "converted"
+    assert len(paths) == 4
+    assert wrong([path.stem for path in paths], differences(files, "tensorflow", tmp_path)) == []
+
+
 def test_layers(tmp_path: Path) -> None:
     """A sample of the layers of every stack on TensorFlow; tests/slow has them all, and JAX."""
     backend = "tensorflow"

@@ -8,7 +8,6 @@ from unnest.core.architecture import (
     NotAGraph,
     compile_config,
     is_broken_model,
-    is_input,
     is_model,
     model_name,
     read,
@@ -16,6 +15,7 @@ from unnest.core.architecture import (
 )
 from unnest.core.assign.flat_list import placed_by_order, split
 from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.stored_groups import group_names, layer_name_by_group
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
@@ -67,7 +67,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     if model is None:
         no_graph = Code.NO_GRAPH(what=str(stored.architecture.get("class_name")))
         return _clean(stored)._replace(optimizer=optimizer, findings=(no_graph,))
-    layer_names = _layer_name_by_group(model, stored)
+    layer_names = layer_name_by_group(model, stored.groups)
     groups = {layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups}
     start = unwrap.ModelWeights(model, groups)
     unwrapped = unwrap.unwrap_all(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
@@ -104,7 +104,7 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     if stored.optimizer and state is None:
         no_state = Code.OPTIMIZER_DROPPED(why="its order does not follow from the file")
         parallel = parallel._replace(findings=(*parallel.findings, no_state))
-    groups = _groups(left, _layer_name_by_group(start.model, stored)) if stored.groups else ()
+    groups = _groups(left, layer_name_by_group(start.model, stored.groups)) if stored.groups else ()
     groups = tuple(without_needless(group) for group in groups)
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
@@ -147,27 +147,14 @@ def _wrong_shapes(left: unwrap.ModelWeights) -> str | None:
     return None
 
 
-def _group_names(model: JsonObject) -> list[str]:
-    """The layers that get a group: a Sequential does not count its input layer among its own."""
-    graph = read(model)
-    return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
-
-
-def _layer_name_by_group(model: JsonObject, stored: Stored) -> dict[str, str]:
-    """By which name the graph knows each group: an old Sequential's entry in another has no name in the JSON."""
-    names = _group_names(model)
-    are_in_layer_order = read(model).sequential and len(names) == len(stored.groups)
-    return {group.name: name for group, name in zip(stored.groups, names, strict=False)} if are_in_layer_order else {}
-
-
 def _groups(left: unwrap.ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
     """A group per layer, under the name that the file knows it by where the JSON has none."""
-    shares, names = left.by_layer(), _group_names(left.model)
+    shares, names = left.by_layer(), group_names(left.model)
     if not read(left.model).sequential or len(shares) < len(names):
         return tuple(Group(name, shares[name].tensors if name in shares else ()) for name in names)
-    group_names = {name: group for group, name in layer_names.items()}
+    stored_names = {name: group for group, name in layer_names.items()}
     names_with_share = list(shares)[len(shares) - len(names) :]
-    return tuple(Group(group_names.get(name, name), shares[name].tensors) for name in names_with_share)
+    return tuple(Group(stored_names.get(name, name), shares[name].tensors) for name in names_with_share)
 
 
 def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
@@ -191,7 +178,7 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
         by_order = placed_by_order(shares, graph)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
-    groups = tuple(Group(name, shares[name].tensors) for name in _group_names(architecture))
+    groups = tuple(Group(name, shares[name].tensors) for name in group_names(architecture))
     of_template = stored._replace(architecture=architecture, groups=groups)
     template_plan = _plan_model(of_template, choices)
     wrapper = _wrapper_around(stored, model_name(architecture))
@@ -217,7 +204,7 @@ def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> boo
     graph = read(architecture)
     if {g.name for g in groups} <= set(graph.layers):
         return True
-    names = _group_names(architecture)
+    names = group_names(architecture)
     return (
         graph.sequential
         and len(names) == len(groups)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs, why_not_keras_3, why_not_tf_keras
+from unnest.core.assign.loading_order import misplaced
+from unnest.core.keras_facts import loading
+from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.model import Json, Stored
 from unnest.core.stored_code import lambdas
 
@@ -21,6 +23,22 @@ KNOWN_BY_NAME = re.compile(
     r"|kullback_leibler_divergence|kl_divergence|kld|KLD|poisson|cosine_similarity|cosine_proximity|cosine|logcosh"
     r"|log_cosh|(squared_|categorical_)?hinge|huber(_loss)?|[Pp]recision|[Rr]ecall|lr|"
 )
+
+
+def why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Why tf_keras does not load it as it was; None where it does."""
+    return loading.why_not_tf_keras(model, container) or _other_places(model, container)
+
+
+def why_not_keras_3(model: Stored, container: str) -> str | None:
+    """Why Keras 3 does not load it as it was for certain; None where it does, or, of an older file, may."""
+    return loading.why_not_keras_3(model, container) or _other_places(model, container)
+
+
+def _other_places(model: Stored, container: str) -> str | None:
+    """Why every Keras, its writer included, sets some weights of an `.h5` elsewhere than they were."""
+    name = misplaced(model) if container == "h5" and not model.is_keras_3 else None
+    return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
 
 
 def other_name(model: Stored, path: str, container: str) -> str | None:
@@ -89,7 +107,7 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
     """Whether the software that wrote the source loads this file, which may be of another container."""
-    if not model.keras_version:
+    if not model.keras_version or _other_places(model, container) is not None:
         return False
     return (
         not path.endswith(".keras")
@@ -102,9 +120,11 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
 def load_line(model: Stored, path: str, container: str = "") -> str | None:
     """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
 
-    None where nothing loads the file, its writer included: operations in an .h5 of Keras 3.
+    None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
-    if model.is_keras_3 and model.contents == "model" and why_not_keras_3(model, container) is not None:
+    if model.contents == "model" and (
+        (model.is_keras_3 and why_not_keras_3(model, container)) or _other_places(model, container)
+    ):
         return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"

@@ -1,0 +1,21 @@
+"""Which layer each group of weights of a file belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unnest.core.architecture import is_input, read
+from unnest.core.model import Group, JsonObject
+
+
+def group_names(model: JsonObject) -> list[str]:
+    """The layers that get a group: a Sequential does not count its input layer among its own."""
+    graph = read(model)
+    return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
+
+
+def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:
+    """By which name the graph knows each group: an old Sequential's entry in another has no name in the JSON."""
+    names = group_names(model)
+    are_in_layer_order = read(model).sequential and len(names) == len(groups)
+    return {group.name: name for group, name in zip(groups, names, strict=False)} if are_in_layer_order else {}
