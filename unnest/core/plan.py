@@ -16,6 +16,7 @@ from unnest.core.architecture import (
 from unnest.core.assign.flat_list import placed_by_order, split
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_groups import group_names, layer_name_by_group
+from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
@@ -126,9 +127,9 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:
     """The optimizer's state in the order of the layers that are left; None where that order does not follow.
 
-    Keras 1 sorts by the weights' names, which stay (source: Keras 1.2.2, keras/engine/training.py: compile).
+    Where it is sorted by the weights' names, these stay.
     """
-    if not stored.optimizer or not unwrapped.moved or stored.release[:1] == (1,):
+    if not stored.optimizer or not unwrapped.moved or is_trained_by_name(stored.release):
         return stored.optimizer
     after = unwrap.trained_in_order(unwrapped.left)
     if after is None:

@@ -40,7 +40,7 @@ CONSTRAINTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: Keras 1 wrote rules as {"name": ..., arguments}.
 KERAS_1_RULES = {"WeightRegularizer": "L1L2", "L1L2Regularizer": "L1L2", "ActivityRegularizer": "L1L2"}
-KERAS_1_RULE_ARGUMENTS = {"m": "max_value"}
+KERAS_1_RULE_ARGUMENTS = {"m": "max_value", "low": "min_value", "high": "max_value"}
 
 #: Keras's own that Keras 3 has not.
 GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegularizer"})

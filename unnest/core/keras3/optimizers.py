@@ -13,6 +13,7 @@ from typing import NamedTuple
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.config_values import built_in, named
 from unnest.core.keras3.context import Context
+from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
 
@@ -180,9 +181,9 @@ def state(
 
 
 def _old_order(weights: Iterable[Tensor], places: Mapping[str, int], context: Context) -> list[Tensor]:
-    """The old model's trained weights as its optimizer saw them: by layer, in Keras 1 by name."""
-    if context.release[:1] == (1,):
-        if context.backend == "theano":
+    """The old model's trained weights as its optimizer saw them: by layer, at first by name."""
+    if is_trained_by_name(context.release):
+        if context.backend == "theano" and context.release < (2,):
             raise Unknown("Keras 1 on Theano sorted the weights by names that it did not store")
         return sorted(weights, key=lambda t: t.name)
     return sorted(weights, key=lambda t: places[t.ref])

@@ -28,6 +28,14 @@ RULED = KERAS_1 | {"BatchNormalization", "Dense", "Embedding", "LocallyConnected
                    "TimeDistributedDense"}  # fmt: skip
 
 
+def is_trained_by_name(release: tuple[int, ...]) -> bool:
+    """Whether optimizers of that Keras kept their state by the names of the weights; later ones keep it by layer.
+
+    (Source: Keras 1.2.2 and 2.0.0 to 2.0.6, keras/engine/training.py: compile.)
+    """
+    return () < release < (2, 0, 6)
+
+
 class Variable(NamedTuple):
     """A stored variable. `made` is its place in the order of making, None where nobody tells.
 

@@ -149,8 +149,7 @@ class _Reader:
         return tuple(self._tensor(path, name) for name in self._unique(names, path))
 
     def _tensor(self, group: str, name: str) -> Tensor:
-        # A lookup in the index: a name can lead out of its group only if it is no name at all.
-        node = self.hdf5.datasets.get(f"{group}/{name}")
+        node = self.hdf5.datasets.get(_path(group, name))
         if node is None:
             raise Unreadable(
                 "missing-weight",
@@ -198,6 +197,15 @@ class _Reader:
                 f"{path}@{n}" for n in of_group if not KNOWN.fullmatch(n) and not h5_attributes.can_copy(of_group, n)
             ]
         return (Code.NOT_CARRIED(what=listed(sorted("/" + p for p in not_carried))),) if not_carried else ()
+
+
+def _path(group: str, name: str) -> str:
+    """Where HDF5 finds a name: one that begins with a slash from the root on, slashes in a row are one.
+
+    (Source: Keras 2.0 to 2.1 on Theano calls what is made outside of a name scope `/iterations`.)
+    """
+    whole = name if name.startswith("/") else f"{group}/{name}"
+    return "/".join(part for part in whole.split("/") if part)
 
 
 class H5Container(Container):

@@ -85,6 +85,9 @@ def test_rules_on_weights() -> None:
     assert constraint({"name": "MaxNorm", "m": 2}, "l", context) == built_in(
         "keras.constraints", "MaxNorm", max_value=2
     )
+    assert constraint({"name": "MinMaxNorm", "low": 0.5, "high": 2, "rate": 1.0, "axis": 0}, "l", context) == built_in(
+        "keras.constraints", "MinMaxNorm", min_value=0.5, max_value=2, rate=1.0, axis=0
+    )
     assert context.custom == {}
     own = regularizer({"class_name": "package>Mine", "config": {"a": 1}}, "l", context)
     assert own == {"module": None, "class_name": "Mine", "config": {"a": 1}, "registered_name": "package>Mine"}

@@ -155,4 +155,5 @@ RULES: dict[str, Rule] = {
     "StackedRNNCells": recurrent.stacked_cells,
     "TimeDistributed": wrappers.time_distributed,
     "Bidirectional": wrappers.bidirectional,
+    "SpectralNormalization": wrappers.spectral_normalization,
 }

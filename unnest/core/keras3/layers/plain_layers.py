@@ -48,7 +48,6 @@ HOLDERS = frozenset(
     {
         "MultiHeadAttention",
         "EinsumDense",
-        "SpectralNormalization",
         "Normalization",
         "PReLU",
         "Attention",

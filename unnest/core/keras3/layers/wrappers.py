@@ -1,4 +1,4 @@
-"""Layers that hold a layer: TimeDistributed and Bidirectional."""
+"""Layers that hold a layer: TimeDistributed, Bidirectional and SpectralNormalization."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers import piece
 from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
+from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.model import Json
 
 
@@ -90,3 +91,16 @@ def bidirectional(kind: str, config: Config, name: str, weights: Weights, contex
     else:
         new.pop("backward_layer", None)
     return NewLayer(name, kind, new, (*forward.weights, *backward.weights))
+
+
+def spectral_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """The inner layer's weights, then the vector, which is not trained.
+
+    Raises CannotConvert where a kernel would be multiplied: each step of training divides it by its own norm.
+    """
+    held = inner_layer(config.get("layer"), name, kind, weights[:-1], context)
+    if HARD_SIGMOID in (held.config.get("activation"), held.config.get("recurrent_activation")):
+        raise refused(name, kind, "its layer ends in hard_sigmoid, which is another function today")
+    new = arguments.written(kind, {**config, "layer": None}, name, context)
+    vector = tuple(w._replace(trained=False) for w in weights[-1:])
+    return NewLayer(name, kind, {**new, "layer": held.entry}, (*held.weights, *vector))

@@ -55,3 +55,34 @@ def test_zeros_at_masked_steps(sequences: bool, masks: bool, half_pixels: bool, 
     else:
         with pytest.raises(CannotConvert, match=r"'l' \(Bidirectional\): gives zeros where its last step is masked"):
             made("Bidirectional", config, masks=masks, half_pixels=half_pixels)
+
+
+def test_the_layer_of_a_spectral_normalization_is_converted_too() -> None:
+    """Its vector comes last, and is not trained."""
+    inner: dict[str, Any] = {"class_name": "Conv2DTranspose", "config": {
+        **DENSE, "name": "c", "filters": 3, "kernel_size": [2, 2], "strides": [1, 1], "padding": "valid", "groups": 1,
+    }}  # fmt: skip
+    del inner["config"]["units"]
+    layer = one(
+        made(
+            "SpectralNormalization",
+            {"layer": inner, "power_iterations": 1},
+            (2, 2, 3, 2),
+            (3,),
+            (1, 2),
+            release=(2, 15, 0),
+        )
+    )
+    held: Any = layer.config["layer"]
+    assert (held["class_name"], "groups" in held["config"]) == ("Conv2DTranspose", False)
+    assert [(w.ref, w.trained) for w in layer.weights] == [("/w0", True), ("/w1", True), ("/w2", False)]
+    inner["config"]["activation"] = "hard_sigmoid"
+    with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): its layer ends in hard_sigmoid"):
+        made(
+            "SpectralNormalization",
+            {"layer": inner, "power_iterations": 1},
+            (2, 2, 3, 2),
+            (3,),
+            (1, 2),
+            release=(2, 15, 0),
+        )
