@@ -88,6 +88,9 @@ DEFAULTS: dict[tuple[str, str], Json] = {
 
 #: Layers whose order of axes Keras 1 does not store.
 UNTOLD = frozenset({f"{kind}{n}D" for kind in ("ZeroPadding", "Cropping", "UpSampling") for n in (2, 3)})
+#: Layers whose order of axes is that of the machine where the file does not tell it. All others that do not tell it
+#: knew one alone: those over one axis, Flatten and what prepares images.
+MACHINES = UNTOLD | {"SpatialDropout2D", "SpatialDropout3D"}
 
 
 def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[str, Json]:
@@ -114,7 +117,8 @@ def written(kind: str, config: JsonObject, name: str, context: Context) -> dict[
             context.note("defaults-of-then", name, key)
             new[key] = value
     if "data_format" in SIGNATURES.get(kind, ()) and new.get("data_format") in (None, "default"):
-        new["data_format"] = context.data_format
+        is_machines = kind in MACHINES or "data_format" in config
+        new["data_format"] = context.data_format if is_machines else "channels_last"
         if kind in UNTOLD and "data_format" not in config and context.release[:1] == (1,):
             told = ", as the other layers say" if context.is_format_told else ""
             context.note("defaults-of-then", name, f"data_format {context.data_format}{told}")

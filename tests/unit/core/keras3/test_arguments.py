@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from unnest.core.keras3.arguments import written
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.convert import convert
 from unnest.core.keras3.layers import piece
@@ -186,6 +187,24 @@ def test_order_of_axes_that_keras_1_does_not_store(others: tuple[str, ...], data
     assert padding["config"]["data_format"] == data_format
     assert [f.code for f in done.findings] == (["assumed-data-format"] if is_guess else [])
     assert not is_guess or "l0 (ZeroPadding2D)" in done.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "data_format"),
+    [
+        ("Flatten", {}, "channels_last"),
+        ("Flatten", {"data_format": "channels_first"}, "channels_first"),
+        ("MaxPooling1D", {"pool_size": 2, "strides": 2, "padding": "valid"}, "channels_last"),
+        ("GlobalAveragePooling1D", {}, "channels_last"),
+        ("RandomFlip", {"mode": "horizontal", "seed": None}, "channels_last"),
+        ("SpatialDropout2D", {"rate": 0.5}, "channels_first"),
+    ],
+)
+def test_layers_that_knew_one_order_of_axes_keep_it(kind: str, config: dict[str, Any], data_format: str) -> None:
+    """Beside layers of channels_first: Flatten without a data_format took the axes as they came."""
+    context = Context.of("2.6.0", None)
+    context.data_format = "channels_first"
+    assert written(kind, {"name": "l", **config}, "l", context)["data_format"] == data_format
 
 
 BOTH_WAYS = (
