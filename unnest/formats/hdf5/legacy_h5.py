@@ -200,12 +200,14 @@ class _Reader:
 
 
 def _path(group: str, name: str) -> str:
-    """Where HDF5 finds a name: one that begins with a slash from the root on, slashes in a row are one.
+    """Where HDF5 finds a name: slashes in a row are one, and what begins with one is found from the root on.
 
+    The latter is a number of the optimizer's alone; no layer's weight is out of its layer.
     (Source: Keras 2.0 to 2.1 on Theano calls what is made outside of a name scope `/iterations`.)
     """
-    whole = name if name.startswith("/") else f"{group}/{name}"
-    return "/".join(part for part in whole.split("/") if part)
+    if name.startswith("/"):
+        return name.strip("/") if group == OPTIMIZER else name
+    return "/".join(part for part in f"{group}/{name}".split("/") if part)
 
 
 class H5Container(Container):
