@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core import json_tree
+from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
@@ -121,12 +122,18 @@ class Masks:
         with zeros at first; Keras 3 gives zeros at first, and from a Bidirectional at every masked step.
         (Source: K.rnn of Keras 2.2.4 and of TensorFlow 1.13 to 2.2; zero_output_for_mask of Keras 3's Bidirectional.)
         """
-        if not self.context.zeroes_masked and any(_gives_sequences(entry) for entry in json_tree.objects(layer.entry)):
+        gave_last = not self.context.zeroes_masked and any(map(_gives_sequences, json_tree.objects(layer.entry)))
+        if gave_last and not _can_be_two(layer, kwargs, self.context):
             raise refused(layer.name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
         is_known = kind in PLAIN_RECURRENT and not self.context.is_tf and self.context.backend == "tensorflow"
         if self._began_with_state(kind, layer, kwargs) and not is_known:
             why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
             raise refused(layer.name, kind, why)
+
+    def is_two(self, layer: NewLayer, call: LayerArguments, kwargs: Mapping[str, Tree]) -> bool:
+        """Whether a Bidirectional is written as two layers, because of what it gave at masked steps."""
+        is_masked = any(t in self.of for t in call.tensors)
+        return is_masked and _gives_sequences(layer.entry) and _can_be_two(layer, kwargs, self.context)
 
     def _began_with_state(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> bool:
         """Whether masked first steps gave the initial state.
@@ -276,6 +283,35 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
         elif not _passes(kind, settings, context):
             masked = masked and _bare(kind) not in SIGNATURES and _bare(kind) not in STOPPING
     # (What is somebody's own, or a model, may hand a mask on.)
+
+
+def is_graph_of_masks(graph: Graph, context: Context) -> bool:
+    """Whether a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
+    stored = [layer.stored for layer in graph.layers.values()]
+    return context.masks and _repeated_last(context) and any(map(_gives_sequences, stored))
+
+
+def _repeated_last(context: Context) -> bool:
+    """Whether it is known that a Bidirectional gave its last output at masked steps.
+
+    (Seen with Keras 1.2.2 to 2.3.1. TensorFlow 1.13 gave zeros, 2.0 what its layers' arguments made of it; files of
+    1.14 and 2.1 may say the same as theirs.)
+    """
+    return not context.zeroes_masked and not context.is_tf and context.backend in (None, "tensorflow")
+
+
+def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+    """Whether a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
+    if not _repeated_last(context):
+        return False
+    if layer.class_name != "Bidirectional" or "initial_state" in kwargs or layer.config.get("merge_mode") is None:
+        return False
+    directions = [layer.config[key] for key in ("layer", "backward_layer") if layer.config.get(key)]
+    configs = [d["config"] for d in directions if isinstance(d, Mapping) and d.get("class_name") in PLAIN_RECURRENT]
+    return len(configs) == len(directions) and all(
+        isinstance(c, Mapping) and c.get("return_sequences") and not c.get("return_state") and not c.get("stateful")
+        for c in configs
+    )
 
 
 def _gives_sequences(entry: JsonObject) -> bool:

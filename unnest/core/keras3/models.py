@@ -13,7 +13,8 @@ from unnest.core.keras3.builder import Builder
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.masks import Masks
+from unnest.core.keras3.layers.wrappers import both_ways, directions
+from unnest.core.keras3.masks import Masks, is_graph_of_masks
 from unnest.core.keras3.merged_branches import begins_with_models, merged_branches
 from unnest.core.keras3.pieces import (
     Choice,
@@ -26,7 +27,7 @@ from unnest.core.keras3.pieces import (
     Tree,
     Weights,
 )
-from unnest.core.keras3.sequential import sequential
+from unnest.core.keras3.sequential import as_functional, sequential
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
 from unnest.core.model import Json, JsonObject
 
@@ -50,6 +51,8 @@ def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     if graph.sequential:
         if begins_with_models(graph):
             return merged_branches(graph, shares, context, converted)
+        if is_graph_of_masks(graph, context) and (model := as_functional(graph, context)):
+            return _Functional(read(model), shares, context).model()
         return sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
 
@@ -65,6 +68,8 @@ class _Functional:
     #: Call of the old graph -> what it gave, by tensor index.
     made: dict[CallId, list[Tree]] = field(default_factory=dict)
     pieces: dict[str, Piece] = field(default_factory=dict)
+    #: Bidirectional -> the two layers that it is written as.
+    ways: dict[str, tuple[NewLayer, NewLayer]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.masks = Masks(self.context)
@@ -114,6 +119,8 @@ class _Functional:
         if isinstance(made, NewLayer):
             args, kwargs = arguments_of(made, given, self.context)
             args, kwargs = self.masks.given(layer.class_name, made, given, args, kwargs)
+            if self.masks.is_two(made, given, kwargs):
+                return self._both_ways(layer, made, given, args, kwargs)
             new = self.builder.place(LayerCall(made, args, kwargs), name)
             placed = self._begun(layer, made, kwargs, new, name)
             self.masks.note(layer.class_name, layer.settings, given, placed, today=placed[0] is new)
@@ -124,6 +131,19 @@ class _Functional:
             last = name if len(trees) == 1 else f"{name}_{k}"
             placed.append(self.builder.place(tree, name, last))
         self.masks.note(layer.class_name, layer.settings, given, placed)
+        return placed
+
+    def _both_ways(
+        self, layer: Layer, made: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+    ) -> list[Tree]:
+        """What a Bidirectional gave, its last output at masked steps among it; its calls share the two layers."""
+        self.context.note("masked-steps", made.name)
+        if made.name not in self.ways:
+            names = [self.builder.fresh(f"{made.name}_{way}") for way in ("forward", "backward")]
+            self.builder.reserved |= set(names)
+            self.ways[made.name] = directions(made, *names)
+        placed = [self.builder.place(both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name)]
+        self.masks.note(layer.class_name, layer.settings, given, placed, today=False)
         return placed
 
     def _begun(self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str) -> list[Tree]:

@@ -114,6 +114,11 @@ RULES: dict[str, Rule] = {
         "Keras 3: operations behind it put the state there. Behind them a loss no longer leaves out masked steps",
         "Keras 2.2.4, keras/backend/tensorflow_backend.py: rnn",
     ),
+    "masked-steps": Rule(
+        "a Bidirectional gave back its last output at masked steps, and gives zeros in Keras 3: its directions were "
+        "written as two layers, joined by operations. Behind them a loss no longer leaves out masked steps",
+        "Keras 2.2.4, keras/backend/tensorflow_backend.py: rnn; Keras 3.15, keras/src/layers/rnn/bidirectional.py",
+    ),
     "large-noise": Rule(
         "GaussianNoise of more than 1, which Keras 3 refuses, was written around a smaller tensor",
         "Keras 3.15, keras/src/layers/regularization/gaussian_noise.py",

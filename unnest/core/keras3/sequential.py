@@ -119,6 +119,26 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
     return (list(shape), dtype.removeprefix("mixed_")) if isinstance(shape, Sequence) else (None, dtype)
 
 
+def as_functional(graph: Graph, context: Context) -> JsonObject | None:
+    """A Sequential of then as the functional model of then that computes the same; None where its input is not told."""
+    entries = [layer.stored for layer in graph.layers.values()]
+    names = list(graph.layers)
+    if not is_input(entries[0]):
+        first = _input_of(graph, {name: name for name in names}, context)
+        if first is None:
+            return None
+        config = {"batch_input_shape": first.config["batch_shape"], "dtype": first.config["dtype"], "name": first.name}
+        entries, names = [{"class_name": "InputLayer", "config": config}, *entries], [first.name, *names]
+    context.note("sequential-graph", graph.name)
+    layers: list[Json] = []
+    for k, (entry, name) in enumerate(zip(entries, names, strict=True)):
+        calls: list[Json] = [[[names[k - 1], 0, 0, {}]]] if k else []
+        layers.append({**entry, "name": name, "inbound_nodes": calls})
+    ends: list[Json] = [[[name, 0, 0]] for name in (names[0], names[-1])]
+    config = {"name": graph.name, "layers": layers, "input_layers": ends[0], "output_layers": ends[1]}
+    return {"class_name": "Model", "config": config}
+
+
 def _as_functional(graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context) -> NewLayer:
     """A chain in which a layer became operations, which a Sequential cannot hold."""
     name = graph.name

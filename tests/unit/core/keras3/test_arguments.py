@@ -209,13 +209,13 @@ def test_layers_that_knew_one_order_of_axes_keep_it(kind: str, config: dict[str,
 
 BOTH_WAYS = (
     "Bidirectional",
-    {"layer": {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}},
+    {"layer": {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}, "merge_mode": None},
 )
-WORDS = {"input_dim": 5, "output_dim": 3, "batch_input_shape": [None, 4]}
+WORDS = {"input_dim": 5, "output_dim": 3, "trainable": True, "batch_input_shape": [None, 4]}
 
 
 def test_masked_steps() -> None:
-    """What Keras of its own gave back at masked steps, Keras 3 does not; without a mask there are none."""
+    """What Keras of its own gave back at masked steps, two tensors of them Keras 3 cannot; without a mask it can."""
     refusal = convert(model(("Embedding", {**WORDS, "mask_zero": True}), BOTH_WAYS)).refusal
     assert refusal is not None
     assert "masked steps" in refusal.message

@@ -205,17 +205,29 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
     assert placed == {"l0": ["/0/0", "/0/1"], "l1": ["/1/0", "/1/1"]}
 
 
-@pytest.mark.parametrize(("version", "is_refused"), [("2.2.4", True), ("2.4.0", False)])
-def test_masked_steps_of_then(version: str, is_refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("version", "settings", "kinds"),
+    [
+        ("2.2.4", {}, ["InputLayer", "Masking", "LSTM", "LSTM", "Flip", "Concatenate"]),
+        ("2.4.0", {}, ["InputLayer", "Masking", "Bidirectional"]),
+        ("2.2.4-tf", {}, None),
+        ("2.2.4", {"stateful": True}, None),
+        ("2.2.4", {"return_state": True}, None),
+    ],
+)
+def test_masked_steps_of_then(version: str, settings: dict[str, Any], kinds: list[str] | None) -> None:
     """Behind a mask Keras of its own gave back its last output in both directions; today it is zeros."""
     lstm = {"class_name": "LSTM", "config": {
         "name": "f", "units": 2, "activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True,
-        "return_sequences": True,
+        "return_sequences": True, **settings,
     }}  # fmt: skip
     both = ("Bidirectional", {"layer": lstm, "merge_mode": "concat"})
     masked = convert(chain(STEPS, ("Masking", {"mask_value": 0.0}), both, version=version))
-    assert (masked.refusal is not None) is is_refused
-    assert masked.refusal is None or "at masked steps" in masked.refusal.message
+    if kinds is None:
+        assert masked.refusal is not None
+        assert "at masked steps" in masked.refusal.message
+    else:
+        assert [layer["class_name"] for layer in layers_of(masked)] == kinds
     assert convert(chain(STEPS, both, version=version)).refusal is None
 
 

@@ -24,6 +24,8 @@ LINE = {**CONV, "kernel_size": [3], "strides": [1], "dilation_rate": [1]}
 OLD_CONV = {"nb_filter": 2, "filter_length": 3, "border_mode": "valid", "init": "uniform", "bias": True}
 OLD_DENSE = {"output_dim": 3, "init": "uniform", "activation": "linear", "bias": True}
 MASKING = ("Masking", {"mask_value": 0.0})
+STEPWISE: dict[str, Any] = {"class_name": "LSTM", "config": {"name": "r", **RNN, "return_sequences": True}}
+BOTH_WAYS = ("Bidirectional", {"layer": STEPWISE, "merge_mode": "concat"})
 DENSE = {"units": 3, "activation": "linear", "use_bias": True}
 #: `lambda x: x / 5.0`, as Keras 2.2.4 stored it.
 DIVIDED = [
@@ -213,6 +215,9 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     ),
     "masked-first-steps": (
         two("LSTM", RNN, "2.2.4", masked=True, states=True), two("LSTM", RNN, "2.3.1", masked=True, states=True),
+    ),
+    "masked-steps": (
+        chain(STEPS, MASKING, BOTH_WAYS, version="2.2.4"), chain(STEPS, MASKING, BOTH_WAYS, version="2.3.0-tf"),
     ),
     "large-noise": (chain(FLAT, ("GaussianNoise", {"stddev": 1.5})), chain(FLAT, ("GaussianNoise", {"stddev": 1.0}))),
     "causal": (

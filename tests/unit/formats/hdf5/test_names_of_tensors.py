@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import h5py
 import numpy as np
@@ -28,7 +29,8 @@ def respelt(path: Path) -> Path:
 
 def test_names_with_slashes_too_many(tmp_path: Path) -> None:
     path = respelt(tmp_path / "model.h5")
-    for keras, name in (("3", "x.keras"), ("original", "x.h5")):
+    dialects: dict[Literal["3", "original"], str] = {"3": "x.keras", "original": "x.h5"}
+    for keras, name in dialects.items():
         plain, same = (tmp_path / f"{which}_{name}" for which in ("plain", "same"))
         unnest.fix(PARALLEL, plain, keras=keras)
         result = unnest.fix(path, same, keras=keras)
