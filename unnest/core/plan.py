@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from unnest.core.architecture import (
     NotAGraph,
@@ -140,11 +141,17 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
 
 
 def _wrong_shapes(left: unwrap.ModelWeights) -> str | None:
-    """Which layer's weights cannot be its own, by their shapes."""
-    layers = read(left.model).layers
-    for name, share in left.by_layer().items():
-        if name in layers and (why := contradiction(layers[name], [t.shape for t in share.tensors])):
-            return f"{name}: {why}; the file is damaged, or its weights are another model's"
+    """Which layer's weights cannot be its own, by their shapes, nested models looked into."""
+    pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
+    for model, shares in pending:
+        layers = read(model).layers
+        for name, share in shares.items():
+            layer = layers.get(name)
+            if layer is not None and (why := contradiction(layer, [t.shape for t in share.tensors])):
+                return f"{name}: {why}; the file is damaged, or its weights are another model's"
+            if layer is not None and is_model(layer.stored) and share.tensors:
+                with suppress(Ambiguous):
+                    pending.append((layer.stored, split(share.tensors, read(layer.stored))))
     return None
 
 
