@@ -221,6 +221,12 @@ def a_number_for_a_version(file: h5py.File) -> None:
 
 
 @attack("bad-attribute")
+def a_reference_for_the_layers_version(file: h5py.File) -> None:
+    """Has another version beside the layers, which is none."""
+    file["model_weights"].attrs["keras_version"] = file.ref
+
+
+@attack("bad-attribute")
 def a_dense_attribute_of_80_megabytes(file: h5py.File) -> None:
     """Has names without end."""
     del file["model_weights"]  # only groups of the new format have room for it

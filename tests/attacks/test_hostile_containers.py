@@ -185,6 +185,14 @@ def test_text_graph(cli: Cli, model: Path) -> None:
     refused(cli, model, "text-graph")
 
 
+def test_lost_graph(cli: Cli, tmp_path: Path) -> None:
+    """Keras's notes are there, the graph is not: what is left is no checkpoint of its own."""
+    model = tmp_path / "lost"
+    shutil.copytree(FIXTURES / "saved_model/tf210/saved_model-carried-named-head/parallel", model)
+    (model / "saved_model.pb").unlink()
+    refused(cli, model, "missing-file")
+
+
 def test_keras_metadata_is_not_json(cli: Cli, model: Path) -> None:
     """The Keras config is damaged while the graph is not."""
     raw = (model / "saved_model.pb").read_bytes()
@@ -261,6 +269,16 @@ def test_zip_without_weights(cli: Cli, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "m.keras", "w") as new:
         new.writestr("x.txt", "x")
     refused(cli, tmp_path / "m.keras", "not-keras")
+
+
+@pytest.mark.parametrize("lost", ["config.json", "model.weights.h5"])
+def test_zip_that_lost_a_member(cli: Cli, lost: str, tmp_path: Path) -> None:
+    """What is left tells that it was a model."""
+    source = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(tmp_path / "m.keras", "w") as new:
+        for name in {*old.namelist()} - {lost}:
+            new.writestr(name, old.read(name))
+    refused(cli, tmp_path / "m.keras", "incomplete")
 
 
 @pytest.mark.parametrize("name", ["../escape.txt", "/etc/x", "assets/../../x", "a\\..\\..\\x", "C:/x", "config.json"])

@@ -106,8 +106,13 @@ def test_three_of_four_are_no_normalization(container: str, tmp_path: Path) -> N
     assert not output.exists()
 
 
-@pytest.mark.parametrize("gone", ["cell/vars/1", "cell/vars"])
-def test_a_cell_has_all_its_weights(gone: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("gone", "action", "code"),
+    [("cell/vars/1", "failed", "missing-weight"), ("cell/vars/2", "refused", "weights-missing"),
+     ("cell/vars", "refused", "weights-missing")],
+    ids=["a gap in the numbers", "the last one", "all"],
+)  # fmt: skip
+def test_a_cell_has_all_its_weights(gone: str, action: str, code: str, tmp_path: Path) -> None:
     """What a layer holds is counted with it: the cell of a recurrent layer, on the way forth and on the way back."""
     folder, prefix = FIXTURES / "weights_h5/tf212/weights_h5-kuza-cells-x3", "_layer_checkpoint_dependencies"
     path = Path(shutil.copy(folder / "parallel.weights.h5", tmp_path / "m.weights.h5"))
@@ -116,5 +121,21 @@ def test_a_cell_has_all_its_weights(gone: str, tmp_path: Path) -> None:
         del file[f"{prefix}/functional/{prefix}/bidirectional/backward_layer/{gone}"]
     done = unnest.fix(path, tmp_path / "out.weights.h5", architecture=folder / "model.json")
     assert done.error is not None, done.action
-    assert (done.action, done.error.code) == ("refused", "weights-missing")
+    assert (done.action, done.error.code) == (action, code)
+    assert not (tmp_path / "out.weights.h5").exists()
+
+
+@pytest.mark.parametrize("with_architecture", [True, False])
+def test_weights_that_are_not_numbered_from_0_on(with_architecture: bool, tmp_path: Path) -> None:
+    """Keras looks for `vars/1` and finds none: it would leave the bias as it was made."""
+    folder = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
+    path = Path(shutil.copy(folder / "parallel.weights.h5", tmp_path / "m.weights.h5"))
+    place = "layers/functional/layers/dense_1/vars"
+    with h5py.File(path, "r+") as file:
+        file.move(f"{place}/1", f"{place}/7")
+    architecture = folder / "model.json" if with_architecture else None
+    result = unnest.fix(path, tmp_path / "out.weights.h5", architecture=architecture)
+    assert result.error is not None, result.action
+    assert (result.verdict, result.error.code) == ("unreadable", "missing-weight")
+    assert f"/{place} holds weights 0, 7, where Keras counts from 0" in result.error.message
     assert not (tmp_path / "out.weights.h5").exists()

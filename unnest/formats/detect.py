@@ -50,7 +50,7 @@ TABLE_MAGIC = bytes.fromhex("57fb808b247547db")
 LFS_POINTER = re.compile(rb"version https://git-lfs")
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE)
 
-SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt")
+SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt", "keras_metadata.pb")
 
 
 def container_of(path: str) -> ContainerName | None:

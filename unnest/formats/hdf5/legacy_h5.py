@@ -126,7 +126,9 @@ class _Reader:
         return f"{self.hdf5.path}: /{short(path)}"
 
     def _version(self, name: str, top: h5_attributes.Attributes, layers: h5_attributes.Attributes) -> str | None:
-        return h5_attributes.text(top if name in top else layers, name, self._place(""))
+        """Of the file, else of the group of its layers; both must be texts, as both are written again."""
+        of_layers = h5_attributes.text(layers, name, self._place(self.root))
+        return h5_attributes.text(top, name, self._place("")) if name in top else of_layers
 
     def _json(self, top: h5_attributes.Attributes, name: str) -> JsonObject | None:
         text = h5_attributes.text(top, name, self._place(""))

@@ -94,7 +94,11 @@ class KerasSource(PathKeyedSource):
 
     def _configs(self, path: str) -> tuple[JsonObject, JsonObject]:
         for member in (CONFIG, WEIGHTS):
-            if self.members.count(member) != 1:
+            count = self.members.count(member)
+            is_of_keras = not {CONFIG, WEIGHTS, METADATA}.isdisjoint(self.members)
+            if not count and is_of_keras:
+                raise Unreadable("incomplete", f"{path}: has lost its {member}; restore the file from a copy")
+            if count != 1:
                 raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
         config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
         text = self._text(path, METADATA) if METADATA in self.members else "{}"

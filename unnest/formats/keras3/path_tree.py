@@ -102,6 +102,23 @@ class Tree:
         #: The optimizer's group. It lies with a nested model that was compiled with the same optimizer: what is met
         #: first is stored.
         self.optimizer_group = optimizers[0] if OPTIMIZER not in hdf5.groups and len(optimizers) == 1 else OPTIMIZER
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Raises Unreadable where weights are not numbered from 0 on, as Keras looks for them: one is gone or renamed.
+
+        Keras's own layers number them so; one of somebody's own may give them names. Of an optimizer's, which may be
+        left out, `unnumbered_optimizer` tells.
+        """
+        numbers_by_group: dict[str, list[str]] = {}
+        for path in self.hdf5.datasets:
+            group, _, number = path.rpartition("/")
+            if f"/{group}".endswith("/vars") and group != self.optimizer_group:
+                numbers_by_group.setdefault(group, []).append(number)
+        for group, numbers in numbers_by_group.items():
+            if all(map(str.isdecimal, numbers)) and {*numbers} != {str(k) for k in range(len(numbers))}:
+                what = f"/{group} holds weights {', '.join(sorted(numbers, key=int))}, where Keras counts from 0"
+                raise Unreadable("missing-weight", f"{self.hdf5.path}: {what}; restore the file from a copy")
 
     def _compiled_part_depth(self, parts: Sequence[str]) -> int:
         """How many parts lead to a nested model's own optimizer or metrics; 0 where this is in none."""

@@ -47,7 +47,12 @@ from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.restored import check_stored
 
-GRAPH, METADATA, EXPORTED = "saved_model.pb", "keras_metadata.pb", "assets/saved_model.json"
+GRAPH, TEXT_GRAPH, METADATA, EXPORTED = (
+    "saved_model.pb",
+    "saved_model.pbtxt",
+    "keras_metadata.pb",
+    "assets/saved_model.json",
+)
 VARIABLES = "variables/variables"
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})
@@ -67,8 +72,12 @@ class SavedModelSource(Source):
     def __init__(self, path: str) -> None:
         self.files = _files(path)
         self.bundle: Bundle | None = None
+        if GRAPH not in self.files and TEXT_GRAPH not in self.files:
+            raise Unreadable(
+                "missing-file", f"{os.path.join(path, GRAPH)}: missing; the model is not complete without it"
+            )
         if GRAPH not in self.files:
-            raise Unreadable("text-graph", f"{path}: is stored as text (saved_model.pbtxt); save it in the binary form")
+            raise Unreadable("text-graph", f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form")
         self.graph_bytes = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
         model = protos.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
         if not model.meta_graphs:
