@@ -30,10 +30,10 @@ from unnest.keras import balance, multi_gpu_model
 from unnest.keras.build import make_parallel
 from unnest.report import balance_table
 
-FEATURES, WIDTH = 256, 512
+FEATURES, WIDTH = 256, 1024
 PAGE = {"one, 64 rows": 684, "one, 1024 rows": 1345, "equal shares": 1810, "found ratios": 2123}
-EXTRA = 70
-"""What starting a step costs the page's first card, in rows: 684 and 1345 samples a second give 71."""
+CONSTANT = 71
+"""What a step costs the page's first card beside its rows, in rows: 684 and 1345 samples a second give it."""
 
 
 def template(keras: Any) -> Any:
@@ -81,6 +81,14 @@ def ratios(keras: Any, times: float, build: Callable[[], Any], rounds: int) -> N
     )
 
 
+def constant(keras: Any, build: Callable[[], Any], rounds: int) -> float:
+    """What a step of one device costs here beside its rows, in rows."""
+    model = compiled(keras, make_parallel(build(), 1))
+    measured = speeds({"few": (model, 64), "many": (model, 1024)}, rounds)
+    few, many = 64 / median(measured["few"]), 1024 / median(measured["many"])
+    return few / ((many - few) / (1024 - 64)) - 64
+
+
 def journey(keras: Any, build: Callable[[], Any], rounds: int) -> None:
     """The four figures, as proportions of the first, beside the page's."""
     found = balance(build, 1388, 2, sizes=[64, 256, 512, 1024])
@@ -113,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     work = {"CPU:0": keras_unequal.Work(), "CPU:1": keras_unequal.Work()}
     keras_unequal.emulate(work)
     if options.what == "journey":
-        work.update({"CPU:0": keras_unequal.Work(1, EXTRA), "CPU:1": keras_unequal.Work(1260 / 875, EXTRA)})
+        here = constant(keras, lambda: template(keras), options.rounds)
+        extra = max(0, round(CONSTANT - here))
+        print(f"a step costs {here:.0f} rows beside its rows: {extra} rows of work are added, to {CONSTANT}")
+        work.update({"CPU:0": keras_unequal.Work(1, extra), "CPU:1": keras_unequal.Work(1260 / 875, extra)})
         journey(keras, lambda: template(keras), options.rounds)
         return
     for times in options.times:

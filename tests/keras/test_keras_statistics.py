@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
@@ -120,6 +121,47 @@ def test_towers_overlap_whatever_the_batch_size(tf: Any, keras: Any) -> None:
     call = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((None, 4))])
     call(tf.ones((8, 4)))
     assert together == [True, True]
+
+
+@pytest.mark.parametrize("moving", ["in_turn", "mean"])
+@pytest.mark.parametrize("known", [True, False])
+def test_no_tower_waits_for_another(tf: Any, keras: Any, known: bool, moving: str) -> None:
+    """No convolution of a tower, forward or backward, comes after the same one of another tower.
+
+    Statistics take in the towers in turn, for which tf_keras's normalization waits; but the tower before goes on
+    meanwhile, so that a tower is late by one normalization in all.
+    """
+    layers = keras.layers
+    stack = [layers.Conv2D(2, 3), layers.BatchNormalization(), layers.Conv2D(2, 3), layers.BatchNormalization()]
+    template = keras.Sequential([keras.Input((8, 8, 1)), *stack])
+    parallel = multi_gpu_model(template, 3, moving_statistics=moving)
+
+    def gradients(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_mean(parallel(x, training=True))
+        return tape.gradient(y, template.trainable_variables)
+
+    signature = tf.TensorSpec((6 if known else None, 8, 8, 1))
+    graph = tf.function(gradients, input_signature=[signature]).get_concrete_function().graph
+    followers: dict[Any, set[Any]] = defaultdict(set)
+    for op in graph.get_operations():
+        if op.type != "Placeholder" and "/concatenate/" not in op.name:
+            for before in (*(x.op for x in op.inputs), *op.control_inputs):
+                followers[before].add(op)
+    towers = [[op for op in graph.get_operations() if _is_convolution_of(i, op)] for i in range(3)]
+    assert [len(convolutions) for convolutions in towers] == [6, 6, 6]
+    for same in zip(*towers, strict=True):
+        for op in same:
+            pending, after = [op], set[Any]()
+            while pending:
+                news = followers[pending.pop()] - after
+                after |= news
+                pending += news
+            assert after.isdisjoint(same), op.name
+
+
+def _is_convolution_of(tower: int, op: Any) -> bool:
+    return f"tower_{tower}/" in op.name and op.type.startswith("Conv2D")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ a tower is built (`unnest.keras.moving_statistics`): 1 where the tower has no ro
 state (a layer of somebody's own, SpectralNormalization) is put back after an idle tower, which makes the next tower
 wait for all of it.
 
+Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace
+(`unnest.keras.recurrent`).
+
 What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
 those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
 count for a whole batch, each tower's, on the layers' own lists.
@@ -28,14 +31,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, differences, moving_statistics
+from unnest.keras import batch_split, differences, moving_statistics, recurrent
 from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 
@@ -86,20 +89,26 @@ class Towers:
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
                 busy = [i for i, size in enumerate(sizes) if size] or [len(self.devices) - 1]
-                with self._statistics(sizes, rows) as moving:
+                with self._statistics(sizes, rows) as moving, self._loops():
                     results = [self._busy_tower(i, moving, edges, inputs, masks) for i in busy]
                 return self._unpack(self._merge(results, [sizes[i] for i in busy], rows))
             with tf.device(HOST):
                 rows = tf.shape(inputs[0], out_type=tf.int64)[0]
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
-            with self._statistics(sizes, rows) as moving:
+            with self._statistics(sizes, rows) as moving, self._loops():
                 results = [self._tower_that_may_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
             return self._unpack(self._merge(results, sizes, rows))
 
     def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
         layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.api, self.template)
         return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
+
+    def _loops(self) -> AbstractContextManager[None]:
+        layers = (
+            [] if _replicated() or self.api.exporting() else recurrent.layers_without_effects(self.api, self.template)
+        )
+        return recurrent.traced_once(layers)
 
     def _busy_tower(
         self,

@@ -1,0 +1,44 @@
+"""The loops of recurrent layers, traced once for all towers.
+
+TensorFlow takes longer to trace a loop and its gradient than to run it. What Keras's LSTM, GRU and SimpleRNN compute
+without dropout depends on nothing but what they are called with and their weights, so one function of each, traced
+once per shape, serves every tower: a call of it runs on the caller's device, and so does its gradient. Layers that
+draw random numbers, or keep something from call to call, are traced for each tower: two calls of one function would
+draw the same numbers, or wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import tensorflow as tf
+
+from unnest.keras.keras_api import KerasApi, Model
+
+CLASSES = ("LSTM", "GRU", "SimpleRNN")
+
+
+def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
+    """The layers of exactly these classes of Keras, at whatever level, that neither draw nor keep anything."""
+    classes = [getattr(api.keras.layers, name) for name in CLASSES]
+    return [
+        layer
+        for layer in template._flatten_layers()
+        if type(layer) in classes and not (layer.dropout or layer.recurrent_dropout or layer.stateful)
+    ]
+
+
+@contextmanager
+def traced_once(layers: list[Model]) -> Iterator[None]:
+    """In the block, in a graph, each of these layers is one function, called by every tower."""
+    if tf.executing_eagerly():
+        yield
+        return
+    for layer in layers:
+        object.__setattr__(layer, "call", tf.function(layer.call, autograph=False))  # past both Kerases' records
+    try:
+        yield
+    finally:
+        for layer in layers:
+            object.__delattr__(layer, "call")
