@@ -19,7 +19,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-LOWEST = ("tensorflow==2.16.*", "keras==3.6.*", "tf_keras==2.16.*")
+LOWEST = ("tensorflow==2.18.*", "keras==3.6.*", "tf_keras==2.18.*")
 
 
 def test_the_lowest_are_those_that_the_extra_asks_for() -> None:

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import CodeType
 from typing import Any
 
-KNOWN = {"keras": "Keras 3.6 to 3.15", "tf_keras": "tf_keras 2.16 to 2.21"}
+KNOWN = {"keras": "Keras 3.6 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
 """The versions that the tests have run with."""
 
 NOT_IN_ALL = ("_compiled_trainable_state",)
