@@ -14,7 +14,10 @@ from unnest.core.recognise.serving import ServingWrapper
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
 SPELLINGS = frozenset({"Cast"})
 #: Operations that are told a shape.
-SHAPED = frozenset({"Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor"})
+SHAPED = frozenset({
+    "Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor", "Conv2DBackpropInput",
+    "Conv3DBackpropInputV2",
+})  # fmt: skip
 #: Operations that stand for a variable.
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 #: Places looked at in one graph; real ones have some thousands.
@@ -51,21 +54,76 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWra
     return sum(sizes) if shapes and len(sizes) == len(shapes) else None
 
 
-def is_built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> bool:
-    """Whether tower 0 holds the size of its share of a fixed batch as a number, and takes no other. Raises Broken."""
-    if towers.share is None:
-        return False
+def built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> int | None:
+    """The rows of its own slice, where tower 0 holds their number, or as many rows, and takes no other. Raises Broken.
+
+    None where the graph does not tell that number, or where nothing in the tower is made for it.
+    """
     view = GraphView(main, library)
     ends, entries = tower_0(view, towers)
-    for place in _behind(view, ends, entries):
-        op = view.op(place)
-        for read in view.inputs(place) if op is not None and op.kind in SHAPED and place not in entries else ():
-            made = view.op(view.resolve(read))
-            value = None if made is None else made.value
-            is_shape = value is not None and value.ndim == 1 and value.size > 1 and value.dtype.kind == "i"
-            if value is not None and is_shape and value[0] == towers.share:
-                return True
-    return False
+    of_entries = {shape[0] for place in entries if (shape := view.shape(place))}
+    rows = towers.share if towers.share is not None else next(iter(of_entries), None)
+    if rows is None or rows <= 0 or len(of_entries) > 1:
+        return None
+    inside = (place for place in _behind(view, ends, entries) if place not in entries)
+    return rows if any(_holds(view, place, rows) for place in inside) else None
+
+
+def _holds(view: GraphView, place: Place, rows: int) -> bool:
+    """Whether an operation is given this number as that of rows, or begins with a state of so many."""
+    op = view.op(place)
+    if op is None:
+        return False
+    reads = [view.resolve(read) for read in view.inputs(place)]
+    if op.kind in SHAPED:
+        return any(_first_size(view, read) == rows for read in reads)
+    if op.kind == "StridedSlice":  # the size of the batch, out of a shape that TensorFlow wrote down as numbers
+        begins = _integers(view.op(reads[1])) if len(reads) > 1 else ()
+        return begins[:1] == (0,) and _first_size(view, reads[0]) == rows
+    if op.kind == "Const":  # zeros like the rows of a slice, a recurrent layer's first state
+        zeros = op.value
+        is_state = zeros is not None and zeros.ndim > 1 and len(zeros) == rows and zeros.dtype.kind == "f"
+        return is_state and zeros is not None and not zeros.any()
+    return any(_rows_of_variable(view, state) == rows for state in _states(view, op, reads))
+
+
+def _integers(op: Op | None) -> tuple[int, ...]:
+    """A constant list of whole numbers; nothing for anything else."""
+    value = None if op is None else op.value
+    return tuple(value.tolist()) if value is not None and value.ndim == 1 and value.dtype.kind == "i" else ()
+
+
+def _first_size(view: GraphView, place: Place) -> int | None:
+    """The first of several sizes, where it is written down; None where it is computed, or the only one."""
+    op = view.op(place)
+    if op is not None and op.kind == "Pack" and len(op.inputs) > 1:
+        first = view.op(view.resolve(view.inputs(place)[0]))
+        value = None if first is None else first.value
+        return int(value) if value is not None and value.ndim == 0 and value.dtype.kind == "i" else None
+    sizes = _integers(op)
+    return sizes[0] if len(sizes) > 1 else None
+
+
+def _states(view: GraphView, op: Op, reads: Sequence[Place]) -> Iterator[Place]:
+    """What the variables of a loop are at first, but for those that it leaves as they are."""
+    if op.kind == "Merge":
+        entering = [place for place in reads if (made := view.op(place)) is not None and made.kind == "Enter"]
+        yield from (view.resolve(read) for place in entering for read in view.inputs(place))
+    body = op.attrs.get("body")
+    if isinstance(body, Function) and body.name in view.library:
+        inner = GraphView(view.library[body.name], view.library)
+        for read, argument, result in zip(reads, inner.root.args, inner.root.rets, strict=False):
+            if inner.resolve(Place((), result)).tensor.partition(":")[0] != argument:
+                yield read
+
+
+def _rows_of_variable(view: GraphView, place: Place) -> int | None:
+    """The first axis of a variable with more than one, or of what is read of it; None for anything else."""
+    op = view.op(place)
+    if op is not None and op.kind == "ReadVariableOp":
+        op = view.op(view.resolve(view.inputs(place)[0]))
+    shape = op.attrs.get("shape") if op is not None and op.kind in VARIABLES else None
+    return shape[0] if isinstance(shape, tuple) and len(shape) > 1 else None
 
 
 def tower_0(view: GraphView, towers: ServingWrapper) -> tuple[set[Place], set[Place]]:

@@ -210,7 +210,7 @@ class SavedModelSource(Source):
             findings=left_out,
             conversion_refusal=self._conversion_refusal,
         )
-        fixed_rows = next((f.towers.share for f in wrappers_in_graph if f.is_built), None)
+        fixed_rows = next((f.built_for for f in wrappers_in_graph if f.built_for is not None), None)
         if fixed_rows is not None:
             rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
             return parallel._replace(refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))

@@ -21,14 +21,14 @@ MAX_WRAPPERS = 200
 class ServedWrapper(NamedTuple):
     """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
 
-    `is_built` for the tower's share of a fixed batch means that tower 0 computes for no other number of rows.
+    `built_for`: the number of rows of its slice, if tower 0 computes for no other.
     """
 
     towers: serving.ServingWrapper
     scope: Scope
     depth: int
     parameters: int | None
-    is_built: bool
+    built_for: int | None
 
 
 class ServedWrappers(NamedTuple):
@@ -67,11 +67,11 @@ def _served_wrapper(
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in outer_wrappers), default=0)
     scope = serving_scope.scope(main, library, signature_outputs(meta), towers)
-    parameters, is_built = (
+    parameters, built_for = (
         serving_scope.parameters(main, library, towers),
-        serving_scope.is_built_for(main, library, towers),
+        serving_scope.built_for(main, library, towers),
     )
-    return ServedWrapper(towers, scope, depth, parameters, is_built)
+    return ServedWrapper(towers, scope, depth, parameters, built_for)
 
 
 def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from tests.property.opgraphs import Writer, cut
 from unnest.core.recognise.op_graph import OpGraph
 from unnest.core.recognise.serving import ServingWrapper, find
-from unnest.core.recognise.serving_scope import is_built_for, parameters, scope
+from unnest.core.recognise.serving_scope import built_for, parameters, scope
 
 
 def unchanged(_: Writer, x: str) -> str:
@@ -79,12 +81,75 @@ def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count:
 
 
 @pytest.mark.parametrize(
-    ("rows", "first", "built"), [(8, 4, True), (8, -1, False), (8, 3, False), (-1, 4, False)],
+    ("rows", "first", "built"), [(8, 4, 4), (8, -1, None), (8, 3, None), (-1, 4, None)],
     ids=["its share", "open", "another number", "no fixed batch"],
 )  # fmt: skip
-def test_a_template_may_hold_its_share_of_the_batch_as_a_number(rows: int, first: int, built: bool) -> None:
+def test_a_template_may_hold_its_share_of_the_batch_as_a_number(rows: int, first: int, built: int | None) -> None:
     def reshaped(w: Writer, x: str) -> str:
         return w.op("Reshape", x, w.op("Const", value=[first, 3]), shape=(first, 3))
 
     graph, towers, _ = graph_of(rows=rows, inside=reshaped)
-    assert is_built_for(graph, {}, towers) is built
+    assert built_for(graph, {}, towers) == built
+
+
+def size_of_batch(w: Writer, x: str) -> str:
+    """`tf.shape(x)[0]` of a tensor of four rows: TensorFlow writes the shape down."""
+    begin, end, step = (w.op("Const", value=[at]) for at in (0, 1, 1))
+    rows = w.op("StridedSlice", w.op("Const", value=[4, 3]), begin, end, step, shape=())
+    return w.op("Reshape", x, w.op("Pack", rows, w.op("Const", value=3)), shape=(4, 3))
+
+
+def size_of_row(w: Writer, x: str) -> str:
+    begin, end, step = (w.op("Const", value=[at]) for at in (1, 2, 1))
+    columns = w.op("StridedSlice", w.op("Const", value=[4, 3]), begin, end, step, shape=())
+    return w.op("Reshape", x, w.op("Pack", w.op("Const", value=-1), columns), shape=(4, 3))
+
+
+def constant(w: Writer, value: np.ndarray) -> str:
+    tensor = w.op("Const")
+    name = tensor.partition(":")[0]
+    w.ops[name] = dataclasses.replace(w.ops[name], value=value.astype(np.float32))
+    return tensor
+
+
+def zeros(w: Writer, x: str) -> str:
+    return w.op("AddV2", x, constant(w, np.zeros((4, 3))), shape=(4, 3))
+
+
+def ones(w: Writer, x: str) -> str:
+    return w.op("MatMul", x, constant(w, np.ones((4, 3))), shape=(4, 3))
+
+
+def zeros_of_no_rows(w: Writer, x: str) -> str:
+    return w.op("AddV2", x, constant(w, np.zeros(4)), shape=(4, 3))
+
+
+def _variable(w: Writer, shape: tuple[int, ...]) -> str:
+    """One variable for all towers."""
+    if 9 not in w.variables:
+        w.variables[9] = w.op("VariableV2")
+        name = w.variables[9].partition(":")[0]
+        w.ops[name] = dataclasses.replace(w.ops[name], attrs={"shape": shape})
+    return w.variables[9]
+
+
+def loop_state(w: Writer, x: str) -> str:
+    """A loop that begins with what a variable holds."""
+    return w.op("AddV2", x, w.op("Merge", w.op("Enter", _variable(w, (4, 3)))), shape=(4, 3))
+
+
+def loop_kernel(w: Writer, x: str) -> str:
+    """A loop that reads a kernel."""
+    return w.op("MatMul", x, w.op("Enter", _variable(w, (4, 3))), shape=(4, 3))
+
+
+@pytest.mark.parametrize("inside", [size_of_batch, zeros, loop_state])
+def test_a_template_may_be_built_for_the_rows_of_its_slice(inside: Callable[[Writer, str], str]) -> None:
+    graph, towers, _ = graph_of(rows=8, inside=inside)
+    assert built_for(graph, {}, towers) == 4
+
+
+@pytest.mark.parametrize("inside", [size_of_row, ones, zeros_of_no_rows, loop_kernel])
+def test_what_is_as_long_as_a_slice_need_not_be_its_rows(inside: Callable[[Writer, str], str]) -> None:
+    graph, towers, _ = graph_of(rows=8, inside=inside)
+    assert built_for(graph, {}, towers) is None
