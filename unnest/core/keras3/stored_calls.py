@@ -23,7 +23,7 @@ def arguments_of(
         if kwargs.get("constants") or layer.config.get("num_constants"):
             raise refused(layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3")
         context.note("initial-state", layer.name)
-        kwargs["initial_state"] = args[0][1:]
+        kwargs["initial_state"] = _by_cell(layer, args[0][1:], context)
         args[0] = args[0][0]
     for key in ("mask", "training", "initial_state", "constants", "attention_mask"):
         value = kwargs.get(key, ...)
@@ -31,6 +31,26 @@ def arguments_of(
             del kwargs[key]
     return tuple(args), kwargs
 
+
+def _by_cell(layer: NewLayer, states: Sequence[Tree], context: Context) -> list[Tree]:
+    """The states of a layer over several cells, cell by cell; they were one list. Raises CannotConvert.
+
+    (Source: Keras 2.1.6 and 2.2.4, keras/layers/recurrent.py: StackedRNNCells, which had them last cell first once.)
+    """
+    cell = layer.config.get("cell")
+    settings = cell.get("config") if isinstance(cell, Mapping) else None
+    cells = settings.get("cells") if isinstance(settings, Mapping) else None
+    if not isinstance(cells, Sequence) or len(states) == len(cells) == 1:
+        return list(states)
+    kinds = [str(entry.get("class_name")) for entry in cells if isinstance(entry, Mapping)]
+    if context.release < (2, 2, 4) or sum(STATES.get(kind, 0) for kind in kinds) != len(states):
+        raise refused(layer.name, layer.class_name, "whose of its cells an initial state is does not follow")
+    rest = iter(states)
+    return [[next(rest) for _ in range(STATES[kind])] for kind in kinds]
+
+
+#: How many states a cell has.
+STATES = {"LSTMCell": 2, "GRUCell": 1, "SimpleRNNCell": 1}
 
 #: Layers whose first call argument was once a list of the input and the states.
 RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "Bidirectional"})

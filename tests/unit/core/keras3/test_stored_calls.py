@@ -12,6 +12,7 @@ from unnest.core.architecture import read
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, NewLayer, Tree
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed
+from unnest.core.model import Json
 
 X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)
 LSTM = NewLayer("l", "LSTM", {"name": "l", "units": 2})
@@ -32,6 +33,19 @@ def test_arguments_of_a_call(
     new: NewLayer, given: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
 ) -> None:
     assert arguments_of(new, given, Context()) == (args, kwargs)
+
+
+CELLS: list[Json] = [{"class_name": kind, "config": {"name": kind}} for kind in ("LSTMCell", "GRUCell")]
+STACKED = NewLayer("l", "RNN", {"cell": {"class_name": "StackedRNNCells", "config": {"cells": CELLS}}})
+
+
+def test_states_of_several_cells_are_told_apart() -> None:
+    """They were one list; which cell came first in it changed with Keras 2.2."""
+    given = LayerArguments(([X, Y, Y, X],), {}, {})
+    assert arguments_of(STACKED, given, Context.of("2.2.4", None)) == ((X,), {"initial_state": [[Y, Y], [X]]})
+    for states, version in (([X, Y, Y, X], "2.1.6"), ([X, Y, X], "2.2.4")):
+        with pytest.raises(CannotConvert, match=r"'l' \(RNN\): whose of its cells an initial state is"):
+            arguments_of(STACKED, LayerArguments((states,), {}, {}), Context.of(version, None))
 
 
 @pytest.mark.parametrize(
