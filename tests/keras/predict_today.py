@@ -3,7 +3,8 @@
     predict_today.py JOBS.json ANSWERS.json
 
 JOBS: [{"file": path of a .keras, "io": path of an .npz with x0..., y0...}]. ANSWERS: for each the largest difference
-from y0..., or the error as text. KERAS_BACKEND says which backend.
+from y0..., relative to the largest number there, if above 1, or the error as text. KERAS_BACKEND says which
+backend.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def difference(job: dict[str, str]) -> float | str:
             if all(np.array_equal(np.char.decode(m.astype("S")), t) for m, t in zip(arrays, y, strict=True))
             else "other text"
         )
-    return max(float(np.max(np.abs(m.astype("f8") - t), initial=0.0)) for m, t in zip(arrays, y, strict=True))
+    return max(
+        float(np.max(np.abs(m.astype("f8") - t), initial=0.0))
+        / float(np.max(np.abs(t), initial=1.0, where=np.isfinite(t)))
+        for m, t in zip(arrays, y, strict=True)
+    )
 
 
 def answer(job: dict[str, str]) -> float | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
@@ -54,6 +55,10 @@ ALIKE = frozenset(
     )
 )
 """Functions of Keras's backend that compute the same on Theano, whose files do not always say so."""
+
+
+#: What draws random numbers, in the latent layer of autoencoders above all.
+RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+")
 
 
 def named(text: str, dialect: Dialect) -> Value:
@@ -108,6 +113,10 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
         if isinstance(function.of, Shape):
             return replace(function.of, kind="list", text=text)
         return replace(shape_of(function.of), text=text)
+    if isinstance(function, Name) and RANDOM.fullmatch(function.path):
+        raise NotUnderstood(
+            f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
+        )
     if not isinstance(function, Name) or function.path not in FUNCTIONS:
         raise NotUnderstood(f"a call of {kind(function)}")
     if function.path.startswith("K.") and dialect.backend != "tensorflow" and function.path not in ALIKE:

@@ -53,6 +53,16 @@ def test_another_global_is_not_stored(name: str) -> None:
         calls.named(name, Dialect())
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["K.random_normal", "tf.random.normal", "tf.random_normal", "tf.truncated_normal", "np.random.normal",
+     "keras.backend.random_uniform", "tf.keras.backend.random_normal"],
+)  # fmt: skip
+def test_random_numbers_have_no_place_in_predictions(text: str) -> None:
+    with pytest.raises(NotUnderstood, match=f"^`{re.escape(text)}`: no layer .* random numbers at inference$"):
+        called(text)
+
+
 @pytest.mark.parametrize(("text", "value"), [("np.pi", 3.141592653589793), ("tf.newaxis", None)])
 def test_constants_of_modules(text: str, value: float | None) -> None:
     assert path(text, Dialect()) == Const(value, text)
