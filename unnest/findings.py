@@ -151,6 +151,11 @@ class Code(Enum):
         "Nadam's slots are carried, but not how far its schedule of momenta had come, which the file does not tell",
         "training goes on with today's schedule",
     )
+    FROZEN_NORMALIZATION = (
+        "warning",
+        "frozen BatchNormalization normalized by the batch at hand in training, and by its stored values today: {what}",
+        "predictions are the same; training goes on otherwise, as later Kerases do it",
+    )
     ASSUMED_DATA_FORMAT = (
         "warning",
         "{what}: Keras 1 stores no dim_ordering for these, and no other layer tells; channels_last (tf) was taken",

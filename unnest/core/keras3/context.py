@@ -52,6 +52,8 @@ class Context:
     is_format_told: bool = True
     #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
     unscaled: list[str] = field(default_factory=list)
+    #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
+    frozen: list[str] = field(default_factory=list)
     custom: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)

@@ -53,6 +53,8 @@ def convert(stored: Stored) -> Converted:
         return Converted(None, context.conversions(), tuple(context.findings), Refusal("cannot-convert", f"{e}"))
     if context.guessed:
         context.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.guessed)))
+    if context.frozen and stored.training is not None:
+        context.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.frozen)))
     if context.unscaled:
         context.findings.append(Code.UNSCALED(what=listed(context.unscaled)))
     if context.custom:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.test_rules import CONV, DENSE, FLAT, IMAGE, STEPS, chain, sequential, subclass
 from unnest.core.keras3.convert import Converted, convert
-from unnest.core.model import Group, Stored, Tensor
+from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 
 def layers_of(done: Converted) -> list[Any]:
@@ -237,3 +237,25 @@ def test_a_convolution_of_then_is_one_of_now() -> None:
     assert done.conversions == ()
     config = layers_of(done)[1]["config"]
     assert {k: config[k] for k in CONV} == CONV
+
+
+TRAINING: JsonObject = {"loss": "mse", "optimizer_config": {"class_name": "SGD", "config": {"lr": 0.1}}}
+
+
+@pytest.mark.parametrize(
+    ("version", "trainable", "training", "codes"),
+    [
+        ("2.2.4", False, TRAINING, ["frozen-normalization"]),
+        ("2.2.4", True, TRAINING, []),
+        ("2.2.4", False, None, []),
+        ("2.2.4-tf", False, TRAINING, []),
+        ("2.6.0", False, TRAINING, []),
+    ],
+)
+def test_a_frozen_normalization_of_then(
+    version: str, trainable: bool, training: JsonObject | None, codes: list[str]
+) -> None:
+    """Keras of its own normalized by the batch at hand in training, frozen or not."""
+    layer = ("BatchNormalization", {"axis": -1, "trainable": trainable, "scale": True, "center": True})
+    stored = chain([None, 4], layer, version=version)._replace(contents="model", training=training)
+    assert [f.code for f in convert(stored).findings] == codes

@@ -19,6 +19,9 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
         # Keras 1's config speaks of no initializers, and its layer has all four weights.
         if "gamma_initializer" not in config and len(weights) not in (0, 4):
             raise refused(name, kind, f"has {len(weights)} weights in place of 4")
+        # (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable.)
+        if config.get("trainable") is False and not context.is_tf and () < context.release < (2, 4):
+            context.frozen.append(name)
         return plain_layer(kind, config, name, weights, context)
     raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes by the batch at hand, which Keras 3 does not")
 
