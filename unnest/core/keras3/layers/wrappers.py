@@ -143,11 +143,14 @@ def _operation(kind: str, *args: Tree, **config: Json) -> OpNode:
 def spectral_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """The inner layer's weights, then the vector, which is not trained.
 
-    Raises CannotConvert where a kernel would be multiplied: each step of training divides it by its own norm.
+    Raises CannotConvert where a kernel would be multiplied: each step of training divides it by its own norm. And for
+    an Embedding. (Source: Keras 3.15, keras/src/layers/normalization/spectral_normalization.py: call.)
     """
     held = inner_layer(config.get("layer"), name, kind, weights[:-1], context)
     if HARD_SIGMOID in (held.config.get("activation"), held.config.get("recurrent_activation")):
         raise refused(name, kind, "its layer ends in hard_sigmoid, which is another function today")
+    if held.class_name == "Embedding":
+        raise refused(name, kind, "Keras 3 casts what comes out of its layer to the integers that went in")
     new = arguments.written(kind, {**config, "layer": None}, name, context)
     vector = tuple(w._replace(trained=False) for w in weights[-1:])
     return NewLayer(name, kind, {**new, "layer": held.entry}, (*held.weights, *vector))

@@ -86,3 +86,6 @@ def test_the_layer_of_a_spectral_normalization_is_converted_too() -> None:
             (1, 2),
             release=(2, 15, 0),
         )
+    embedding = {"class_name": "Embedding", "config": {"name": "e", "input_dim": 7, "output_dim": 3}}
+    with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): Keras 3 casts what comes out"):
+        made("SpectralNormalization", {"layer": embedding, "power_iterations": 1}, (7, 3), (1, 3), release=(2, 15, 0))
