@@ -63,6 +63,11 @@ class Code(Enum):
         "{name} lists inputs or outputs in another order than {template}, or not all; the result has {template}'s",
         "feed and read lists in the order of the template; names are safe",
     )
+    ROWS_MIXED = (
+        "warning",
+        "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",
+        "a tower got its part of the batch: give the result the parts one by one for the same predictions",
+    )
     STAYS_NESTED = (
         "warning",
         "{template} stays a nested model: {why}",

@@ -22,6 +22,7 @@ from unnest.core.recognise.found import (
     Merge,
     NotAWrapper,
     check_own_layers,
+    check_template,
     cut_by,
     joins,
     listed,
@@ -105,6 +106,7 @@ def _around_a_model(
     """The wrapper around these towers. Raises NotAWrapper."""
     joined = sorted(joined, key=lambda merge: merge.output)
     outputs, template, merge = [each.output for each in joined], graph.layers[towers[0].layer], joined[0].layer
+    check_template(template)
     if len(set(outputs)) < len(outputs):
         raise NotAWrapper(f"one output of {template.name} is joined more than once")
     if not only_read_by(graph, towers, {at for each in joined for at in each.calls}):

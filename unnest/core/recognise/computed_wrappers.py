@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
+from unnest.core.recognise.batch_axis import along_the_batch
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.mean_outputs import averages
@@ -80,9 +81,28 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
         elif judged is not None:
             _add(graph, search.wrappers, judged)
             used |= judged.joins[0].calls
-    whole = [_with_reader(graph, _with_means(graph, wrapper)) for wrapper in search.wrappers]
+    whole: list[ComputedWrapper] = []
+    for wrapper in search.wrappers:
+        if (miss := _mixing(graph, wrapper)) is not None:
+            search.near_misses.append(miss)
+        else:
+            whole.append(_with_reader(graph, _with_means(graph, wrapper)))
     read = [NearMiss(wrapper.joins[0].root.layer, wrapper.reader) for wrapper in whole if wrapper.reader]
     return whole, [*search.near_misses, *read]
+
+
+def _mixing(graph: TensorGraph, wrapper: ComputedWrapper) -> NearMiss | None:
+    """Why towers that work along the batch are none: a row's result depends on which rows are in its part.
+
+    A loss in a row of its own, beside other outputs, is reduced over the part, as it would be in any tower.
+    """
+    entries = [column[0] for column in wrapper.sources]
+    calls = [along_the_batch(graph, joined.operands[:1], entries) for joined in wrapper.joins]
+    for joined, call in zip(wrapper.joins, calls, strict=True):
+        is_loss = call is not None and None in calls and (graph.shape(joined.operands[0]) or (None,))[0] == 1
+        if call is not None and not is_loss:
+            return NearMiss(joined.root.layer, f"{call.layer}, a part of the towers, works along the batch")
+    return None
 
 
 def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:

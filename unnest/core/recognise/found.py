@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
-from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.model import Confidence, NearMiss
 from unnest.core.recognise import layer_facts
 
@@ -101,6 +101,12 @@ def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | 
         return judge()
     except NotAWrapper as reason:
         return NearMiss(layer, str(reason))
+
+
+def check_template(template: Layer) -> None:
+    """Raises NotAWrapper for a nested model that learns nothing but normalizations (ghost batch normalization)."""
+    if layer_facts.only_normalizes(template.stored):
+        raise NotAWrapper(f"{template.name} holds no weights but those of normalizations")
 
 
 def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:

@@ -58,8 +58,8 @@ CHOOSING = frozenset({"boolean_mask", "cond", "case", "switch_case"})
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
-PASSING = ("identity", "cast", "stop_gradient", "stopgradient")
-"""Operations that hand a tensor on as it is, apart from its type."""
+PASSING = ("identity", "cast")
+"""Operations that hand a tensor on as it is, apart from its type: not stop_gradient, which trains something else."""
 
 MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
 """Names in a lambda that lead to functions and are none."""
@@ -186,8 +186,30 @@ def is_weightless(layer: Layer) -> bool:
 
 def learns_row_by_row(layer: Layer) -> bool:
     """Whether a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
+    if is_model(layer.stored):
+        return not only_normalizes(layer.stored)
     promised = expected(layer.config)
-    return is_model(layer.stored) or (promised is not None and promised.trained > 0 and not promised.statistics)
+    return promised is not None and promised.trained > 0 and not promised.statistics
+
+
+def only_normalizes(model: JsonObject) -> bool:
+    """Whether all weights of a model, models in it included, are those of batch normalizations, and it has some."""
+    normalizes, pending = False, [model]
+    for each in pending:
+        for layer in read(each).layers.values():
+            if is_model(layer.stored):
+                pending.append(layer.stored)
+                continue
+            is_own = is_keras_class(layer.class_name, layer.stored)
+            if is_own and "BatchNormalization" in layer.class_name:
+                normalizes = True
+            elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATIONS):
+                return False
+    return normalizes
+
+
+OPERATIONS = frozenset({"TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
+"""The classes of tf.keras that stand for operations."""
 
 
 def combines(layer: Layer) -> bool:

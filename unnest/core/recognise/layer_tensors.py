@@ -87,6 +87,24 @@ class LayerTensors(TensorGraph):
         except UnreadableCall:
             return NOTHING
 
+    def computed(self, at: CallId) -> OpCall:
+        """What a call says; Keras's own layers keep the rows apart, but for a recurrent one whose axis 0 is time."""
+        layer, reads = self.graph.layers[at.layer], [*self.graph.call(at).reads]
+        if is_model(layer.stored):
+            return OpCall("rowwise", reads, {})
+        what = self.parsed(at)
+        if what.name or not reads or is_operation(layer, self.graph.call(at)):
+            return what
+        if layer.settings.get("time_major") is True:
+            return OpCall("timemajor", reads, {})
+        is_own = is_keras_class(layer.class_name, layer.stored) and not layer_facts.is_function(layer)
+        return OpCall("rowwise", reads, {}) if is_own else NOTHING
+
+    def rank_of(self, ref: Ref) -> int | None:
+        """The number of axes of a tensor, as far as the file tells."""
+        shape = self.shape(ref)
+        return None if shape is None else len(shape)
+
     def _ref(self, raw: tensor_refs.RawRef) -> Ref:
         """A tensor by the number that the file gives its call."""
         return Ref(raw[0], raw[1] - self.graph.layers[raw[0]].first, raw[2])

@@ -13,6 +13,7 @@ from unnest.core.recognise.found import (
     Merge,
     NotAWrapper,
     check_own_layers,
+    check_template,
     cut_by,
     joins,
     listed,
@@ -59,6 +60,7 @@ def _around_a_model(
     sources = tuple(cut[ref] for ref in reads)
     if len(reads) != read(template.stored).arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+    check_template(template)
     check_shapes(graph, template, sources)
     columns = {column[0]: column for column in wrapper.sources}
     merges = []

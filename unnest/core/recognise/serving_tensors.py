@@ -156,6 +156,19 @@ class ServingTensors(TensorGraph):
             return OpCall("constant", [op.value], {})
         if op.kind not in NODES and not is_known(OpCall(op.kind.lower(), (), {})):
             return NOTHING
+        return self._read(at, op)
+
+    def computed(self, at: CallId) -> OpCall:
+        """What an operation of any kind says."""
+        op = self.op(at)
+        return self._read(at, op) if op is not None and op.value is None else self.parsed(at)
+
+    def rank_of(self, ref: Ref) -> int | None:
+        """The number of axes of a tensor, as far as it is stored."""
+        shape = self.view.shape(self._places[ref])
+        return None if shape is None else len(shape)
+
+    def _read(self, at: CallId, op: Op) -> OpCall:
         attributes: dict[str, Any] = dict(op.attrs)
         if "DstT" in attributes:
             attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")

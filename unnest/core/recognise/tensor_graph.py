@@ -70,6 +70,14 @@ class TensorGraph(ABC):
         """What a call says, `NOTHING` where it is no operation."""
 
     @abstractmethod
+    def computed(self, at: CallId) -> OpCall:
+        """What a call says, whether it can be carried out or not; `NOTHING` where it cannot be read."""
+
+    @abstractmethod
+    def rank_of(self, ref: Ref) -> int | None:
+        """The number of axes of a tensor, None where the file does not tell."""
+
+    @abstractmethod
     def differ(self, column: Column) -> str | None:
         """Why calls that read as many tensors are not the same computation on them; None where they are."""
 

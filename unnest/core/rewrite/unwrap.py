@@ -148,6 +148,9 @@ class _Unwrapping:
     def _report(self, graph: Graph, wrapper: LayerWrapper, scope: Scope, depth: int) -> None:
         if wrapper.bound_late:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
+        template = graph.layers[wrapper.template]
+        if is_model(template.stored) and (layer := _mixing_layer(read(template.stored))) is not None:
+            self.findings.append(Code.ROWS_MIXED(layer=layer, template=wrapper.template))
         self.wrappers.append(
             Wrapper(
                 name=graph.name,
@@ -285,6 +288,13 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
         layers=len(graph.layers),
         parameters=None if share is None else sum(t.size for t in share.tensors),
     )
+
+
+def _mixing_layer(template: Graph) -> str | None:
+    """The layer of a template, or of a model in it, that works along the batch for certain; None if none."""
+    from unnest.core.recognise.batch_axis import mixing_layer  # brings NumPy, which most graphs do not need
+
+    return mixing_layer(template)
 
 
 def _innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:

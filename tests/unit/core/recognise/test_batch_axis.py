@@ -1,0 +1,187 @@
+"""Operations of towers that work along the batch: such towers do not compute row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.property.opgraphs import Writer as OpWriter
+from tests.property.opgraphs import cut
+from tests.unit.core.recognise.inline import Tensor, Writer
+from unnest.core.architecture import read
+from unnest.core.model import NearMiss
+from unnest.core.recognise import layer_facts
+from unnest.core.recognise.batch_axis import mixing_layer
+from unnest.core.recognise.serving import find
+from unnest.core.recognise.wrappers import recognise
+
+Step = Callable[[Writer, Tensor], Tensor]
+
+
+def function(name: str, **others: object) -> Step:
+    return lambda w, x: w.call(name, x, **others)
+
+
+def weighed(axis: int) -> Step:
+    """Rows times what a softmax gives for them."""
+    return lambda w, x: w.call("math.multiply", x, y=w.call("nn.softmax", x, axis=axis), name=None)
+
+
+def turned(w: Writer, x: Tensor) -> Tensor:
+    """A softmax along the last axis, on which the rows lie for the time being."""
+    back = w.call("nn.softmax", w.call("transpose", x, perm=[1, 0]), axis=1)
+    return w.call("transpose", back, perm=[1, 0])
+
+
+def turned_twice(w: Writer, x: Tensor) -> Tensor:
+    return weighed(-1)(w, w.call("transpose", w.call("transpose", x, perm=[1, 0]), perm=[1, 0]))
+
+
+def compared(w: Writer, x: Tensor) -> Tensor:
+    return w.call("linalg.matmul", x, b=x, transpose_b=True)
+
+
+def recurrent(*, time_major: bool) -> Step:
+    return lambda w, x: w.layer("Activation", f"rnn_{x[1]}", {"activation": "relu", "time_major": time_major}, [x])[0]
+
+
+ALONG_THE_BATCH: dict[str, Step] = {
+    "reduced": function("math.reduce_max", axis=0, keepdims=True),
+    "reduced over everything": lambda w, x: w.call("math.subtract", x, y=w.call("math.reduce_mean", x), name=None),
+    "weighed": weighed(0),
+    "summed up": function("math.cumsum", axis=0),
+    "turned": turned,
+}
+
+ROW_BY_ROW: dict[str, Step] = {
+    "reduced": function("math.reduce_max", axis=1, keepdims=True),
+    "weighed": weighed(1),
+    "weighed, axis from the end": weighed(-1),
+    "weighed, no axis": function("nn.softmax"),
+    "summed up": function("math.cumsum", axis=1),
+    "turned twice": turned_twice,
+    "scaled": function("math.multiply", y=2.0),
+}
+
+
+def told(w: Writer, output: Tensor) -> tuple[int, tuple[NearMiss, ...]]:
+    recognised = recognise(w.graph(output))
+    return len(recognised.wrappers), recognised.near_misses
+
+
+def towers(step: Step) -> tuple[int, tuple[NearMiss, ...]]:
+    """How many wrappers are found around such a step of the graph's own layers."""
+    w = Writer()
+    return told(w, w.join([step(w, end) for end in w.dense(*w.split())]))
+
+
+@pytest.mark.parametrize("name", ALONG_THE_BATCH)
+def test_towers_that_work_along_the_batch_are_none(name: str) -> None:
+    number, near = towers(ALONG_THE_BATCH[name])
+    assert number == 0
+    assert [miss.layer for miss in near] == ["joined"]
+    assert near[0].reason.endswith(", a part of the towers, works along the batch")
+
+
+@pytest.mark.parametrize("name", ROW_BY_ROW)
+def test_towers_that_work_along_another_axis_are_some(name: str) -> None:
+    assert towers(ROW_BY_ROW[name]) == (1, ())
+
+
+def template(step: Step) -> str | None:
+    """The layer of a nested model that works along the batch."""
+    w = Writer()
+    return mixing_layer(w.graph(step(w, *w.dense(["x", 0, 0]))))
+
+
+@pytest.mark.parametrize(
+    ("step", "layer"),
+    [
+        (ALONG_THE_BATCH["reduced"], "op_2"),
+        (ALONG_THE_BATCH["weighed"], "op_2"),
+        (compared, "op_2"),
+        (recurrent(time_major=True), "rnn_0"),
+        (ROW_BY_ROW["reduced"], None),
+        (ROW_BY_ROW["weighed"], None),
+        (recurrent(time_major=False), None),
+    ],
+    ids=["reduced", "weighed", "compared", "time first", "row reduced", "row weighed", "batch first"],
+)
+def test_a_template_may_work_along_the_batch(step: Step, layer: str | None) -> None:
+    assert template(step) == layer
+
+
+def test_a_model_in_a_template_is_looked_into() -> None:
+    inner, outer = Writer(), Writer()
+    entry = inner.model(weighed(0)(inner, *inner.dense(["x", 0, 0])))
+    outer.layers.append({**entry, "name": "inner", "inbound_nodes": [[["x", 0, 0, {}]]]})
+    assert mixing_layer(outer.graph(["inner", 0, 0])) == "op_2"
+
+
+def served(axis: int, *, chosen: bool = False) -> tuple[bool, list[str]]:
+    """Whether towers that weigh their rows are found in a serving graph, and why not."""
+    w = OpWriter()
+    ends = []
+    for part in cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2):
+        h = w.op("MatMul", part, w.variable(0), shape=(-1, 3))
+        mean = w.op("Mean", h, w.op("Const", value=[axis]), shape=(1, 3) if axis == 0 else (-1, 1), keep_dims=True)
+        mean = w.op("Merge", mean, h, shape=(-1, 3)) if chosen else mean
+        ends.append(w.op("Sub", h, mean, shape=(-1, 3)))
+    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {})
+    return found.wrapper is not None, [miss.reason for miss in found.near_misses]
+
+
+def test_a_serving_graph_is_read_alike() -> None:
+    number, (reason,) = served(0)
+    assert (number, reason.endswith("works along the batch")) == (False, True)
+    assert served(1) == (True, [])
+
+
+def test_what_one_of_two_branches_does_is_not_told() -> None:
+    """Batch normalization means over the batch in training alone."""
+    assert served(0, chosen=True) == (True, [])
+
+
+def normalizing(*class_names: str) -> Writer:
+    w = Writer()
+    tensor: Tensor = ["x", 0, 0]
+    for name in class_names:
+        config = {} if name == "Activation" else {"gamma_initializer": "ones", "beta_initializer": "zeros"}
+        tensor = w.layer(name, name.lower(), config, [tensor])[0]
+    return w
+
+
+@pytest.mark.parametrize(
+    ("class_names", "only"),
+    [
+        (("BatchNormalization",), True),
+        (("BatchNormalization", "Activation"), True),
+        (("BatchNormalization", "Dense"), False),
+        (("BatchNormalization", "Mine"), False),
+        (("LayerNormalization",), False),
+        (("Activation",), False),
+    ],
+)
+def test_a_model_may_do_nothing_but_normalize(class_names: tuple[str, ...], only: bool) -> None:
+    w = normalizing(*class_names)
+    model = w.model([class_names[-1].lower(), 0, 0])
+    assert layer_facts.only_normalizes(model) is only
+    nested = Writer()
+    nested.layers.append({**model, "name": "inner", "inbound_nodes": [[["x", 0, 0, {}]]]})
+    assert layer_facts.only_normalizes(nested.model(["inner", 0, 0])) is only
+
+
+def around(model: dict[str, object]) -> tuple[int, list[str]]:
+    w = Writer()
+    parts = w.split()
+    w.layers.append({**model, "name": "part", "inbound_nodes": [[[*part, {}]] for part in parts]})
+    recognised = recognise(read(w.model(w.join([["part", rank, 0] for rank in range(len(parts))]))))
+    return len(recognised.wrappers), [miss.reason for miss in recognised.near_misses]
+
+
+def test_ghost_batch_normalization_by_a_nested_model_is_left_alone() -> None:
+    ghost = normalizing("BatchNormalization").model(["batchnormalization", 0, 0])
+    assert around(ghost) == (0, ["part holds no weights but those of normalizations"])
+    both = normalizing("BatchNormalization", "Dense").model(["dense", 0, 0])
+    assert around(both)[0] == 1
