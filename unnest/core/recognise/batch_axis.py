@@ -90,9 +90,10 @@ def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Collecti
 def mixing_layer(model: Graph) -> str | None:
     """The layer of a model, or of one nested in it, that works along the batch for certain; None if none."""
     tensors = LayerTensors(model)
-    at = along_the_batch(tensors, model.outputs, model.inputs)
-    if at is not None:
-        return at.layer
+    calls = [along_the_batch(tensors, [output], model.inputs) for output in model.outputs]
+    for at in calls:  # a loss is reduced over the batch beside what is told of rows
+        if at is not None and not (None in calls and tensors.is_number(Ref(at.layer, at.rank, 0))):
+            return at.layer
     nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
     return next((name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None)
 

@@ -164,6 +164,12 @@ def _k3split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     return np.split(x, _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts), axis_number(axis))
 
 
+def _array_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
+    """Into so many parts, the first of which take a row more where they do not divide, or at these places."""
+    where = _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts)
+    return np.array_split(x, where, axis_number(axis))
+
+
 def _unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
     del num
     along = np.moveaxis(x, axis_number(axis), 0)
@@ -344,6 +350,7 @@ TABLE: dict[str, Kernel] = {
     "stridedslice": (("x", "bounds", "masks"), _stridedslice),
     "slice": (("x", "begin", "size"), _slice), "k3slice": (("x", "begin", "shape"), _k3slice),
     "split": (("x", "parts", "axis", "num"), _split), "k3split": (("x", "parts", "axis"), _k3split),
+    "arraysplit": (("x", "parts", "axis"), _array_split),
     "unstack": (("x", "num", "axis"), _unstack),
     "gather": (("x", "indices", "axis", "batch_dims"), _gather), "take": (("x", "indices", "axis"), _gather),
     "gatherv2": (("x", "indices", "axis", "batch_dims"), _gather),

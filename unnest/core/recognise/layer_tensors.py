@@ -13,7 +13,16 @@ from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, Unknown, rule_of
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall, axis_of, is_operation, node_def, said, with_refs
+from unnest.core.recognise.op_calls import (
+    OpCall,
+    UnreadableCall,
+    axis_of,
+    is_operation,
+    node_def,
+    said,
+    shape_of,
+    with_refs,
+)
 from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, TensorGraph
 
@@ -180,6 +189,9 @@ class LayerTensors(TensorGraph):
         if graph.shape(ref) == ():
             return True
         what = graph.of(ref.call)
+        while what.name == "reshape" and (shape := [*shape_of(what)]) and all(size == 1 for size in shape):
+            what = graph.of(graph.reads(ref.call)[0].call)
+            ref = graph.reads(ref.call)[0]
         if what.name not in ("reducemean", "reducesum", "mean", "sum"):
             return False
         axes = axis_of(what)
@@ -240,12 +252,26 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     shape = shapes[0]
     if shape is None or not is_keras_class(layer.class_name, layer.stored):
         return None
+    if len(shapes) > 1 and layer.class_name == "Concatenate":
+        return _lined_up(layer.settings.get("axis", -1), shapes)
     if len(shapes) > 1:
         return shape if layer.class_name in ELEMENTWISE_LAYERS and len({*shapes}) == 1 else None
     try:
         return rule_of(today(layer.class_name))(layer.settings, shape)
     except (Unknown, ArithmeticError, LookupError, TypeError):
         return None
+
+
+def _lined_up(axis: Json, shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of tensors that are alike but for one axis, along which they are put together."""
+    told = [shape for shape in shapes if shape is not None and len(shape) == len(shapes[0] or ())]
+    if len(told) < len(shapes) or not isinstance(axis, int) or not axis % len(told[0]) > 0:
+        return None
+    at = axis % len(told[0])
+    sizes = [shape[at] for shape in told]
+    together = None if None in sizes else sum(size for size in sizes if size is not None)
+    rest = {(*shape[:at], *shape[at + 1 :]) for shape in told}
+    return (*told[0][:at], together, *told[0][at + 1 :]) if len(rest) == 1 else None
 
 
 def _notes(value: Json, graph: Graph) -> Iterator[tuple[tensor_refs.RawRef, Shape]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SLICES = frozenset({
-    "getitem", "stridedslice", "slice", "k3slice", "split", "k3split", "unstack", "gather", "gatherv2",
+    "getitem", "stridedslice", "slice", "k3slice", "split", "k3split", "arraysplit", "unstack", "gather", "gatherv2",
     "take", "booleanmask", "dynamicpartition",
 })  # fmt: skip
 """Operations that take rows out of a tensor."""

@@ -159,9 +159,18 @@ class ServingTensors(TensorGraph):
         return self._read(at, op)
 
     def computed(self, at: CallId) -> OpCall:
-        """What an operation of any kind says."""
+        """What an operation of any kind says; a mean within a batch normalization that trains is told from others."""
         op = self.op(at)
+        if op is not None and op.kind == "Mean" and self._is_moment(at):
+            return OpCall("moments", [*self.reads(at)], {})
         return self._read(at, op) if op is not None and op.value is None else self.parsed(at)
+
+    def _is_moment(self, at: CallId) -> bool:
+        """Whether a mean, or the variance about it, is computed as `tf.nn.moments` does."""
+        of = self.reads(at)[0]
+        makes = self.op(of.call)
+        squares = [op for op in (self.op(user) for user in self.readers.get(at, ()) if of in self.reads(user)) if op]
+        return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
     def rank_of(self, ref: Ref) -> int | None:
         """The number of axes of a tensor, as far as it is stored."""

@@ -143,6 +143,30 @@ def test_what_one_of_two_branches_does_is_not_told() -> None:
     assert served(0, chosen=True) == (True, [])
 
 
+def test_a_batch_normalization_that_trains_is_no_mixing_of_rows() -> None:
+    w = OpWriter()
+    ends = []
+    for part in cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2):
+        h = w.op("MatMul", part, w.variable(0), shape=(-1, 3))
+        mean = w.op("Mean", h, w.op("Const", value=[0]), shape=(1, 3), keep_dims=True)
+        squares = w.op("SquaredDifference", h, w.op("StopGradient", mean), shape=(-1, 3))
+        variance = w.op("Mean", squares, w.op("Const", value=[0]), shape=(1, 3), keep_dims=True)
+        centred = w.op("Sub", h, mean, shape=(-1, 3))
+        ends.append(w.op("Mul", centred, w.op("Rsqrt", variance, shape=(1, 3)), shape=(-1, 3)))
+    found = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, 3))])], {})
+    assert found.wrapper is not None
+
+
+def test_a_loss_beside_rows_is_reduced_over_the_batch() -> None:
+    w = Writer()
+    (rows,) = w.dense(["x", 0, 0])
+    loss = w.call("reshape", w.call("math.reduce_mean", rows), shape=[1, 1])
+    assert mixing_layer(w.graph(rows, loss)) is None
+    assert mixing_layer(w.graph(loss)) == "op_2"
+    weights = weighed(0)(w, rows)
+    assert mixing_layer(w.graph(rows, weights)) == "op_4"
+
+
 def normalizing(*class_names: str) -> Writer:
     w = Writer()
     tensor: Tensor = ["x", 0, 0]

@@ -39,6 +39,8 @@ def rows(result: np.ndarray) -> list[int]:
         ("split", [X, 2], {"axis": 0}, [[0, 1, 2], [3, 4, 5]]),
         ("split", [X], {"num_or_size_splits": [1, -1], "axis": 0}, [[0], [1, 2, 3, 4, 5]]),
         ("k3split", [X, [1, 4]], {"axis": 0}, [[0], [1, 2, 3], [4, 5]]),
+        ("arraysplit", [X], {"indices_or_sections": 4, "axis": 0}, [[0, 1], [2, 3], [4], [5]]),
+        ("arraysplit", [X, [1, 4]], {"axis": 0}, [[0], [1, 2, 3], [4, 5]]),
         ("getitem", [X], {"slice_spec": slice(1, None, 2)}, [[1, 3, 5]]),
         ("stridedslice", [X, [[0], [4], [1]], {"begin_mask": 1}], {}, [[0, 1, 2, 3]]),
         ("stridedslice", [X, [[4], [0], [1]], {"end_mask": 1}], {}, [[4, 5]]),

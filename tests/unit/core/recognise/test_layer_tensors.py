@@ -53,6 +53,30 @@ def test_numbers_have_no_rows() -> None:
     assert [tensors.is_number(Ref(*tensor)) for tensor in (loss, kept, features, rows)] == [True, False, False, False]
 
 
+def test_a_number_may_be_given_a_row_of_its_own() -> None:
+    """Keras asks for an axis of the batch, which a loss has not; what is made of rows is none all the same."""
+    writer = Writer()
+    (rows,) = writer.dense(X)
+    loss = writer.call("math.reduce_mean", rows, axis=None)
+    single = writer.call("reshape", loss, shape=[1, 1])
+    several = writer.call("reshape", loss, shape=[-1, 1])
+    one_row = writer.call("reshape", rows, shape=[1, 1])
+    tensors = LayerTensors(writer.graph(single, several, one_row))
+    assert [tensors.is_number(Ref(*tensor)) for tensor in (single, several, one_row)] == [True, False, False]
+
+
+def test_the_shape_of_tensors_put_together() -> None:
+    """Along the axis named, from the end too; not along the batch, nor of tensors that do not fit."""
+    writer = Writer()
+    one, other = writer.dense(X, X)
+    joined = [
+        writer.layer("Concatenate", f"joined_{n}", {"axis": axis}, [parts])[0]
+        for n, (axis, parts) in enumerate([(-1, [one, other, X]), (1, [one, X]), (0, [one, other]), (0, [one, X])])
+    ]
+    tensors = LayerTensors(writer.graph(*joined))
+    assert [tensors.shape(Ref(*each)) for each in joined] == [(None, 2 * UNITS + 4), (None, UNITS + 4), None, None]
+
+
 def test_why_calls_differ() -> None:
     """Weights, arguments, settings."""
     writer = Writer()
