@@ -38,7 +38,7 @@ def layers(api: KerasApi, template: Model) -> list[Model]:
         if isinstance(layer, api.keras.layers.BatchNormalization)
         and type(layer).__module__.startswith(f"{api.name}.")
         and isinstance(layer.momentum, (int, float))
-        and not layer.renorm
+        and not getattr(layer, "renorm", False)  # Keras 3 had none at first
     ]
 
 
