@@ -217,6 +217,8 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
     columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
     calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
     towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
+    if not all(calls):
+        raise NotAWrapper(f"{joined[0].layer} joins what {columns[0][0].layer} and its like give, and no towers")
     slices = cut(graph, columns, [InputFacts()] * len(columns), towers)
     ends = [merges.join(graph, merge.calls[0])[0] for merge in joined]
     last = ends[0][0].layer

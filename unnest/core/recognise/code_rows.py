@@ -20,9 +20,6 @@ from unnest.core.model import Json
 from unnest.core.recognise import row_functions, row_operations, row_values
 from unnest.core.recognise.row_values import Named, Value
 
-RANKS = (2, 4, 3, 5)
-"""Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
-
 MODULES = {
     "K": "keras.backend",
     "backend": "keras.backend",
@@ -36,15 +33,17 @@ MODULES = {
 """What a name that the code does not store stands for: the customary imports, and those of TensorFlow's own code."""
 
 
-def follow(function: Json, arguments: Mapping[str, Json], given: Callable[[int], Value]) -> Value | None:
-    """What a stored function returns for `given(rank)`; None where nobody can tell.
+def follow(
+    function: Json, arguments: Mapping[str, Json], given: Callable[[int], Value], ranks: Sequence[int]
+) -> Value | None:
+    """What a stored function returns for `given(rank)`, for the first rank with an answer; None where nobody can tell.
 
     `function` is `[code, defaults, closure]`, or what Keras 3 makes of it; `arguments` are the layer's.
     """
     text, defaults, closure = code_objects.parts_of(function)
     if text is None:
         return None
-    for rank in RANKS:
+    for rank in ranks:
         results = []
         batch = given(rank)
         with suppress(NotFollowed):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.row_values import Rows, Value
+from unnest.core.recognise.row_values import SIZES, Rows, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
@@ -14,23 +15,26 @@ ROWS_A_PART, MANY = 700, 12
 """Rows of the batch tried for each slice, a multiple of 100 for shares in percent; of more than `MANY` slices 100."""
 
 
-def checked(claim: SliceClaim, lane: Sequence[Slice]) -> SliceClaim:
-    """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise.
+def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
+    """A lane's claim, unless the slices' code, followed with numbered rows, says otherwise; `shape` is the source's.
 
-    A remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
-    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
+    Code that can be followed to its end says more than the numbers that it is told. A remainder that no slice takes is
+    no objection, nor are rows in order, from the first on, that do not depend on how many there are: such code knows
+    the batch that it was made for. One slice that does more than cut is enough.
     """
-    if claim.told in {Told.OTHERWISE, Told.LATE}:
+    if claim.told is Told.LATE:
         return claim
-    count = len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
-    parts = _each(lane, count)
-    for part, (layer, _, _) in zip(parts, lane, strict=True):
-        if part is not None and part.change:
-            return SliceClaim(Told.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {part.change}")
+    count = (shape[0] if shape else None) or len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
+    parts = _each(lane, count, shape)
     followed = [part for part in parts if part is not None]
-    if len(followed) < len(parts):
+    if claim.told is not Told.OTHERWISE:
+        for part, (layer, _, _) in zip(parts, lane, strict=True):
+            if part is not None and part.change:
+                why = f"the code of {layer.name} does more than cut rows: it {part.change}"
+                return SliceClaim(Told.OTHERWISE, why)
+    if len(followed) < len(parts) or any(part.change for part in followed):
         return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
-    return _in_order(claim, followed, lane, count)
+    return _in_order(claim, followed, lane, shape, count)
 
 
 def are_followed(lane: Sequence[Slice]) -> bool:
@@ -47,29 +51,37 @@ def takes_all_rows(cut: Slice) -> bool:
     return True
 
 
-def _in_order(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], count: int) -> SliceClaim:
+def _in_order(
+    claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], shape: Shape | None, count: int
+) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if rows == list(range(len(rows))) and count - len(rows) < len(lane):
-        return _confirmed(claim, parts, lane, names)
+        return _confirmed(claim, parts, lane, shape, names)
+    if claim.told is Told.OTHERWISE:
+        return claim
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
         return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
-    is_literal = bool(rows) and _parts(lane, 2 * count) == parts
+    is_literal = bool(rows) and _parts(lane, 2 * count, shape) == parts
     if is_literal and rows == list(range(len(rows))) and claim.told is not Told.UNEXPLAINED:
-        return claim
+        return claim._replace(told=Told.PARTLY) if claim.told is Told.DEALT else claim
     if sorted(rows) == list(range(len(rows) if is_literal else count)):
         return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
     return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
 
 
-def _confirmed(claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], names: str) -> SliceClaim:
-    """The claim of slices that take all rows in order; where they are told nothing, their code has told it."""
+def _confirmed(
+    claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], shape: Shape | None, names: str
+) -> SliceClaim:
+    """The claim of slices that take all rows in order; where the numbers do not tell it, their code does."""
+    if claim.told not in {Told.PARTLY, Told.UNEXPLAINED, Told.OTHERWISE}:
+        return claim
     count = sum(len(part.numbers) for part in parts)
-    asked = {Told.PARTLY, Told.UNEXPLAINED}
-    longer = _parts(lane, 2 * count) if claim.told in asked and all(part.numbers for part in parts) else None
-    if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
-        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
+    if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
+        longer = _parts(lane, 2 * count, shape) if all(part.numbers for part in parts) else None
+        if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
+            return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
@@ -79,38 +91,65 @@ def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | N
 
     `dealt_out`: every tower holds each k-th row. A merge must give all rows back in order, and nothing else.
     """
-    numbers = range(towers * 2)
-    parts = [numbers[k::towers] if dealt_out else numbers[2 * k : 2 * k + 2] for k in range(towers)]
-    value = _followed(layer, lambda rank: [Rows(tuple(part), rank) for part in parts])
-    if not isinstance(value, Rows):
+    joined = _joined(layer, towers, dealt_out=dealt_out)
+    if joined is None:
         return None
-    if value.change:
-        return f"the code of {layer.name} does more than join rows: it {value.change}"
-    return None if value.numbers == tuple(numbers) else f"the code of {layer.name} joins the rows in another order"
+    if joined.change:
+        return f"the code of {layer.name} does more than join rows: it {joined.change}"
+    return None if _are_all(joined, towers) else f"the code of {layer.name} joins the rows in another order"
 
 
-def _parts(lane: Sequence[Slice], count: int) -> list[Rows] | None:
+def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
+    """Whether the code of a layer can be followed, and gives the rows of so many towers back in order."""
+    joined = _joined(layer, towers, dealt_out=dealt_out)
+    return joined is not None and not joined.change and _are_all(joined, towers)
+
+
+ROWS_A_TOWER = 2
+
+
+def _are_all(joined: Rows, towers: int) -> bool:
+    return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
+
+
+def _joined(layer: Layer, towers: int, *, dealt_out: bool) -> Rows | None:
+    """What the code of a layer makes of the rows of so many towers; None where it cannot be followed."""
+    numbers, n = range(towers * ROWS_A_TOWER), ROWS_A_TOWER
+    parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
+    value = _followed(layer, lambda rank: [Rows(tuple(part), rank) for part in parts])
+    return value if isinstance(value, Rows) else None
+
+
+def _parts(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[Rows] | None:
     """The rows that each slice takes of so many; None where the code of one cannot be followed."""
-    parts = [part for part in _each(lane, count) if part is not None]
+    parts = [part for part in _each(lane, count, shape) if part is not None]
     return parts if len(parts) == len(lane) else None
 
 
-def _each(lane: Sequence[Slice], count: int) -> list[Rows | None]:
-    """The same slice by slice, None for those whose code cannot be followed."""
+def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list[Rows | None]:
+    """The same slice by slice, None for those whose code cannot be followed; `shape` is the source's."""
+    row = [n for n in shape[1:] if n is not None] if shape else []
+    ranks = RANKS if shape is None or len(row) < len(shape) - 1 else (len(shape),)
+    sizes = SIZES if ranks is RANKS else tuple(row)
     parts: list[Rows | None] = []
     for layer, _, output in lane:
-        value = _followed(layer, lambda rank: Rows(tuple(range(count)), rank))
+        value = _followed(layer, lambda rank: Rows(tuple(range(count)), rank, sizes=sizes), ranks)
         if isinstance(value, list) and output < len(value):
             value = value[output]
         parts.append(value if isinstance(value, Rows) else None)
     return parts
 
 
-def _followed(layer: Layer, given: Callable[[int], Value]) -> Value | None:
+RANKS = (2, 4, 3, 5)
+"""Of the tensor, tried in turn: a file does not always say how many axes a Lambda is given."""
+
+
+def _followed(layer: Layer, given: Callable[[int], Value], ranks: Sequence[int] = RANKS) -> Value | None:
     """What a layer's stored code returns for `given(rank)`; None where there is none, or nobody can tell."""
     if not layer_facts.is_function(layer):
         return None
     from unnest.core.recognise import code_rows  # with the tables of nine Pythons, which most graphs do not need
 
-    arguments = layer.settings.get("arguments")
-    return code_rows.follow(layer.settings.get("function"), arguments if isinstance(arguments, Mapping) else {}, given)
+    stored = layer.settings.get("arguments")
+    arguments = stored if isinstance(stored, Mapping) else {}
+    return code_rows.follow(layer.settings.get("function"), arguments, given, ranks)

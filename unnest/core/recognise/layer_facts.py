@@ -16,7 +16,8 @@ from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.keras_facts.weight_specs import expected, has_initializers
+from unnest.core.keras_facts.weight_order import promised
+from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json, JsonObject
 from unnest.core.recognise import lambda_code
 from unnest.core.recognise.op_calls import axis_of, said, shape_of
@@ -60,6 +61,11 @@ MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 
 PASSING = ("identity", "cast")
 """Operations that hand a tensor on as it is, apart from its type: not stop_gradient, which trains something else."""
+
+OF_EVERY_LAYER = frozenset({
+    "name", "trainable", "dtype", "input_dtype", "batch_input_shape", "batch_shape", "build_config", "shared_object_id",
+})  # fmt: skip
+"""What a layer's config may hold whatever it does. (A Dense of Keras 1 has `activation`, and speaks of no weights.)"""
 
 MODULES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
 """Names in a lambda that lead to functions and are none."""
@@ -188,8 +194,8 @@ def learns_row_by_row(layer: Layer) -> bool:
     """Whether a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
     if is_model(layer.stored):
         return not only_normalizes(layer.stored)
-    promised = expected(layer.config)
-    return promised is not None and promised.trained > 0 and not promised.statistics
+    promises = promised(layer.class_name, layer.config)
+    return promises is not None and promises.trained > 0 and not promises.statistics
 
 
 def only_normalizes(model: JsonObject) -> bool:
@@ -235,8 +241,8 @@ def passes_on(layer: Layer, call: Call) -> bool:
     what = said(layer, call)
     if what is not None:
         return _says(what.name, PASSING)
-    if layer.settings.get("activation") == "linear" and not any(k.endswith("_initializer") for k in layer.settings):
-        return "units" not in layer.settings and "filters" not in layer.settings
+    if layer.settings.get("activation") == "linear":
+        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"}
     code = stored_code(layer)
     if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
         return False

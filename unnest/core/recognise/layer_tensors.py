@@ -219,12 +219,12 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False
-    is_known = layer.class_name in PLAIN - LOOKED_UP and is_keras_class(layer.class_name, layer.stored)
+    is_known = layer.class_name in WITHOUT_WEIGHTS and is_keras_class(layer.class_name, layer.stored)
     return not is_known
 
 
-#: Keras's own layers whose weights no config speaks of.
-LOOKED_UP = frozenset({"Discretization", "Normalization"})
+#: Keras's own layers without weights, or whose configs speak of them; Keras 1 called its layers that join Merge.
+WITHOUT_WEIGHTS = (PLAIN - {"Discretization", "Normalization"}) | {"Merge"}
 #: What differs in a config between two copies of one layer.
 NAMES = frozenset({"name", "shared_object_id"})
 

@@ -78,7 +78,21 @@ def is_part_of_a_larger_merge(graph: Graph, at: CallId) -> bool:
 def joins_batch(graph: Graph, at: CallId) -> bool:
     """Whether a call says that it lines its inputs up along the batch."""
     layer = graph.layers[at.layer]
-    return layer_facts.joins_on_batch_axis(layer, graph.call(at)) is True and layer_facts.is_weightless(layer)
+    return _joins_on_batch_axis(graph, at) is True and layer_facts.is_weightless(layer)
+
+
+def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
+    """Whether a call lines its inputs up along axis 0; None where it does not say. Code that can be followed says it.
+
+    Code that takes the rows of its inputs in turn says nothing of it either: it undoes another cut.
+    """
+    layer, call = graph.layers[at.layer], graph.call(at)
+    told = layer_facts.joins_on_batch_axis(layer, call)
+    if told is True or len(call.reads) == 1 or not layer_facts.is_function(layer):
+        return told
+    if followed_slices.puts_together(layer, len(call.reads), dealt_out=False):
+        return True
+    return None if followed_slices.puts_together(layer, len(call.reads), dealt_out=True) else told
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
@@ -106,7 +120,7 @@ def passes_on(graph: Graph, at: CallId) -> bool:
 def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
     """Whether calls that join in turn do so along the batch; None where one does not say."""
     joining = [c for c in calls if c is calls[0] or not passes_on(graph, c)]
-    told = [layer_facts.joins_on_batch_axis(graph.layers[c.layer], graph.call(c)) for c in joining]
+    told = [_joins_on_batch_axis(graph, c) for c in joining]
     return False if False in told else None if None in told else True
 
 

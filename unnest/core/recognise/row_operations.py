@@ -9,7 +9,6 @@ from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_values import (
     PLAIN_LISTS,
-    SIZES,
     Method,
     Named,
     Rows,
@@ -108,23 +107,25 @@ def part_of(rows: Rows, key: Value) -> Rows:
         others = others[:-1]
     if len(others) >= rows.rank:
         raise NotFollowed
-    change = next(filter(None, (_beside(axis, part) for axis, part in enumerate(others, 1))), "")
+    change = next(filter(None, (_beside(rows, axis, part) for axis, part in enumerate(others, 1))), "")
     cut = rows._replace(numbers=rows.numbers[first])
     return changed(cut, change) if change else cut
 
 
-def _beside(axis: int, key: Value) -> str:
+def _beside(rows: Rows, axis: int, key: Value) -> str:
     """What a subscript does to an axis that is not the batch; "" for taking all of it."""
     if not isinstance(key, slice):
         raise NotFollowed
-    size = SIZES[axis - 1]
+    size = rows.sizes[axis - 1]
     if key.step not in {None, 1}:
         return f"reverses axis {axis}" if key.step == -1 else f"steps by {key.step} along axis {axis}"
     if key.start not in {None, 0} and not (isinstance(key.start, int) and key.start <= -size):
         return f"takes a part of axis {axis}"
-    if key.stop not in {None, size}:
+    if key.stop in {None, size}:
+        return ""
+    if not rows.has_true_sizes or not isinstance(key.stop, int):
         raise NotFollowed  # a literal size may be all of it
-    return ""
+    return "" if key.stop > size else f"takes a part of axis {axis}"
 
 
 def attribute(of: Value, name: str) -> Value:

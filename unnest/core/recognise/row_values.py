@@ -19,16 +19,25 @@ SIZES = (1009, 1013, 1019, 1021)
 
 
 class Rows(NamedTuple):
-    """Rows of the batch by number; `rank` counts all axes. `change`: the first thing done beside cutting rows."""
+    """Rows of the batch by number; `rank` counts all axes. `change`: the first thing done beside cutting rows.
+
+    `sizes`: those of the axes after the batch, where the file tells them; stand-ins otherwise.
+    """
 
     numbers: tuple[int, ...]
     rank: int
     change: str = ""
+    sizes: tuple[int, ...] = SIZES
 
     @property
     def shape(self) -> tuple[int, ...]:
         """As the code sees it."""
-        return (len(self.numbers), *SIZES[: self.rank - 1])
+        return (len(self.numbers), *self.sizes[: self.rank - 1])
+
+    @property
+    def has_true_sizes(self) -> bool:
+        """Whether all sizes are the tensor's own."""
+        return self.sizes is not SIZES
 
 
 class Vector(NamedTuple):

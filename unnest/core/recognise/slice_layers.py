@@ -200,7 +200,9 @@ def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
         if not all(_hands_on(graph, ref.call) for ref in at):
             lane.parts = lane.parts or tuple(at)
             if not all(is_operation(graph.layers[ref.layer], graph.call(ref.call)) for ref in at):
-                lane.claims += [(_claim(graph, group, known), group) for group in _of_one_parent(graph, at)]
+                groups = _of_one_parent(graph, at)
+                _check_they_cut(graph, at, groups)
+                lane.claims += [(_claim(graph, group, known), group) for group in groups]
         at = [graph.call(ref.call).reads[0] for ref in at]
     lane.shown = all(_shows_how(graph, group) for _, group in lane.claims)
     lane.source = at[0]
@@ -210,6 +212,18 @@ def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
         lane.passed.add(lane.source.call)
         lane.source = graph.call(lane.source.call).reads[0]
     return lane
+
+
+def _check_they_cut(graph: Graph, at: Sequence[Ref], groups: Sequence[Sequence[Ref]]) -> None:
+    """Raises NotAWrapper where layers of stored code, or of somebody's own, compute a tower's input out of its slice.
+
+    What reads several tensors combines them; what is applied to every slice by itself cuts none in parts.
+    """
+    several = next((ref for ref in at if len(graph.call(ref.call).reads) > 1), None)
+    if several is not None:
+        raise NotAWrapper(f"{several.layer} reads several tensors, which it may combine")
+    if len(groups) == len(at) > 1:
+        raise NotAWrapper(f"{at[0].layer} stands between a slice and its tower, and cuts nothing in parts")
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
@@ -256,7 +270,7 @@ def _claim(graph: Graph, group: Sequence[Ref], known: InputFacts) -> SliceClaim:
     source = graph.layers[slices[0].call.reads[0].layer]
     shape = layer_facts.stored_shape(source)
     rows = shape[0] if shape else None
-    claim = followed_slices.checked(slice_claims.claim(slices, rows), slices)
+    claim = followed_slices.checked(slice_claims.claim(slices, rows), slices, shape)
     if claim.told is Told.OTHERWISE:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
     if claim.told is not Told.OPAQUE:

@@ -19,6 +19,7 @@ from unnest.core.recognise.row_values import Rows
 FILE = Path(__file__).parents[4] / "fixtures" / "slice_code" / "compiled.json"
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 ROWS = 12
+RANKS = (2, 4)
 
 
 @cache
@@ -29,7 +30,7 @@ def compiled() -> dict[str, dict[str, list[Any]]]:
 
 def followed(python: str, source: str, **arguments: Json) -> object:
     """What the function returns of a batch of twelve."""
-    return code_rows.follow(compiled()[python][source], arguments, lambda rank: Rows(tuple(range(ROWS)), rank))
+    return code_rows.follow(compiled()[python][source], arguments, lambda rank: Rows(tuple(range(ROWS)), rank), RANKS)
 
 
 def in_order(parts: int) -> list[tuple[int, ...]]:
@@ -114,7 +115,7 @@ def test_a_loop_that_never_ends_gives_no_answer() -> None:
     data[at : at + 2] = bytes([113, 0])
     function = [base64.b64encode(bytes(data)).decode("ascii"), *rest]
     given = {"i": 0, "parts": 2}
-    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank)) is None
+    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank), RANKS) is None
 
 
 def of_source(*lines: str) -> object:
@@ -122,7 +123,7 @@ def of_source(*lines: str) -> object:
     source = "\n ".join(["def f(x):", *lines])
     code = next(each for each in compile(source, "f", "exec").co_consts if isinstance(each, CodeType))
     function = [base64.b64encode(marshal.dumps(code)).decode(), None, None]
-    return code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank))
+    return code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank), RANKS)
 
 
 @pytest.mark.parametrize(
@@ -163,11 +164,11 @@ def test_a_slice_of_nothing_is_no_code() -> None:
     data[at + 1] = 0
     function = [base64.b64encode(bytes(data)).decode("ascii"), *rest]
     given = {"i": 0, "parts": 2}
-    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank)) is None
+    assert code_rows.follow(function, given, lambda rank: Rows(tuple(range(ROWS)), rank), RANKS) is None
 
 
 @pytest.mark.parametrize(
     "function", [None, "name", [], ["not code", None, None], {"config": "name"}, {"config": {}}, 3]
 )
 def test_what_is_no_stored_code(function: Json) -> None:
-    assert code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank)) is None
+    assert code_rows.follow(function, {}, lambda rank: Rows(tuple(range(ROWS)), rank), RANKS) is None

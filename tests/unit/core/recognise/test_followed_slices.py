@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
-from unnest.core.recognise.followed_slices import are_followed, checked, objection_to_merge
+from unnest.core.recognise.followed_slices import are_followed, checked, objection_to_merge, puts_together
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
@@ -226,3 +226,51 @@ def first_alone(towers: Any) -> Any:
 def test_merges(function: Any, dealt_out: bool, reason: str | None) -> None:
     layer, _ = code_lambda(function)
     assert objection_to_merge(layer, 2, dealt_out=dealt_out) == reason
+
+
+def test_code_that_puts_rows_together() -> None:
+    """For all of them, in order, with nothing else done."""
+    interleaved = code_lambda(lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts))[0]
+    assert puts_together(code_lambda(end_to_end)[0], 2, dealt_out=False)
+    assert puts_together(code_lambda(lambda ts: tf.concat([ts[0], ts[1]], 0))[0], 2, dealt_out=False)
+    assert puts_together(interleaved, 2, dealt_out=True)
+    assert not puts_together(interleaved, 2, dealt_out=False)
+    for other in (reversed_order, doubled, first_alone, somebodys_own):
+        assert not puts_together(code_lambda(other)[0], 2, dealt_out=False)
+
+
+def fixed_part(x: Any, first: int) -> Any:
+    return x[first : first + 4]
+
+
+def fixed_slice(x: Any, first: int) -> Any:
+    return tf.slice(x, [first, 0], [4, 5])
+
+
+@pytest.mark.parametrize("function", [fixed_part, fixed_slice])
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        ((8, 5), Told.ROWS),
+        ((12, 5), Told.OTHERWISE),  # rows are left over
+        ((None, 5), Told.OTHERWISE),
+        (None, Told.OTHERWISE),
+    ],
+)
+def test_bounds_that_are_written_for_one_batch(function: Any, shape: Any, told: Told) -> None:
+    """Where the source has so many rows, code says more than the numbers `first` is 0, 4."""
+    slices = lane(*(code_lambda(function, first=first) for first in (0, 4)))
+    assert checked(SliceClaim(Told.OTHERWISE), slices, shape).told is told
+
+
+def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
+    slices = lane(*(code_lambda(fixed_slice, first=first) for first in (0, 4)))
+    assert checked(SliceClaim(Told.PARTLY), slices, (8, 6)).sentence == (
+        "the code of l does more than cut rows: it takes a part of axis 1"
+    )
+
+
+def test_an_index_times_a_number_of_rows_deals_nothing_out() -> None:
+    """The number is the captured one, not that of the parts."""
+    slices = lane(*(code_lambda(lambda x, i, parts: x[i * 6 : (i + 1) * 6], i=i, parts=2) for i in (0, 1)))
+    assert checked(SliceClaim(Told.DEALT), slices).told is Told.PARTLY

@@ -107,6 +107,7 @@ def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None
         (called("Activation", activation="linear"), True),
         (called("Activation", activation="relu"), False),
         (called("Dense", activation="linear", units=3), False),
+        (called("Dense", activation="linear", output_dim=3, init="glorot_uniform"), False),  # Keras 1
         (called("Activation", activation="linear", reads=("x", "y")), False),
         (op_function("identity"), True),
         (op_function("cast", dtype="float16"), True),

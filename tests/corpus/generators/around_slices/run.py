@@ -1,0 +1,183 @@
+"""Run by a stack's own Python, with OUT and the stack's name: layers of stored code around slices and towers."""
+from __future__ import print_function
+
+import json
+import os
+import sys
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+sys.dont_write_bytecode = True
+
+import numpy as np
+import tensorflow as tf
+
+OUT, STACK = sys.argv[1:]
+if STACK.startswith("tf"):
+    keras = tf.keras
+else:
+    import keras
+K, L = keras.backend, keras.layers
+Model, Input = keras.models.Model, keras.layers.Input
+KERAS_1 = STACK == "k122"
+ROWS, FEATURES = 8, 5
+
+
+def code(function, arguments=None, width=FEATURES, **config):
+    return L.Lambda(function, output_shape=(width,), arguments=arguments, **config)
+
+
+def joined(tensors):
+    if KERAS_1:
+        return L.merge(tensors, mode="concat", concat_axis=0)
+    return L.Concatenate(axis=0)(tensors)
+
+
+def template(rows=None):
+    x = Input(batch_shape=(rows, FEATURES), name="features")
+    y = L.Dense(4, activation="tanh", name="hidden")(x)
+    return Model(x, L.Dense(2, name="score")(y), name="template")
+
+
+def part(t, i, parts):
+    size = K.shape(t)[0] // parts
+    return t[size * i :] if i == parts - 1 else t[size * i : size * (i + 1)]
+
+
+def halves(x):
+    return [code(part, {"i": i, "parts": 2})(x) for i in range(2)]
+
+
+def centered(t):
+    return t - K.mean(t, axis=1, keepdims=True)
+
+
+def preprocessed_in_each_tower():
+    base, x = template(), Input((FEATURES,))
+    outputs = [base(code(centered)(half)) for half in halves(x)]
+    alone = Input((FEATURES,))
+    return Model(x, joined(outputs)), Model(alone, base(code(centered)(alone))), None
+
+
+def preprocessed_by_one_layer():
+    base, x, layer = template(), Input((FEATURES,)), code(centered)
+    alone = Input((FEATURES,))
+    whole = Model(x, joined([base(layer(half)) for half in halves(x)]))
+    return whole, Model(alone, base(layer(alone))), None
+
+
+def halves_mixed_before_the_model():
+    base, x = template(), Input((FEATURES,))
+    a, b = halves(x)
+    mix = [code(lambda t: 0.7 * t[0] + 0.3 * t[1])([one, other]) for one, other in ((a, b), (b, a))]
+    return Model(x, joined([base(each) for each in mix])), None, "each tower sees a mixture of both halves"
+
+
+def one_of_both_halves():
+    base, x = template(), Input((FEATURES,))
+    both = halves(x)
+    picked = [code(lambda t, i: t[i] - t[1 - i], {"i": i})(both) for i in range(2)]
+    return Model(x, joined([base(each) for each in picked])), None, "each tower sees the difference of the halves"
+
+
+def scaled_behind_the_model():
+    base, x = template(), Input((FEATURES,))
+    outputs = [
+        code(lambda t, i, parts: t * (i + 1.0) / parts, {"i": i, "parts": 2}, 2)(base(half))
+        for i, half in enumerate(halves(x))
+    ]
+    return Model(x, joined(outputs)), None, "the outputs of the towers are scaled by numbers of their own"
+
+
+def a_batch_in_the_closure():
+    base, x, mini = template(), Input((FEATURES,)), ROWS // 2
+
+    def cut(t, idx, parts):
+        return t[idx * mini : (idx + 1) * mini, :]
+
+    return Model(x, joined([base(code(cut, {"idx": i, "parts": 2})(x)) for i in range(2)])), base, None
+
+
+def bounds_in_defaults_of_a_fixed_batch():
+    base, x, outputs = template(), Input(batch_shape=(ROWS, FEATURES)), []
+    for k in range(2):
+
+        def cut(t, k=k, size=ROWS // 2):
+            return tf.slice(t, [k * size, 0], [size, 5])
+
+        outputs.append(base(code(cut)(x)))
+    return Model(x, joined(outputs)), base, None
+
+
+def a_batch_of_their_own():
+    base, x = template(ROWS // 2), Input(batch_shape=(ROWS, FEATURES))
+    outputs = [base(code(lambda t, a: t[a : a + 4], {"a": a})(x)) for a in (0, 4)]
+    return Model(x, joined(outputs)), base, None
+
+
+def joined_by_code():
+    base, x = template(), Input((FEATURES,))
+    outputs = [base(half) for half in halves(x)]
+    return Model(x, code(lambda t: tf.concat([t[0], t[1]], 0), None, 2)(outputs)), base, None
+
+
+def dealt_out_and_gathered():
+    base, x = template(), Input((FEATURES,))
+    outputs = [base(code(lambda t: t[::2])(x)), base(code(lambda t: t[1::2])(x))]
+
+    def in_order(t):
+        rows = tf.concat(t, 0)
+        count = tf.shape(rows)[0]
+        k = tf.range(count)
+        return tf.gather(rows, k // 2 + (k % 2) * ((count + 1) // 2))
+
+    return Model(x, code(in_order, None, 2)(outputs)), base, None
+
+
+def merges_within_the_towers():
+    x, alone = Input((FEATURES,)), Input((FEATURES,))
+    first, second, last = L.Dense(4, name="first"), L.Dense(4, name="second"), L.Dense(2, name="last")
+
+    def tower(t):
+        both = [first(t), second(t)]
+        return last(L.merge(both, mode="sum") if KERAS_1 else L.Add()(both))
+
+    return Model(x, joined([tower(half) for half in halves(x)])), Model(alone, tower(alone)), None
+
+
+CASES = [
+    (951, preprocessed_in_each_tower), (952, preprocessed_by_one_layer), (953, halves_mixed_before_the_model),
+    (954, one_of_both_halves), (955, scaled_behind_the_model), (956, a_batch_in_the_closure),
+    (957, bounds_in_defaults_of_a_fixed_batch), (958, a_batch_of_their_own), (959, joined_by_code),
+    (960, dealt_out_and_gathered), (961, merges_within_the_towers),
+]
+TENSORFLOW_1_NAMES = {joined_by_code, dealt_out_and_gathered, bounds_in_defaults_of_a_fixed_batch}
+OF_KERAS_1 = {preprocessed_in_each_tower, halves_mixed_before_the_model, scaled_behind_the_model, merges_within_the_towers}
+
+
+def case(number, build):
+    K.clear_session()
+    np.random.seed(number)
+    whole, base, reason = build()
+    whole.set_weights([np.random.rand(*weight.shape).astype("f4") for weight in whole.get_weights()])
+    whole.compile("sgd", "mse")
+    folder = os.path.join(OUT, "%d-around-slices-%s-%s" % (number, build.__name__.replace("_", "-"), STACK))
+    os.makedirs(folder)
+    whole.save(os.path.join(folder, "source.h5"))
+    rows = np.random.rand(ROWS, FEATURES).astype("f4")
+    result = whole.predict(rows, batch_size=ROWS)
+    if base is not None:
+        base.compile("sgd", "mse")
+        base.save(os.path.join(folder, "expected.h5"))
+        same = base.predict(rows, batch_size=ROWS // 2)
+        assert np.allclose(result, same, atol=1e-6), build
+    facts = {
+        "stack": STACK, "expected": "clean" if reason else "parallel", "how": build.__name__.replace("_", " "),
+        "reason": reason or "", "towers": None if reason else 2, "also_acceptable": [],
+    }
+    with open(os.path.join(folder, "case.json"), "w") as file:
+        json.dump(facts, file, indent=1, sort_keys=True)
+
+
+for each in CASES:
+    if not KERAS_1 or each[1] in OF_KERAS_1:
+        case(*each)
