@@ -51,18 +51,24 @@ def centered(t):
     return t - K.mean(t, axis=1, keepdims=True)
 
 
+def rows():
+    return Input((FEATURES,), name="rows")
+
+
+def whole(x, y):
+    """The parallel model, or what should come out, which has its name."""
+    return Model(x, y, name="whole")
+
+
 def preprocessed_in_each_tower():
-    base, x = template(), Input((FEATURES,))
-    outputs = [base(code(centered)(half)) for half in halves(x)]
-    alone = Input((FEATURES,))
-    return Model(x, joined(outputs)), Model(alone, base(code(centered)(alone))), None
+    base, x, alone = template(), rows(), rows()
+    outputs = [base(code(centered, name="center_%d" % i)(half)) for i, half in enumerate(halves(x))]
+    return whole(x, joined(outputs)), whole(alone, base(code(centered, name="center_0")(alone))), None
 
 
 def preprocessed_by_one_layer():
-    base, x, layer = template(), Input((FEATURES,)), code(centered)
-    alone = Input((FEATURES,))
-    whole = Model(x, joined([base(layer(half)) for half in halves(x)]))
-    return whole, Model(alone, base(layer(alone))), None
+    base, x, alone, layer = template(), rows(), rows(), code(centered, name="center")
+    return whole(x, joined([base(layer(half)) for half in halves(x)])), whole(alone, base(layer(alone))), None
 
 
 def halves_mixed_before_the_model():
@@ -134,14 +140,15 @@ def dealt_out_and_gathered():
 
 
 def merges_within_the_towers():
-    x, alone = Input((FEATURES,)), Input((FEATURES,))
+    x, alone = rows(), rows()
     first, second, last = L.Dense(4, name="first"), L.Dense(4, name="second"), L.Dense(2, name="last")
 
-    def tower(t):
-        both = [first(t), second(t)]
-        return last(L.merge(both, mode="sum") if KERAS_1 else L.Add()(both))
+    def tower(t, number):
+        both, name = [first(t), second(t)], "sum_%d" % number
+        return last(L.merge(both, mode="sum", name=name) if KERAS_1 else L.Add(name=name)(both))
 
-    return Model(x, joined([tower(half) for half in halves(x)])), Model(alone, tower(alone)), None
+    outputs = [tower(half, i) for i, half in enumerate(halves(x))]
+    return whole(x, joined(outputs)), whole(alone, tower(alone, 0)), None
 
 
 CASES = [
@@ -157,18 +164,18 @@ OF_KERAS_1 = {preprocessed_in_each_tower, halves_mixed_before_the_model, scaled_
 def case(number, build):
     K.clear_session()
     np.random.seed(number)
-    whole, base, reason = build()
-    whole.set_weights([np.random.rand(*weight.shape).astype("f4") for weight in whole.get_weights()])
-    whole.compile("sgd", "mse")
+    parallel, base, reason = build()
+    parallel.set_weights([np.random.rand(*weight.shape).astype("f4") for weight in parallel.get_weights()])
+    parallel.compile("sgd", "mse")
     folder = os.path.join(OUT, "%d-around-slices-%s-%s" % (number, build.__name__.replace("_", "-"), STACK))
     os.makedirs(folder)
-    whole.save(os.path.join(folder, "source.h5"))
-    rows = np.random.rand(ROWS, FEATURES).astype("f4")
-    result = whole.predict(rows, batch_size=ROWS)
+    parallel.save(os.path.join(folder, "source.h5"))
+    x = np.random.rand(ROWS, FEATURES).astype("f4")
+    result = parallel.predict(x, batch_size=ROWS)
     if base is not None:
         base.compile("sgd", "mse")
         base.save(os.path.join(folder, "expected.h5"))
-        same = base.predict(rows, batch_size=ROWS // 2)
+        same = base.predict(x, batch_size=ROWS // 2)
         assert np.allclose(result, same, atol=1e-6), build
     facts = {
         "stack": STACK, "expected": "clean" if reason else "parallel", "how": build.__name__.replace("_", " "),
