@@ -29,8 +29,8 @@ TRUSTED = 100
 #: Bytes that are inflated, copied or compared in the time of one step.
 BYTES_A_STEP = 512
 
-#: Answers that are kept while a file is worked on; a model nested in a model takes a few.
-REMEMBERED = 64
+#: Answers that are kept while a file is worked on; of each model that is nested in others there are about four.
+REMEMBERED = 1024
 
 Source = TypeVar("Source")
 Result = TypeVar("Result")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from unnest.budget import spend
+from unnest.budget import remembered, spend
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.recognise.elements import ByContents, whole_numbers
@@ -88,7 +88,14 @@ def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Collecti
 
 
 def mixing_layer(model: Graph) -> str | None:
-    """The layer of a model, or of one nested in it, that works along the batch for certain; None if none."""
+    """The layer of a model, or of one nested in it, that works along the batch for certain; None if none.
+
+    Asked once, however many models it is in.
+    """
+    return remembered(model, _mixing_layer)
+
+
+def _mixing_layer(model: Graph) -> str | None:
     tensors = LayerTensors(model)
     calls = [along_the_batch(tensors, [output], model.inputs) for output in model.outputs]
     for at in calls:  # a loss is reduced over the batch beside what is told of rows

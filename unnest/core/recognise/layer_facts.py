@@ -8,8 +8,9 @@ nothing is run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
+from unnest.budget import remembered
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
@@ -200,18 +201,29 @@ def learns_row_by_row(layer: Layer) -> bool:
 
 def only_normalizes(model: JsonObject) -> bool:
     """Whether all weights of a model, models in it included, are those of batch normalizations, and it has some."""
-    normalizes, pending = False, [model]
-    for each in pending:
-        for layer in read(each).layers.values():
-            if is_model(layer.stored):
-                pending.append(layer.stored)
-                continue
-            is_own = is_keras_class(layer.class_name, layer.stored)
-            if is_own and "BatchNormalization" in layer.class_name:
-                normalizes = True
-            elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATIONS):
-                return False
-    return normalizes
+    return _whose_weights(model) == "normalizations"
+
+
+WhoseWeights: TypeAlias = Literal["nobody", "normalizations", "others"]
+
+
+def _whose_weights(model: JsonObject) -> WhoseWeights:
+    """What has weights in a model; asked once, however many models it is in."""
+    return remembered(model["config"], lambda _: _looked_up(model))
+
+
+def _looked_up(model: JsonObject) -> WhoseWeights:
+    holders: set[WhoseWeights] = set()
+    for layer in read(model).layers.values():
+        if is_model(layer.stored):
+            holders.add(_whose_weights(layer.stored))
+            continue
+        is_own = is_keras_class(layer.class_name, layer.stored)
+        if is_own and "BatchNormalization" in layer.class_name:
+            holders.add("normalizations")
+        elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATIONS):
+            return "others"
+    return "others" if "others" in holders else "normalizations" if "normalizations" in holders else "nobody"
 
 
 OPERATIONS = frozenset({"TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
