@@ -39,6 +39,36 @@ def test_every_tower_reads_a_slice_of_one_tensor(towers: Entry, reason: str) -> 
     assert found["m"] == reason
 
 
+def halves(*names: str) -> list[Entry]:
+    """Lambdas that are told to cut x in two."""
+    return [{**stored.arguments(n, {"i": i, "parts": 2}), **layer(n, ["x"], kind="Lambda")} | {
+        "config": stored.arguments(n, {"i": i, "parts": 2})["config"]} for i, n in enumerate(names)]  # fmt: skip
+
+
+def own_code(name: str, *reads: str) -> Entry:
+    """A Lambda whose code nobody can follow."""
+    return layer(name, [(read, 0, 0) for read in reads], kind="Lambda", function=[stored.CODE, None, None])
+
+
+def around(*between: Entry) -> Recognised:
+    """What is recognised where these stand between two halves and their towers, which read p and q."""
+    entries = [source(), *halves("a", "b"), *between, nested(TEMPLATE, ["p"], ["q"]), MERGE]
+    return recognise(read(functional(*entries, **OUTER)))
+
+
+def test_what_is_computed_of_each_slice_stays_with_its_tower() -> None:
+    (wrapper,) = around(own_code("p", "a"), own_code("q", "b")).wrappers
+    assert wrapper.inline is not None
+    assert {at.layer for at in wrapper.inline.calls} == {"p", "t"}
+
+
+@pytest.mark.parametrize("reads", [("b", "a"), ("a", "b")], ids=["crossed", "in one order"])
+def test_what_reads_both_halves_mixes_them(reads: tuple[str, str]) -> None:
+    seen = around(own_code("p", "a", "b"), own_code("q", *reads))
+    assert seen.wrappers == ()
+    assert {miss.reason for miss in seen.near_misses} == {"p reads several tensors, which it may combine"}
+
+
 def test_a_slice_of_another_axis_is_none() -> None:
     channels = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 2, "axis": 1}]]}
     assert reasons(source(), channels, TOWERS, MERGE) == {"m": "s cuts another axis than the batch, or nothing at all"}
