@@ -329,12 +329,21 @@ def recipes(  # noqa: PLR0913 - all but one are told apart by name
         flags = (draw(st.booleans()), draw(st.booleans()))
         again = draw(st.integers(0, 4)) == 0
         steps.append(Step(kind, called, _picks(draw), draw(st.integers(2, 4)), flags, frozen, again, None, custom))
-    if not steps:
+    if not steps or _only_normalizes(steps):  # parts of a batch are normalized on purpose: that is no wrapper
         steps.append(Step("dense", f"{prefix}only"))
     inputs = (draw(SHAPES),) if sequential else tuple(draw(st.lists(SHAPES, min_size=1, max_size=3)))
     outputs = 1 if sequential else draw(st.integers(1, 3))
     by_flag = flags_in_memory and draw(st.integers(0, 3)) == 0
     return Recipe(name, tuple(steps), inputs, outputs, sequential, by_flag)
+
+
+def _only_normalizes(steps: Sequence[Step]) -> bool:
+    """Whether all weights of some layers, those within nested models included, are those of normalizations."""
+    leaves, pending = set[str](), [*steps]
+    for step in pending:
+        pending += step.inner.steps if step.inner is not None else ()
+        leaves |= {step.kind} if step.inner is None else set()
+    return "norm" in leaves and leaves <= {"norm", "activation", "lambda"}
 
 
 def _picks(draw: st.DrawFn) -> tuple[int, ...]:

@@ -79,11 +79,21 @@ def _confirmed(
         return claim
     count = sum(len(part.numbers) for part in parts)
     if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
-        longer = _parts(lane, 2 * count, shape) if all(part.numbers for part in parts) else None
-        if longer is None or [n for part in longer for n in part.numbers] != [*range(2 * count)]:
+        is_told = all(part.numbers for part in parts)
+        if not is_told or not all(_takes_in_order(lane, more, shape) for more in (2 * count, 2 * count + 1)):
             return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
+
+
+def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool:
+    """Whether slices take so many rows in order, but for a remainder.
+
+    (Of an even number `x[-2 * n : -n]` is the first half.)
+    """
+    parts = _parts(lane, count, shape) or []
+    rows = [number for part in parts for number in part.numbers]
+    return rows == list(range(len(rows))) and count - len(rows) < len(lane)
 
 
 def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:
