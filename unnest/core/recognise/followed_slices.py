@@ -79,19 +79,21 @@ def _confirmed(
         return claim
     count = sum(len(part.numbers) for part in parts)
     if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
-        is_told = all(part.numbers for part in parts)
-        if not is_told or not all(_takes_in_order(lane, more, shape) for more in (2 * count, 2 * count + 1)):
+        is_whole = all(part.numbers for part in parts) and _takes_in_order(lane, 2 * count, shape) is True
+        if not is_whole or _takes_in_order(lane, 2 * count + 1, shape) is False:
             return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 
 
-def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool:
-    """Whether slices take so many rows in order, but for a remainder.
+def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:
+    """Whether slices take so many rows in order, but for a remainder; None where that cannot be followed (a split).
 
     (Of an even number `x[-2 * n : -n]` is the first half.)
     """
-    parts = _parts(lane, count, shape) or []
+    parts = _parts(lane, count, shape)
+    if parts is None:
+        return None
     rows = [number for part in parts for number in part.numbers]
     return rows == list(range(len(rows))) and count - len(rows) < len(lane)
 
