@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 KNOWN = {"keras": "Keras 3.6 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
-"""The versions that the tests have run with."""
+"""The versions that have all of these names. docs/development.md says what tests fail with the oldest."""
 
 NOT_IN_ALL = ("_compiled_trainable_state",)
 """Set by `compile` in some of the known versions."""
