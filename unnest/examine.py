@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unnest.budget import OverBudget, check
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
-from unnest.core.assign.loading_order import misplaced
 from unnest.core.keras_facts.loading import needs
 from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.core.plan import NotAGraph
@@ -18,7 +17,7 @@ from unnest.formats.base import Source
 from unnest.formats.boundary import not_a_graph, reading
 from unnest.formats.detect import open_container
 from unnest.options import FixOptions
-from unnest.report.load_hint import does_not_load_in, load_line, loads_in
+from unnest.report.load_hint import does_not_load_in, load_line, loads_in, misplaced_within
 from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def foreseen(made: Plan) -> str | None:
 
 def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
     """What loading an `.h5` of an older Keras would silently change."""
-    name = misplaced(model) if container == "h5" and not model.is_keras_3 else None
+    name = misplaced_within(model, container)
     return () if name is None else (Code.FROZEN_WITHIN(name=name),)
 
 

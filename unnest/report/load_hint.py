@@ -35,9 +35,14 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
     return loading.why_not_keras_3(model, container) or _other_places(model, container)
 
 
+def misplaced_within(model: Stored, container: str) -> str | None:
+    """The nested model of an `.h5` of Keras 1 or 2 whose weights every Keras sets elsewhere than they were, if any."""
+    return misplaced(model) if container == "h5" and not model.is_keras_3 else None
+
+
 def _other_places(model: Stored, container: str) -> str | None:
     """Why every Keras, its writer included, sets some weights of an `.h5` elsewhere than they were."""
-    name = misplaced(model) if container == "h5" and not model.is_keras_3 else None
+    name = misplaced_within(model, container)
     return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
 
 

@@ -57,7 +57,7 @@ def _in_order(
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
-    if rows == list(range(len(rows))) and count - len(rows) < len(lane):
+    if _are_whole(parts, count):
         return _confirmed(claim, parts, lane, shape, names)
     if claim.told is Told.OTHERWISE:
         return claim
@@ -92,10 +92,13 @@ def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> b
     (Of an even number `x[-2 * n : -n]` is the first half.)
     """
     parts = _parts(lane, count, shape)
-    if parts is None:
-        return None
+    return None if parts is None else _are_whole(parts, count)
+
+
+def _are_whole(parts: Sequence[Rows], count: int) -> bool:
+    """Whether the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
     rows = [number for part in parts for number in part.numbers]
-    return rows == list(range(len(rows))) and count - len(rows) < len(lane)
+    return rows == list(range(len(rows))) and count - len(rows) < len(parts)
 
 
 def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:

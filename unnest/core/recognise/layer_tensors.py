@@ -190,8 +190,8 @@ class LayerTensors(TensorGraph):
             return True
         what = graph.of(ref.call)
         while what.name == "reshape" and (shape := [*shape_of(what)]) and all(size == 1 for size in shape):
-            what = graph.of(graph.reads(ref.call)[0].call)
             ref = graph.reads(ref.call)[0]
+            what = graph.of(ref.call)
         if what.name not in ("reducemean", "reducesum", "mean", "sum"):
             return False
         axes = axis_of(what)

@@ -52,8 +52,9 @@ def recognise(graph: Graph, vouched: Collection[str] = ()) -> Recognised:
         told = [] if found else [*claimed_wrappers.of_own_layers(graph)]
         found += [each for each in told if isinstance(each, LayerWrapper)]
         judged += [*told, *computed]
-    judged += [_unread(wrapper) for wrapper in found if not _is_read(graph, wrapper)]
-    found = [wrapper for wrapper in found if _is_read(graph, wrapper)]
+    unread = [wrapper for wrapper in found if not _is_read(graph, wrapper)]
+    found = [wrapper for wrapper in found if wrapper not in unread]
+    judged += map(_unread, unread)
     near: dict[str, NearMiss] = {}
     for miss in judged:
         if isinstance(miss, NearMiss):

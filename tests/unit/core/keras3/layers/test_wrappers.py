@@ -63,29 +63,18 @@ def test_the_layer_of_a_spectral_normalization_is_converted_too() -> None:
         **DENSE, "name": "c", "filters": 3, "kernel_size": [2, 2], "strides": [1, 1], "padding": "valid", "groups": 1,
     }}  # fmt: skip
     del inner["config"]["units"]
-    layer = one(
-        made(
-            "SpectralNormalization",
-            {"layer": inner, "power_iterations": 1},
-            (2, 2, 3, 2),
-            (3,),
-            (1, 2),
-            release=(2, 15, 0),
-        )
-    )
+
+    def normalized() -> Any:
+        config = {"layer": inner, "power_iterations": 1}
+        return made("SpectralNormalization", config, (2, 2, 3, 2), (3,), (1, 2), release=(2, 15, 0))
+
+    layer = one(normalized())
     held: Any = layer.config["layer"]
     assert (held["class_name"], "groups" in held["config"]) == ("Conv2DTranspose", False)
     assert [(w.ref, w.trained) for w in layer.weights] == [("/w0", True), ("/w1", True), ("/w2", False)]
     inner["config"]["activation"] = "hard_sigmoid"
     with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): its layer ends in hard_sigmoid"):
-        made(
-            "SpectralNormalization",
-            {"layer": inner, "power_iterations": 1},
-            (2, 2, 3, 2),
-            (3,),
-            (1, 2),
-            release=(2, 15, 0),
-        )
+        normalized()
     embedding = {"class_name": "Embedding", "config": {"name": "e", "input_dim": 7, "output_dim": 3}}
     with pytest.raises(CannotConvert, match=r"'l' \(SpectralNormalization\): Keras 3 casts what comes out"):
         made("SpectralNormalization", {"layer": embedding, "power_iterations": 1}, (7, 3), (1, 3), release=(2, 15, 0))
