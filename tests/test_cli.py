@@ -139,6 +139,25 @@ def test_one_decision(architecture: str, clean: Path, cli: Cli) -> None:
     assert [entries(cli, command, clean.name)[0]["verdict"] for command in ("inspect", "fix")] == [verdict] * 2
 
 
+#: Arguments -> the line on stderr. The folder holds m.h5.
+WRONG_USAGE = {
+    "inspect": "missing argument 'PATH...' (unnest inspect --help lists what there is)",
+    "inspect --nonsense m.h5": "no such option: --nonsense (unnest inspect --help lists what there is)",
+    "insp m.h5": "no such command 'insp'. Did you mean 'inspect'? (unnest --help lists what there is)",
+    "fix m.h5 -o": "option '-o' requires an argument (unnest --help lists what there is)",
+    "m.h5": "m.h5: say what to do with it: unnest inspect m.h5 or unnest fix m.h5",
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("args", WRONG_USAGE)
+def test_wrong_usage(args: str, cli: Cli) -> None:
+    """Told in one line, with the command whose help lists what there is."""
+    done = cli(*args.split())
+    line = done.stderr.replace("python -m unnest", "unnest")  # as it was called
+    assert (done.returncode, done.stdout, line) == (2, "", f"unnest: {WRONG_USAGE[args]}\n")
+
+
 #: Arguments -> what the one line says. The folder holds m.h5, sm/ and loop, a link to itself.
 TOLD = {
     ("fix", "m.h5", "-o", ""): "name the file",

@@ -15,7 +15,7 @@ from unnest.__main__ import INTERRUPTED
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.reports import tell_what_to_paste
-from unnest.cli.streams import StdoutError, attempt, complain, flush, say, silence
+from unnest.cli.streams import StdoutError, complain, flush, say, silence
 from unnest.errors import UsageError
 
 
@@ -78,6 +78,13 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
+def wrong_usage(message: str, context: typer.Context | None) -> str:
+    """The parser's message, and the command whose help lists what there is, in one line."""
+    command = context.command_path if context is not None else "unnest"
+    message = message.rstrip(".")
+    return f"{message[:1].lower()}{message[1:]} ({command} --help lists what there is)"
+
+
 def run() -> int:
     """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
     for stream in (sys.stdout, sys.stderr):
@@ -114,8 +121,8 @@ def run() -> int:
 
         if out_of_memory(e):
             complain("the machine has not enough memory left; end other programs, or use a larger machine")
-        elif hasattr(e, "show"):  # the parser's own, whichever library it comes from
-            attempt(e.show)
+        elif hasattr(e, "format_message"):  # the parser's own, whichever library it comes from
+            complain(wrong_usage(e.format_message(), getattr(e, "ctx", None)))
         else:
             from unnest.inspection import internal
 
