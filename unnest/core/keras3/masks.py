@@ -18,6 +18,7 @@ from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS
 from unnest.core.model import Json, JsonObject
 
 NUMPY = "keras.src.ops.numpy"
@@ -40,7 +41,7 @@ PASSING = frozenset({
     "TimeDistributed", "TimeDistributedDense", "UnitNormalization",
 })  # fmt: skip
 #: Layers behind which there is none, beside all others that Keras 3 has too.
-STOPPING = frozenset({"LocallyConnected1D", "LocallyConnected2D", "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
+STOPPING = OPERATION_LAYERS | {"LocallyConnected1D", "LocallyConnected2D"}
 
 
 class Mask(NamedTuple):

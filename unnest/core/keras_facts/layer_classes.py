@@ -71,15 +71,18 @@ def today(class_name: str) -> str:
     return bare if bare in OWN else class_name
 
 
+#: The layers that tf.keras makes of operations that are called on its tensors.
+OPERATION_LAYERS = frozenset({"SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"})
+
 #: Layers that Keras 1, Keras 2 or tf.keras had and Keras no longer exports, and what operations become in a file.
-LEGACY = frozenset({
+LEGACY = OPERATION_LAYERS | {
     "AtrousConvolution1D", "AtrousConvolution2D", "BatchNormalizationV1", "BatchNormalizationV2", "ClassMethod",
     "ConvLSTM2DCell", "ConvLSTMCell", "ConvRecurrent2D", "ConvRNN2D", "Convolution1D", "Convolution2D",
     "Convolution2DTranspose", "Convolution3D", "CuDNNGRU", "CuDNNLSTM", "Deconvolution2D", "Deconvolution3D",
     "DenseFeatures", "Highway", "InstanceMethod", "InstanceProperty", "LocallyConnected3D", "MaxoutDense", "Merge",
     "ParametricSoftplus", "Recurrent", "SReLU", "SeparableConvolution1D", "SeparableConvolution2D", "SequenceFeatures",
-    "SlicingOpLambda", "SyncBatchNormalization", "TFOpLambda", "TensorFlowOpLayer", "TimeDistributedDense", "Wrapper",
-})  # fmt: skip
+    "SyncBatchNormalization", "TimeDistributedDense", "Wrapper",
+}  # fmt: skip
 
 
 def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:

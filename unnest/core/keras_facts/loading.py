@@ -12,28 +12,27 @@ from typing import NamedTuple
 
 from unnest.budget import remembered
 from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.layer_classes import CELLED, OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.layer_classes import CELLED, OPERATION_LAYERS, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import vocabularies
 
 #: Keras 2's own classes that `dir(layers)` does not show, and the models.
-HIDDEN = frozenset({
+HIDDEN = OPERATION_LAYERS | {
     "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
     "DenseFeatures", "Functional", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "Model", "Sequential",
-    "SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer",
-})  # fmt: skip
+}  # fmt: skip
 #: Keras 1's own classes by the names that they lost.
 OF_KERAS_1 = frozenset({
     "AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D", "Deconvolution2D",
     "Highway", "MaxoutDense", "Merge", "SeparableConvolution2D",
 })  # fmt: skip
 #: Keras 2's classes that Keras 3 has not.
-GONE = frozenset({
+GONE = OPERATION_LAYERS | {
     "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
     "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D", "LocallyConnected2D",
-    "RandomHeight", "RandomWidth", "SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer", "ThresholdedReLU",
-})  # fmt: skip
+    "RandomHeight", "RandomWidth", "ThresholdedReLU",
+}  # fmt: skip
 #: Arguments that Keras 2 writes and Keras 3's class of the same name does not take.
 REFUSED: dict[str, frozenset[str]] = {
     "time_major": CELLED,

@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from unnest.budget import remembered, spend
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
-from unnest.core.recognise.elements import ByContents, whole_numbers
+from unnest.core.recognise.elements import NOT_COMPUTED, whole_numbers
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.layer_tensors import KEEPING_SHAPE, LayerTensors
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value
-from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS
+from unnest.core.recognise.op_calls import OpCall, Value
+from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import TensorGraph, Values
 
 REDUCING = frozenset({
@@ -181,9 +181,9 @@ def _numbers(graph: TensorGraph, value: Value) -> list[int] | None:
     if isinstance(value, Ref):
         try:
             value = Values(graph, DIVISIBLE, 0, {}).of(value)
-        except (UnreadableCall, ByContents, *MISFITS):
+        except NOT_COMPUTED:
             return None
     try:
         return whole_numbers(value)
-    except (UnreadableCall, ByContents, *MISFITS):
+    except NOT_COMPUTED:
         return None

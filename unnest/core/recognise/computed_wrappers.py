@@ -17,9 +17,8 @@ from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise.batch_axis import along_the_batch
 from unnest.core.recognise.carried_out import literal_axis
-from unnest.core.recognise.elements import ByContents
+from unnest.core.recognise.elements import NOT_COMPUTED
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.op_kinds import (
     ADDS,
     CONCATENATES,
@@ -30,7 +29,7 @@ from unnest.core.recognise.op_kinds import (
     SLICES_AND_MOVES,
     ZEROS,
 )
-from unnest.core.recognise.symbolic_rows import MISFITS, Joined, RowOrder, RowTrial, Taken, batches, longest
+from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
@@ -240,7 +239,7 @@ class _Sources:
             try:
                 whole = values.of(source)
                 return [rows_of(values.of(ref), whole) for ref in column]
-            except (UnreadableCall, ByContents, *MISFITS):
+            except NOT_COMPUTED:
                 continue
         return None
 

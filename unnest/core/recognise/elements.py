@@ -28,6 +28,13 @@ class ByContents(Exception):
     """The contents of the source decide where its rows go, or are changed on the way."""
 
 
+MISFITS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""The ways in which NumPy, and arguments of a form not met before, say that something does not fit."""
+
+NOT_COMPUTED = (ByContents, UnreadableCall, *MISFITS)
+"""All that is raised where a tensor cannot be computed."""
+
+
 def arrays_in(value: Value) -> Iterator[Array]:
     """Every array in lists and tuples of any depth."""
     if isinstance(value, np.ndarray):

@@ -15,7 +15,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
-from unnest.core.keras_facts.layer_classes import OWN, is_keras_class
+from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN, is_keras_class
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
@@ -221,13 +221,9 @@ def _looked_up(model: JsonObject) -> WhoseWeights:
         is_own = is_keras_class(layer.class_name, layer.stored)
         if is_own and "BatchNormalization" in layer.class_name:
             holders.add("normalizations")
-        elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATIONS):
+        elif has_initializers(layer.config) or not (is_own or layer.class_name in OPERATION_LAYERS):
             return "others"
     return "others" if "others" in holders else "normalizations" if "normalizations" in holders else "nobody"
-
-
-OPERATIONS = frozenset({"TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"})
-"""The classes of tf.keras that stand for operations."""
 
 
 def combines(layer: Layer) -> bool:

@@ -12,9 +12,8 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.elements import Array, ByContents
-from unnest.core.recognise.op_calls import UnreadableCall
-from unnest.core.recognise.symbolic_rows import DIVISIBLE, MISFITS
+from unnest.core.recognise.elements import NOT_COMPUTED, Array
+from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values
 
 
@@ -89,7 +88,7 @@ def _is_mean(graph: TensorGraph, tensor: Ref, numbers: Column) -> bool:
         given: dict[Ref, Array] = {ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)}
         try:
             result = Values(graph, DIVISIBLE, 0, given).of(tensor)
-        except (UnreadableCall, ByContents, *MISFITS):
+        except NOT_COMPUTED:
             return False
         if result.shape != () or result.dtype.kind != "f" or not np.isclose(float(result), values.mean(), rtol=1e-5):
             return False

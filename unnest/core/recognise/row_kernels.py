@@ -11,9 +11,9 @@ import numpy as np
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.carried_out import by_name, carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, Array, ByContents
+from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array
 from unnest.core.recognise.kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall, plain_name
+from unnest.core.recognise.op_calls import OpCall, plain_name
 from unnest.core.recognise.row_values import (
     PLAIN_LISTS,
     Named,
@@ -39,10 +39,6 @@ OTHER_NAMES = {"pack": "stack"}
 """What TensorFlow before 1.0 calls functions."""
 
 
-MISFITS = (ByContents, UnreadableCall, TypeError, ValueError, LookupError, ArithmeticError)
-"""The ways in which kernels, and NumPy, say that arguments do not fit."""
-
-
 def by_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """What the function of that name gives.
 
@@ -52,7 +48,7 @@ def by_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
     """
     try:
         return _of_kernel(name, positional, keywords)
-    except MISFITS as error:
+    except NOT_COMPUTED as error:
         raise NotFollowed from error
 
 

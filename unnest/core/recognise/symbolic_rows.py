@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.elements import Array, ByContents
+from unnest.core.recognise.elements import MISFITS, Array, ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.slice_claims import ClaimedRows
@@ -24,9 +24,6 @@ from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numb
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""
-
-MISFITS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
-"""The ways in which NumPy, and arguments of a form not met before, say that something does not fit."""
 
 
 class RowOrder(Enum):

@@ -27,7 +27,7 @@ from unnest.core.keras3.layers.custom import is_somebodys_class, kept, without_r
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras3.signatures import SIGNATURES
-from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN
 from unnest.core.model import JsonObject, Tensor
 
 #: Another name of a class of Keras 3.
@@ -147,7 +147,7 @@ RULES: dict[str, Rule] = {
     "UpSampling2D": preprocessing.upsampling_2d,
     "RNN": recurrent.rnn,
     "Lambda": _stored_function,
-    **dict.fromkeys(("TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer"), _operation),
+    **dict.fromkeys(OPERATION_LAYERS, _operation),
     "LocallyConnected1D": expressed.locally_connected,
     "LocallyConnected2D": expressed.locally_connected,
     "MaxoutDense": expressed.maxout,
