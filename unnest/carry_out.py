@@ -10,7 +10,7 @@ from typing import NamedTuple
 from unnest import destination, examine, outputs
 from unnest.budget import OverBudget
 from unnest.core.keras3.tensors import stored_refs
-from unnest.core.model import Choices, Plan
+from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, system, workspace
@@ -55,7 +55,7 @@ def carried_out(
         result = replace(result, backup=backup)
     result = _with_output(result, target, plan, output_path)
     source.check_sums()
-    job = _copy_job(source) if action == "unchanged" else _write_job(source, target, options, meter or _unwatched)
+    job = _copy_job(source) if action == "unchanged" else _write_job(source, plan, target, options, meter or _unwatched)
     if not options.in_place:
         destination.check_place(source, target, output_path, options)
     if options.dry_run:
@@ -79,7 +79,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 def _actions(source: Source, plan: Plan, target: TargetFormat) -> tuple[Action, Action]:
     """What is done, and what a dry run calls that. Raises Failed where a wrapper would be left."""
     if plan.result is not None:
-        if make_plan(plan.result).verdict != "clean":
+        if make_plan(plan.result, architecture=_architecture(plan)).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
         return _FIX
     stored = plan.stored
@@ -148,7 +148,7 @@ class _Job(NamedTuple):
     checks: list[str]
 
 
-def _write_job(source: Source, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
+def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
     writer, done = container(target.container), 0
     checks: list[str] = []
     total = 2 * sum(nbytes(t) for t in target.model.tensors)
@@ -168,7 +168,7 @@ def _write_job(source: Source, target: TargetFormat, options: FixOptions, meter:
 
     def check(path: str) -> None:
         checks[:] = writer.verify(target.output, source, path, step)
-        _check_clean(path, Choices(slice_layers=options.slice_layers))
+        _check_clean(path, _architecture(plan), Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)
 
@@ -191,11 +191,16 @@ def _unwatched(_done: int, _all: int) -> None:
     """The meter that nobody looks at."""
 
 
-def _check_clean(path: str, choices: Choices) -> None:
-    """Raises Failed where `inspect` would call the output unreadable, or parallel."""
+def _architecture(plan: Plan) -> JsonObject | None:
+    """The output's architecture, where it was given beside weights alone: their names tell less."""
+    return None if plan.complete is None else plan.complete.architecture
+
+
+def _check_clean(path: str, architecture: JsonObject | None, choices: Choices) -> None:
+    """Raises Failed where `inspect`, with the architecture given, would call the output unreadable, or parallel."""
     try:
         with open_container(path).open(path) as written:
-            verdict = examine.planned(written, None, choices).verdict
+            verdict = examine.planned(written, architecture, choices).verdict
     except OverBudget:  # the input's budget, of which reading back takes its part
         raise
     except Unreadable as e:

@@ -23,6 +23,11 @@ class Code(Enum):
             "without it these stand last, so load by_name=True"
         ),
     )
+    NAMED_BY_COUNT = (
+        "warning",
+        "what {layers} was called is not stored: the name is that of the first such layers that a process makes",
+        "load in the order of layers, or call it so in your code; --architecture MODEL.json tells the name",
+    )
     NEEDS_ARCHITECTURE = (
         "warning",
         "the weights alone do not tell whether this is a parallel model",

@@ -289,7 +289,9 @@ def _plan_weights_alone(stored: Stored) -> Plan:
         groups = weight_names.groups_of(by_names)
     except Ambiguous as doubt:
         return parallel._replace(refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
-    findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT())
+    unstored = ", ".join(weight_names.unstored_names(groups))
+    named = (Code.NAMED_BY_COUNT(layers=unstored),) if unstored else ()
+    findings = (*parallel.findings, Code.WEIGHTLESS_LEFT_OUT(), *named)
     return parallel._replace(findings=findings, output=Rewritten(stored._replace(groups=groups)))
 
 

@@ -137,12 +137,43 @@ def groups_of(bare: WrapperByNames) -> tuple[Group, ...]:
 
     Raises Ambiguous where two weights, or two layers, would bear one name.
     """
-    found = _as_layers_are_called(owners(bare.tensors), bare.merge)
+    found = _with_bidirectional(_as_layers_are_called(owners(bare.tensors), bare.merge))
     names = [t.name for own in found.values() for t in own]
     clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
     if clash or "" in found:
         raise Ambiguous(f"the weight names of {bare.template} are not those of a flat model")
     return (*(Group(owner, own) for owner, own in found.items()), *bare.head)
+
+
+def _with_bidirectional(found: Mapping[str, tuple[Tensor, ...]]) -> Mapping[str, tuple[Tensor, ...]]:
+    """Owners with one for each Bidirectional layer of Keras 1: its weights bear the names of the two layers in it.
+
+    Its own name is stored nowhere; they get those that Keras gives to the first ones of a process. Raises Ambiguous
+    where two layers of a model may have been called so.
+    """
+    together: dict[str, tuple[Tensor, ...]] = {}
+    number = 0
+    for owner, own in found.items():
+        side, _, inner = owner.partition("_")
+        twin = found.get(f"{OTHER_SIDE.get(side)}_{inner}", ())
+        if "/" in own[0].name or [t.shape for t in twin] != [t.shape for t in own]:
+            together[owner] = own
+        elif not RECURRENT_OF_KERAS_1.fullmatch(inner):
+            raise Ambiguous(f"forward_{inner} and backward_{inner} are two layers, or one Bidirectional")
+        elif side == "forward":
+            number += 1
+            together[f"bidirectional_{number}"] = (*own, *twin)
+    return together
+
+
+OTHER_SIDE = {"forward": "backward", "backward": "forward"}
+RECURRENT_OF_KERAS_1 = re.compile(r"(lstm|gru|simplernn)_\d+")
+"""What Keras 1 calls the layers that a Bidirectional takes, if nobody else names them."""
+
+
+def unstored_names(groups: Sequence[Group]) -> list[str]:
+    """The layers whose names none of their weights bears."""
+    return [group.name for group in groups if not any(group.name in tensor.name for tensor in group.tensors)]
 
 
 def _as_layers_are_called(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 import pytest
 
 from tests.unit.core.build import tensors
 from unnest.core.assign.shares import Ambiguous
-from unnest.core.model import Group
+from unnest.core.model import Group, Tensor
 from unnest.core.recognise import weight_names
 
 WEIGHTS = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")
@@ -107,6 +110,45 @@ def test_the_number_of_a_clone_goes_where_a_merge_shows_the_name() -> None:
         if (found := weight_names.find(groups("input_1 lambda_1 lambda_2", merge, weights=cloned)))
     }
     assert named == {"b": ["a", "b"], "concatenate_3": ["a_1", "b_1"]}
+
+
+def bidirectional(inner: str, *, shape: Sequence[int] = (3,)) -> tuple[Tensor, ...]:
+    """The weights of Keras 1's `Bidirectional(GRU(...))`, cut down to one of each layer."""
+    return (*tensors(f"forward_{inner}_W_z"), *tensors(f"backward_{inner}_W_z", shape=shape))
+
+
+class TestBidirectionalOfKeras1:
+    """Its weights bear the names of the two layers in it, and no other name."""
+
+    @staticmethod
+    def names(*weights: tuple[Tensor, ...]) -> list[tuple[str, int]]:
+        found = weight_names.find(groups("x s_1 s_2", "merge_1", weights=tuple(chain(*weights, tensors("dense_1_W")))))
+        assert found is not None
+        return [(group.name, len(group.tensors)) for group in weight_names.groups_of(found)]
+
+    def test_one_layer_each_in_its_place(self) -> None:
+        assert self.names(tensors("embedding_1_W"), bidirectional("gru_1"), bidirectional("lstm_7")) == [
+            ("embedding_1", 1),
+            ("bidirectional_1", 2),
+            ("bidirectional_2", 2),
+            ("dense_1", 1),
+        ]
+
+    def test_other_shapes_are_two_layers(self) -> None:
+        names = [name for name, _ in self.names(bidirectional("gru_1", shape=(4,)))]
+        assert names == ["forward_gru_1", "backward_gru_1", "dense_1"]
+
+    def test_scopes_are_layers(self) -> None:
+        names = [name for name, _ in self.names(tensors("forward_gru_1/kernel:0", "backward_gru_1/kernel:0"))]
+        assert names == ["forward_gru_1", "backward_gru_1", "dense_1"]
+
+    def test_layers_that_somebody_named_may_be_two(self) -> None:
+        with pytest.raises(Ambiguous, match="forward_words and backward_words are two layers, or one Bidirectional"):
+            self.names(bidirectional("words"))
+
+    def test_the_name_is_in_no_weight(self) -> None:
+        stored = [Group("bidirectional_1", bidirectional("gru_1")), Group("a", WEIGHTS[:2])]
+        assert weight_names.unstored_names(stored) == ["bidirectional_1"]
 
 
 @pytest.mark.parametrize(
