@@ -79,7 +79,7 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 def _actions(source: Source, plan: Plan, target: TargetFormat) -> tuple[Action, Action]:
     """What is done, and what a dry run calls that. Raises Failed where a wrapper would be left."""
     if plan.result is not None:
-        if make_plan(plan.result, architecture=_architecture(plan)).verdict != "clean":
+        if make_plan(plan.complete or plan.result).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
         return _FIX
     stored = plan.stored

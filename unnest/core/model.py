@@ -112,6 +112,11 @@ class Stored(NamedTuple):
         return release_of(self.keras_version)
 
     @property
+    def is_standalone(self) -> bool:
+        """Whether the version tells that Keras 1 or 2 wrote it, and not the Keras inside TensorFlow."""
+        return () < self.release < (2, 4) and "-tf" not in str(self.keras_version)
+
+    @property
     def is_keras_3(self) -> bool:
         """Whether Keras 3 wrote it; without a version its JSON tells, which says in which module each class is."""
         if self.keras_version:

@@ -286,7 +286,7 @@ def _plan_weights_alone(stored: Stored) -> Plan:
         findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),) if by_names.merges_by_class else (),
     )
     try:
-        groups = weight_names.groups_of(by_names)
+        groups = weight_names.groups_of(by_names, is_standalone=stored.is_standalone)
     except Ambiguous as doubt:
         return parallel._replace(refusal=Refusal("needs-architecture", f"{doubt}; pass --architecture MODEL.json"))
     unstored = ", ".join(weight_names.unstored_names(groups))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
+from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.model import Json, JsonObject, Stored
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
@@ -22,8 +23,11 @@ UTILITIES = re.compile(r"(keras|tf_keras)\.(src\.)?(utils|saving|config)(\.|$)")
 CALLER = "__main__"
 #: Python's own types that Keras writes as values, by their name.
 VALUES = frozenset({"NoneType", "bool", "bytes", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
-#: What a Lambda keeps functions under.
-FUNCTIONS = ("function", "output_shape", "mask")
+#: What layers of Keras's own keep functions under.
+FUNCTIONS = {
+    "Lambda": ("function", "output_shape", "mask"),
+    "Merge": ("mode", "output_shape", "output_mask"),
+}
 
 
 def named_by(stored: Stored) -> tuple[str, ...]:
@@ -40,12 +44,13 @@ def vocabularies(stored: Stored) -> tuple[str, ...]:
 
 def lambdas(architecture: Json) -> tuple[str, ...]:
     """The names of the Lambda layers that keep code."""
-    return tuple(dict.fromkeys(_name(e) for e in json_tree.objects(architecture) if _is_lambda(e) and _has_code(e)))
+    entries = (e for e in json_tree.objects(architecture) if e.get("class_name") == "Lambda")
+    return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
 
 
 def _words(entry: JsonObject) -> Iterator[str]:
-    if _is_lambda(entry) and _has_code(entry):
-        yield f"code of the Lambda {_name(entry)!r}"
+    if _has_code(entry):
+        yield f"code of the {entry['class_name']} {_name(entry)!r}"
     module, thing = entry.get("module"), entry.get("class_name")
     config = entry.get("config")
     if thing == "function":
@@ -68,21 +73,11 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
     return not KERAS.match(module) or (entry.get("class_name") == "function" and bool(UTILITIES.match(module)))
 
 
-def _is_lambda(entry: JsonObject) -> bool:
-    return entry.get("class_name") == "Lambda" and isinstance(entry.get("config"), Mapping)
-
-
 def _has_code(entry: JsonObject) -> bool:
-    """Code is `[code, defaults, closure]` up to Keras 2, an object of the class `__lambda__` in Keras 3."""
-    config = entry["config"]
-    assert isinstance(config, Mapping)
-    kept = (config.get(key) for key in FUNCTIONS)
-    return any(
-        value.get("class_name") == "__lambda__"
-        if isinstance(value, Mapping)
-        else isinstance(value, list) and len(value) == 3 and isinstance(value[0], str)  # noqa: PLR2004 - as above
-        for value in kept
-    )
+    """Whether an entry is a layer that keeps a function as code."""
+    config = entry.get("config")
+    keys = FUNCTIONS.get(str(entry.get("class_name")), ())
+    return isinstance(config, Mapping) and any(parts_of(config.get(key))[0] is not None for key in keys)
 
 
 def _name(entry: JsonObject) -> str:

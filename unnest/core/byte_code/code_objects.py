@@ -97,13 +97,18 @@ def read(text: str) -> list[CodeObject]:
 
 
 def parts_of(function: Json) -> tuple[str | None, Json, Json]:
-    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3."""
+    """Code, defaults and closure: `[code, defaults, closure]` up to Keras 2, an object of that in Keras 3.
+
+    In Keras 1.0 the code alone, where functions that are stored by name have their name: a text either way.
+    """
+    if isinstance(function, str):
+        return (function if "\0" in function else None), None, None
     if isinstance(function, Mapping):
         config = function.get("config")
         if not isinstance(config, Mapping):
             return None, None, None
         text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
-    elif isinstance(function, Sequence) and not isinstance(function, str):
+    elif isinstance(function, Sequence):
         text, defaults, closure = (*function, None, None, None)[:3]
     else:
         return None, None, None

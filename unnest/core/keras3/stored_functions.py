@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
@@ -51,7 +52,8 @@ def _kept(kind: str, config: Mapping[str, Json], name: str, why: Untranslatable,
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":
         stored = stored.get("config")
     called = re.sub(r"\W", "_", name)
-    function = stored if isinstance(stored, str) else f"{called}_function"
+    is_named = isinstance(stored, str) and parts_of(stored)[0] is None
+    function = str(stored) if is_named else f"{called}_function"
     context.custom[function] = f"function of {kind} {name!r}"
     read = [
         f"{what} {', '.join(values)}" for what, values in (("names", why.names), ("constants", why.constants)) if values

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import remembered
+from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.layer_classes import CELLED, OPERATION_LAYERS, OWN, is_keras_class, is_namesake
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
@@ -149,7 +150,7 @@ def _function(entry: JsonObject) -> str | None:
     config = entry.get("config")
     function = config.get("function") if isinstance(config, Mapping) else None
     if isinstance(function, str):
-        return function
+        return function if parts_of(function)[0] is None else None
     if isinstance(function, Mapping) and function.get("class_name") == "function":
         return str(function.get("config"))
     return None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from unnest.core.assign.flat_layers import layers_of
 from unnest.core.assign.name_owners import owners
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.model import Group, Tensor
@@ -132,43 +133,18 @@ def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[st
     return merge or tuple(after), tuple(found) if len(found) > 1 else ()
 
 
-def groups_of(bare: WrapperByNames) -> tuple[Group, ...]:
-    """The weights as a flat model stores them: a group per owner name, then the head's own.
+def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]:
+    """The weights as a flat model stores them: a group per layer, then the head's own.
 
-    Raises Ambiguous where two weights, or two layers, would bear one name.
+    `is_standalone`: whether the Keras that wrote them is not TensorFlow's. Raises Ambiguous where two weights, or two
+    layers, would bear one name, and where the names fit different layers.
     """
-    found = _with_bidirectional(_as_layers_are_called(owners(bare.tensors), bare.merge))
+    found = layers_of(_as_layers_are_called(owners(bare.tensors), bare.merge), is_standalone=is_standalone)
     names = [t.name for own in found.values() for t in own]
     clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
     if clash or "" in found:
         raise Ambiguous(f"the weight names of {bare.template} are not those of a flat model")
     return (*(Group(owner, own) for owner, own in found.items()), *bare.head)
-
-
-def _with_bidirectional(found: Mapping[str, tuple[Tensor, ...]]) -> Mapping[str, tuple[Tensor, ...]]:
-    """Owners with one for each Bidirectional layer of Keras 1: its weights bear the names of the two layers in it.
-
-    Its own name is stored nowhere; they get those that Keras gives to the first ones of a process. Raises Ambiguous
-    where two layers of a model may have been called so.
-    """
-    together: dict[str, tuple[Tensor, ...]] = {}
-    number = 0
-    for owner, own in found.items():
-        side, _, inner = owner.partition("_")
-        twin = found.get(f"{OTHER_SIDE.get(side)}_{inner}", ())
-        if "/" in own[0].name or [t.shape for t in twin] != [t.shape for t in own]:
-            together[owner] = own
-        elif not RECURRENT_OF_KERAS_1.fullmatch(inner):
-            raise Ambiguous(f"forward_{inner} and backward_{inner} are two layers, or one Bidirectional")
-        elif side == "forward":
-            number += 1
-            together[f"bidirectional_{number}"] = (*own, *twin)
-    return together
-
-
-OTHER_SIDE = {"forward": "backward", "backward": "forward"}
-RECURRENT_OF_KERAS_1 = re.compile(r"(lstm|gru|simplernn)_\d+")
-"""What Keras 1 calls the layers that a Bidirectional takes, if nobody else names them."""
 
 
 def unstored_names(groups: Sequence[Group]) -> list[str]:

@@ -84,7 +84,7 @@ def test_under_a_head_all_names_must_tell() -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", HEAD))
     assert found is not None
     assert found.head == (HEAD,)
-    assert [group.name for group in weight_names.groups_of(found)] == ["a", "b", "h"]
+    assert [group.name for group in weight_names.groups_of(found, is_standalone=True)] == ["a", "b", "h"]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_a_merge_by_its_class_s_name_says_nothing_of_the_axis(merge: str, by_cla
 def test_weights_go_to_the_layers_in_their_names() -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", "b"))
     assert found is not None
-    assert weight_names.groups_of(found) == (Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))
+    assert weight_names.groups_of(found, is_standalone=True) == (Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))
 
 
 def test_the_number_of_a_clone_goes_where_a_merge_shows_the_name() -> None:
     cloned = tensors("a_1/kernel:0", "b_1/kernel:0")
     named = {
-        merge: [group.name for group in weight_names.groups_of(found)]
+        merge: [group.name for group in weight_names.groups_of(found, is_standalone=True)]
         for merge in ("b", "concatenate_3")
         if (found := weight_names.find(groups("input_1 lambda_1 lambda_2", merge, weights=cloned)))
     }
@@ -124,7 +124,7 @@ class TestBidirectionalOfKeras1:
     def names(*weights: tuple[Tensor, ...]) -> list[tuple[str, int]]:
         found = weight_names.find(groups("x s_1 s_2", "merge_1", weights=tuple(chain(*weights, tensors("dense_1_W")))))
         assert found is not None
-        return [(group.name, len(group.tensors)) for group in weight_names.groups_of(found)]
+        return [(group.name, len(group.tensors)) for group in weight_names.groups_of(found, is_standalone=True)]
 
     def test_one_layer_each_in_its_place(self) -> None:
         assert self.names(tensors("embedding_1_W"), bidirectional("gru_1"), bidirectional("lstm_7")) == [
@@ -160,7 +160,7 @@ def test_names_that_are_not_those_of_a_flat_model(weights: object, head: tuple[G
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", "concatenate_1", *head, weights=weights))
     assert found is not None
     with pytest.raises(Ambiguous, match=r"^the weight names of model_1 are not those of a flat model$"):
-        weight_names.groups_of(found)
+        weight_names.groups_of(found, is_standalone=True)
 
 
 @pytest.mark.parametrize(

@@ -118,12 +118,12 @@ def _stored(config: JsonObject) -> _StoredFunction | Name:
         raise NotFollowed("its arguments are no names and values")
     known = {name: _json(value) for name, value in (arguments or {}).items()}
     function = config.get("function")
-    if isinstance(function, str):
+    code, defaults, closure = code_objects.parts_of(function)
+    if isinstance(function, str) and code is None:
         module = config.get("module")
         return Name(_path(module if isinstance(module, str) else "", function), function)
     if isinstance(function, Mapping) and function.get("class_name") != "__lambda__":
         raise NotFollowed("its function is stored by name")
-    code, defaults, closure = code_objects.parts_of(function)
     if code is None:
         raise NotFollowed("its function is not stored")
     return _StoredFunction(code, _values(defaults), _values(closure), known)

@@ -1,0 +1,88 @@
+"""The layers of a flat list of weights where names are all there is: what one owner's weights belong to.
+
+A name may hold an owner, its parts, and the weight's own name: `mha/query/kernel:0`. The parts are layers in a layer,
+or they belong to the layer's name: `conv1/bn/gamma:0` is the weight of a layer `conv1/bn` in DenseNet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from unnest.core.architecture import snake_case
+from unnest.core.assign.shares import Ambiguous
+from unnest.core.keras_facts.layer_classes import OWN
+from unnest.core.model import Tensor
+
+Layers: TypeAlias = "Mapping[str, tuple[Tensor, ...]]"
+
+
+def layers_of(found: Layers, *, is_standalone: bool) -> Layers:
+    """The weights by layer, out of those by owner (`name_owners.owners`).
+
+    `is_standalone`: whether the Keras that wrote them is not TensorFlow's, in which a layer of somebody's own may hold
+    layers that it names. Raises Ambiguous where the names fit different layers.
+    """
+    return _with_bidirectional(_apart(found, is_standalone=is_standalone))
+
+
+def _apart(found: Layers, *, is_standalone: bool) -> Layers:
+    """Owners by layers whose names hold a `/`."""
+    apart: dict[str, tuple[Tensor, ...]] = {}
+    for owner, own in found.items():
+        parts = {tensor: _parts(owner, tensor) for tensor in own}
+        if all(map(_is_keras_part, parts.values())):  # Bidirectional, attention, or a model that is built when called
+            apart[owner] = own
+        elif is_standalone:
+            for tensor in own:
+                layer = "/".join((owner, *parts[tensor]))
+                apart[layer] = (*apart.get(layer, ()), tensor)
+        elif len(set(parts.values())) > 1:
+            names = ", ".join("/".join((owner, *inner)) for inner in list(dict.fromkeys(parts.values()))[:3])
+            raise Ambiguous(f"{names} are layers, or parts of one that is called {owner}")
+        else:
+            apart[owner] = own
+    return apart
+
+
+def _parts(owner: str, tensor: Tensor) -> tuple[str, ...]:
+    """What stands between an owner and the weight's own name."""
+    parts = tensor.name.split("/")
+    return tuple(parts[parts.index(owner) + 1 : -1]) if owner in parts else ()
+
+
+def _is_keras_part(parts: Sequence[str]) -> bool:
+    """Whether Keras itself calls the parts of its layers so, or layers that nobody named."""
+    bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
+    return all(part in PARTS or part.endswith("cell") or part in map(snake_case, OWN) for part in bare)
+
+
+PARTS = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})
+"""(Source: the weights of Keras's own layers in files of Keras 2.0 to 2.3 and tf.keras 1.13 to 2.15.)"""
+
+
+def _with_bidirectional(found: Mapping[str, tuple[Tensor, ...]]) -> Mapping[str, tuple[Tensor, ...]]:
+    """Owners with one for each Bidirectional layer of Keras 1: its weights bear the names of the two layers in it.
+
+    Its own name is stored nowhere; they get those that Keras gives to the first ones of a process. Raises Ambiguous
+    where two layers of a model may have been called so.
+    """
+    together: dict[str, tuple[Tensor, ...]] = {}
+    number = 0
+    for owner, own in found.items():
+        side, _, inner = owner.partition("_")
+        twin = found.get(f"{OTHER_SIDE.get(side)}_{inner}", ())
+        if "/" in own[0].name or [t.shape for t in twin] != [t.shape for t in own]:
+            together[owner] = own
+        elif not RECURRENT_OF_KERAS_1.fullmatch(inner):
+            raise Ambiguous(f"forward_{inner} and backward_{inner} are two layers, or one Bidirectional")
+        elif side == "forward":
+            number += 1
+            together[f"bidirectional_{number}"] = (*own, *twin)
+    return together
+
+
+OTHER_SIDE = {"forward": "backward", "backward": "forward"}
+RECURRENT_OF_KERAS_1 = re.compile(r"(lstm|gru|simplernn)_\d+")
+"""What Keras 1 calls the layers that a Bidirectional takes, if nobody else names them."""
