@@ -166,6 +166,16 @@ class Code(Enum):
         "frozen BatchNormalization normalized by the batch at hand in training, and by its stored values today: {what}",
         "predictions are the same; training goes on otherwise, as later Kerases do it",
     )
+    MASKED_NORMALIZATION = (
+        "warning",
+        "BatchNormalization behind a mask counted the masked steps too in training, and leaves them out today: {what}",
+        "predictions are the same; training goes on with other means and variances where steps are masked",
+    )
+    MASKED_LOSS = (
+        "warning",
+        "a mask reaches the loss of {what}: {why}",
+        "predictions are the same; training goes on with other gradients where steps are masked",
+    )
     ASSUMED_DATA_FORMAT = (
         "warning",
         "{what}: Keras 1 stores no dim_ordering for these, and no other layer tells; channels_last (tf) was taken",

@@ -62,3 +62,25 @@ def test_one_more_step(stack: str, tmp_path: Path) -> None:
     assert all("error" not in answer for answer in told), told
     assert all(answer["step"] > 10 * TOLERANCE for answer in told)
     assert all(answer["off"] <= TOLERANCE for answer in told), told
+
+
+MASKED = Path(__file__).parents[2] / "fixtures" / "masked_steps"
+#: What says that a mask counted otherwise in training.
+OF_MASKS = {"masked-loss", "masked-normalization"}
+
+
+def test_masks_that_reach_the_loss(tmp_path: Path) -> None:
+    """A finding where the next step is another by it, and only there."""
+    jobs, warned = [], {}
+    for path in sorted(MASKED.glob("*.h5")):
+        output = tmp_path / f"{path.stem}.keras"
+        result = unnest.fix(path, output, keras="3")
+        assert result.error is None, path.stem
+        assert {f.code for f in result.findings} <= OF_MASKS
+        warned[path.stem] = bool(result.findings)
+        jobs.append({"file": str(output), "io": str(path.with_suffix(".npz"))})
+    told = steps(jobs, tmp_path)
+    off = dict(zip(warned, [answer["off"] > TOLERANCE for answer in told], strict=True))
+    assert len(off) == 13
+    assert off == warned
+    assert 0 < sum(off.values()) < len(off)

@@ -54,6 +54,10 @@ class Context:
     unscaled: list[str] = field(default_factory=list)
     #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
     frozen: list[str] = field(default_factory=list)
+    #: BatchNormalization layers behind a mask that counted masked steps too in training.
+    masked_norms: list[str] = field(default_factory=list)
+    #: Output layer of the result -> what its loss made of a mask that Keras 3 does not; of the outermost model.
+    masked_ends: dict[str, str] = field(default_factory=dict)
     custom: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)

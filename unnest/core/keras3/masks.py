@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core import json_tree
-from unnest.core.architecture.graph import Graph
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import CallId, Graph, Layer
+from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.keras3.pieces import Expansion, GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
@@ -47,12 +49,15 @@ STOPPING = OPERATION_LAYERS | {"LocallyConnected1D", "LocallyConnected2D"}
 class Mask(NamedTuple):
     """The mask that a tensor had. `tree` computes it, None where that is not known or there was none.
 
-    `today`: whether Keras 3 has the same one on that tensor.
+    `sources` tells it from others: the tensors that it is computed from, with the value that is masked where that is
+    not 0. `today`: whether Keras 3 has the same one on that tensor. `sure`: whether there was one at all; a layer of
+    somebody's own may have dropped it.
     """
 
     tree: Tree = None
-    sources: frozenset[GraphTensor] = frozenset()
+    sources: frozenset[object] = frozenset()
     today: bool = True
+    sure: bool = True
 
 
 @dataclass
@@ -70,6 +75,7 @@ class Masks:
         told = [self.of[t] for t in heard if t in self.of]
         if told:
             self._check_masked_steps(kind, layer, kwargs)
+            note_normalization(layer.entry, layer.name, self.context)
         if not told or kwargs.get("mask") is not None:
             return args, kwargs
         if self._was_heedless(kind, layer, call):
@@ -84,6 +90,13 @@ class Masks:
         if kind in HEEDING or kind in OPAQUE or layer.class_name in NESTED_MODELS:
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
         return args, kwargs
+
+    def note_ends(self, outputs: Sequence[GraphTensor]) -> None:
+        """The outputs whose loss sees a mask that counts otherwise today."""
+        for tensor in outputs:
+            mask = self.of.get(tensor)
+            if mask is not None and mask.sure:
+                note_end(tensor.layer, self.context, today=mask.today)
 
     def _was_heedless(self, kind: str, layer: NewLayer, call: LayerArguments) -> bool:
         """Whether a layer that heeds the mask of its input today did not then. Raises CannotConvert where it is open.
@@ -171,7 +184,8 @@ class Masks:
         outputs = [t for t in made if isinstance(t, GraphTensor)]
         mask = self._made(kind, config, call)
         if mask is not None and outputs:
-            self.of[outputs[0]] = mask._replace(today=mask.today and today)
+            sources = mask.sources or frozenset({outputs[0]})
+            self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
     def _made(  # noqa: PLR0911 - one return a kind of layer
         self, kind: str, config: JsonObject, call: LayerArguments
@@ -183,20 +197,26 @@ class Masks:
         if kind == "Embedding" and config.get("mask_zero"):
             return Mask(_operation("NotEqual", source, 0), frozenset({source}))
         if kind == "Masking":
-            differs = _operation("NotEqual", source, config.get("mask_value", 0.0))
-            return Mask(_operation("Any", differs, axis=-1, keepdims=False), frozenset({source}))
+            value = config.get("mask_value", 0.0)
+            differs = _operation("NotEqual", source, value)
+            told = {(source, value) if value else source}
+            return Mask(_operation("Any", differs, axis=-1, keepdims=False), frozenset(told))
         masks = [self.of.get(t) for t in tensors]
         present = [m for m in masks if m is not None]
         if not present:
-            return None
+            return Mask() if _makes_mask({"class_name": kind, "config": config}, self.context) else None
         if kind in MERGES:
             return _merged(kind, config, masks, present)
         if not self._is_known(kind):
-            return Mask(None, present[0].sources, today=all(m.today for m in present))
+            is_sure = any(m.sure for m in present) and _all_pass(config, self.context)
+            return Mask(None, present[0].sources, today=all(m.today for m in present), sure=is_sure)
         if not _passes(kind, config, self.context) or masks[0] is None:
             return None
         if self.context.release == AMBIGUOUS and kind in OPEN:
-            return masks[0]._replace(tree=masks[0].tree if kind == "Softmax" else None, today=False)
+            is_kept = kind == "Softmax"
+            return masks[0]._replace(
+                tree=masks[0].tree if is_kept else None, today=False, sure=is_kept and masks[0].sure
+            )
         return masks[0]
 
     def _is_known(self, kind: str) -> bool:
@@ -225,6 +245,76 @@ def _passes(kind: str, config: JsonObject, context: Context) -> bool:
     if kind in HEEDING:
         return _sequences(config)
     return _bare(kind) in PASSING and not drops_mask(kind, config, context)
+
+
+def _all_pass(model: JsonObject, context: Context) -> bool:
+    """Whether every layer of a model in a model hands on the mask of its input; false for what is no model."""
+    layers = model.get("layers")
+    entries = [e for e in layers if isinstance(e, Mapping)] if isinstance(layers, Sequence) else []
+    return bool(entries) and all(
+        e.get("class_name") == "InputLayer" or _passes(str(e.get("class_name")), _settings(e), context) for e in entries
+    )
+
+
+def _makes_mask(entry: JsonObject, context: Context) -> bool:
+    """Whether a model in a model gives its first output a mask that a layer in it makes."""
+    if not is_model(entry):
+        return False
+    graph = read(entry)
+    if graph.sequential:
+        chain = graph.layers.values()
+        masked = False
+        for layer in chain:
+            masked = _masks_itself(layer, context) or (masked and _passes(layer.class_name, layer.settings, context))
+        return masked
+    masked_calls: set[CallId] = set()
+    for at, call in in_order(graph):
+        layer = graph.layers[at.layer]
+        heard = [source.call in masked_calls for source in call.reads]
+        passes = any(heard) if layer.class_name in MERGES else bool(heard) and heard[0]
+        if _masks_itself(layer, context) or (
+            passes and (layer.class_name in MERGES or _passes(layer.class_name, layer.settings, context))
+        ):
+            masked_calls.add(at)
+    return bool(graph.outputs) and graph.outputs[0].call in masked_calls
+
+
+def _masks_itself(layer: Layer, context: Context) -> bool:
+    """Whether a layer's output has a mask whatever goes in."""
+    is_masking = layer.class_name == "Masking" or layer.settings.get("mask_zero") is True
+    return is_masking or _makes_mask(layer.stored, context)
+
+
+def _settings(entry: JsonObject) -> JsonObject:
+    config = entry.get("config")
+    return config if isinstance(config, Mapping) else {}
+
+
+def note_end(name: str, context: Context, *, today: bool = True) -> None:
+    """The loss of this output saw a mask; `today`: whether it sees the same one in Keras 3.
+
+    (Source: a step of each, recorded by its stack. The masked loss was divided by the number of all steps in
+    Keras 2.3 and in tf.keras from 1.13 until 2.10, by that of the unmasked ones in Keras 1.2 to 2.2.4; Keras 2.11,
+    losses.py: the first that asks for the mask of what was predicted.)
+    """
+    first = (2, 2, 4) if context.is_tf else (2, 3)
+    if not today:
+        context.masked_ends[name] = "it sees another mask in Keras 3, or none"
+    elif first <= context.release < (2, 11):
+        context.masked_ends[name] = BY_ALL
+
+
+BY_ALL = "it was divided by the number of all steps, and is by that of the unmasked ones in Keras 3"
+
+
+def note_normalization(entry: JsonObject, name: str, context: Context) -> None:
+    """A layer behind a mask: BatchNormalization, itself or in it, counted the masked steps too in training.
+
+    (Source: Keras 2.12, batch_normalization.py, the first whose call takes a mask.)
+    """
+    trained = (p for p in json_tree.objects(entry) if _settings(p).get("trainable") is not False)
+    if () < context.release < (2, 12) and any(p.get("class_name") == "BatchNormalization" for p in trained):
+        context.masked_norms.append(name)
 
 
 def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
@@ -257,7 +347,7 @@ def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present
         return Mask(None, today=all(m.today for m in present))  # one after the other, then as today
     if all(m is not None and m.sources == present[0].sources and m.today for m in masks):
         return present[0]
-    sources = frozenset[GraphTensor]().union(*(m.sources for m in present))
+    sources = frozenset[object]().union(*(m.sources for m in present))
     if any(m.tree is None for m in present):
         return Mask(None, sources, today=False)
     tree = present[0].tree
@@ -269,21 +359,26 @@ def _merged(kind: str, config: JsonObject, masks: Sequence[Mask | None], present
 def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
     """The same for a Sequential, in which one mask at most is handed on. Raises CannotConvert."""
     masked = told = False
+    name = ""
     for entry in entries if context.masks else ():
-        kind, config = str(entry.get("class_name")), entry.get("config")
-        settings = config if isinstance(config, Mapping) else {}
+        kind, settings = str(entry.get("class_name")), _settings(entry)
         name = str(settings.get("name"))
         if masked and not context.zeroes_masked and any(_gives_sequences(inner) for inner in json_tree.objects(entry)):
             raise refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
         if masked and context.release == AMBIGUOUS and (kind == "Softmax" or (kind in HEEDING and not told)):
             raise refused(name, kind, NOT_TOLD)
-        if kind == "Masking" or settings.get("mask_zero"):
+        if told:
+            note_normalization(entry, name, context)
+        if kind == "Masking" or settings.get("mask_zero") or _makes_mask(entry, context):
             masked = told = True
         elif kind == "ReLU":
             told = False
         elif not _passes(kind, settings, context):
             masked = masked and _bare(kind) not in SIGNATURES and _bare(kind) not in STOPPING
+            told = told and _all_pass(settings, context)
     # (What is somebody's own, or a model, may hand a mask on.)
+    if told:
+        note_end(name, context)
 
 
 def is_graph_of_masks(graph: Graph, context: Context) -> bool:

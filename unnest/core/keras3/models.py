@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
@@ -10,6 +10,7 @@ from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras3.builder import Builder
+from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
@@ -42,7 +43,9 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         shares = {n: s.tensors for n, s in split(weights, graph).items()} if weights else {}
     except Ambiguous as doubt:
         raise refused(name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}") from doubt
-    inner = replace(context, output_names={}, results={}, rows={})  # what is noted goes to the same lists
+    inner = replace(
+        context, output_names={}, masked_ends={}, results={}, rows={}
+    )  # what is noted goes to the same lists
     return converted(graph, shares, inner).renamed(name)
 
 
@@ -88,6 +91,7 @@ class _Functional:
         outputs = [self._tensor(r) for r in self.graph.outputs]
         for old, new in zip(self.graph.outputs, outputs, strict=True):
             self.context.output_names[old.layer] = new.layer
+        self.masks.note_ends(outputs)
         config = self.graph.model["config"]
         settings: dict[str, Json] = {}
         if isinstance(config, Mapping) and config.get("trainable") is not None:
@@ -123,14 +127,14 @@ class _Functional:
                 return self._both_ways(layer, made, given, args, kwargs)
             new = self.builder.place(LayerCall(made, args, kwargs), name)
             placed = self._begun(layer, made, kwargs, new, name)
-            self.masks.note(layer.class_name, layer.settings, given, placed, today=placed[0] is new)
+            self.masks.note(layer.class_name, _settings(layer), given, placed, today=placed[0] is new)
             return placed
         trees = made.outputs(given)
         placed = []
         for k, tree in enumerate(trees):
             last = name if len(trees) == 1 else f"{name}_{k}"
             placed.append(self.builder.place(tree, name, last))
-        self.masks.note(layer.class_name, layer.settings, given, placed)
+        self.masks.note(layer.class_name, _settings(layer), given, placed)
         return placed
 
     def _both_ways(
@@ -143,7 +147,7 @@ class _Functional:
             self.builder.reserved |= set(names)
             self.ways[made.name] = directions(made, *names)
         placed = [self.builder.place(both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name)]
-        self.masks.note(layer.class_name, layer.settings, given, placed, today=False)
+        self.masks.note(layer.class_name, _settings(layer), given, placed, today=False)
         return placed
 
     def _begun(self, layer: Layer, made: NewLayer, kwargs: Mapping[str, Tree], new: Tree, name: str) -> list[Tree]:
@@ -188,18 +192,6 @@ def _origin(ref: Ref, graph: Graph) -> Ref:
     return ref
 
 
-def in_order(graph: Graph) -> Iterator[tuple[CallId, Call]]:
-    """Every call after those that it reads; among these in stored order."""
-    calls = dict(graph.calls())
-    missing = {at: {r.call for r in call.reads} for at, call in calls.items()}
-    ready = [at for at, reads in missing.items() if not reads]
-    while ready:
-        following: list[CallId] = []
-        for at in ready:
-            yield at, calls[at]
-            for user, _ in graph.readers.get(at, ()):
-                if at in missing[user]:
-                    missing[user].discard(at)
-                    if not missing[user]:
-                        following.append(user)
-        ready = following
+def _settings(layer: Layer) -> JsonObject:
+    """A layer's config; an old Sequential's is the list of its layers."""
+    return {"layers": layer.config} if isinstance(layer.config, list) else layer.settings

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
+from unnest.core.keras3.masks import BY_ALL
 from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
-from unnest.findings import Code
+from unnest.findings import Code, listed
 
 LOSSES = {
     **{name: name for name in (
@@ -91,6 +92,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     except Unknown as why:
         context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
+    _note_masked_losses(compiled["loss"], _outputs(model), context)
     new = result._replace(training=compiled)
     if stored.optimizer is None:
         return new
@@ -150,6 +152,21 @@ def _for_every_output(loss: Json, weights: Json, outputs: Sequence[str]) -> Json
     if weights is not None and not isinstance(loss, list):
         return dict.fromkeys(outputs, loss) if isinstance(weights, Mapping) else [loss] * len(outputs)
     return loss
+
+
+def _note_masked_losses(loss: Json, outputs: Sequence[str], context: Context) -> None:
+    """A finding for the outputs whose loss made something else of a mask; a sum was never divided."""
+    by_output = isinstance(loss, Mapping) and _is_structure(loss)
+    whys: dict[str, list[str]] = {}
+    ends = list(context.masked_ends) if len(outputs) == 1 else outputs
+    for k, name in enumerate(ends):
+        why = context.masked_ends.get(name)
+        its = loss.get(name) if by_output and isinstance(loss, Mapping) else loss[k] if isinstance(loss, list) else loss
+        settings = named(its)[1] if its else {}
+        if why is not None and its is not None and not (why == BY_ALL and settings.get("reduction") == "sum"):
+            whys.setdefault(why, []).append(name)
+    for why, names in whys.items():
+        context.findings.append(Code.MASKED_LOSS(what=listed(names), why=why))
 
 
 def _by_output(value: Json, context: Context) -> Json:

@@ -259,3 +259,23 @@ def test_a_frozen_normalization_of_then(
     layer = ("BatchNormalization", {"axis": -1, "trainable": trainable, "scale": True, "center": True})
     stored = chain([None, 4], layer, version=version)._replace(contents="model", training=training)
     assert [f.code for f in convert(stored).findings] == codes
+
+
+SUM: JsonObject = {"class_name": "MeanSquaredError", "config": {"reduction": "sum"}}
+
+
+@pytest.mark.parametrize(
+    ("version", "loss", "codes"),
+    [
+        ("2.10.0", "mse", ["masked-loss"]),
+        ("2.10.0", SUM, []),
+        ("2.12.0", "mse", []),
+    ],
+)
+def test_a_masked_loss(version: str, loss: Any, codes: list[str]) -> None:
+    """Divided by all steps until Keras 2.10; a sum never was."""
+    stored = chain(
+        [None, 6, 4], ("Masking", {"mask_value": 0.0}), ("Activation", {"activation": "tanh"}), version=version
+    )
+    done = convert(stored._replace(contents="model", training={**TRAINING, "loss": loss}))
+    assert [f.code for f in done.findings] == codes

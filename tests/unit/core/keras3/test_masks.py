@@ -44,7 +44,7 @@ def made(kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *ten
         ("Embedding", {"mask_zero": True}, Mask(unequal(X, 0), frozenset({X}))),
         ("Embedding", {"mask_zero": False}, None),
         ("Masking", {"mask_value": -1.0},
-         Mask(OpNode(NUMPY, "Any", {"axis": -1, "keepdims": False}, (unequal(X, -1.0),)), frozenset({X}))),
+         Mask(OpNode(NUMPY, "Any", {"axis": -1, "keepdims": False}, (unequal(X, -1.0),)), frozenset({(X, -1.0)}))),
         ("Dense", {"mask_zero": True}, None),
     ],
     ids=["embedding", "embedding-without", "masking", "dense"],
@@ -85,9 +85,9 @@ BOTH = Mask(
         ("Add", {}, {}, None),
         ("Concatenate", {"axis": -1}, {X: SAME_X, Y: SAME_Y}, BOTH),
         ("Concatenate", {"axis": 2}, {X: SAME_X, Y: SAME_Y}, BOTH),
-        ("Concatenate", {"axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None)),
-        ("Concatenate", {"axis": 1}, {X: OTHER, Y: SAME_Y}, Mask(None, today=False)),
-        ("Merge", {"mode": "concat", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None)),
+        ("Concatenate", {"axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None, frozenset({MADE}))),
+        ("Concatenate", {"axis": 1}, {X: OTHER, Y: SAME_Y}, Mask(None, frozenset({MADE}), today=False)),
+        ("Merge", {"mode": "concat", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None, frozenset({MADE}))),
         ("Merge", {"mode": "sum", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, BOTH),
     ],
     ids=[
@@ -303,7 +303,7 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
         ("ReLU", Context(release=(2, 3, 0), is_tf=True), None),
         ("ReLU", Context(release=(2, 2, 4)), SAME_X),
         ("ReLU", Context(release=(2, 5, 0)), SAME_X),
-        ("ReLU", Context(release=(2, 4, 0)), LOST),
+        ("ReLU", Context(release=(2, 4, 0)), LOST._replace(sure=False)),
         ("Softmax", Context(release=(2, 4, 0)), SAME_X._replace(today=False)),
         ("MultiHeadAttention", Context(release=(2, 9, 0)), None),
         ("MultiHeadAttention", Context(release=(2, 10, 0)), SAME_X),
@@ -311,8 +311,8 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
         ("Conv1D", Context(), None),
         ("Normalization", Context(), None),
         ("TFOpLambda", Context(), None),
-        ("Mine", Context(), Mask(None, frozenset({X}))),
-        ("Functional", Context(), Mask(None, frozenset({X}))),
+        ("Mine", Context(), Mask(None, frozenset({X}), sure=False)),
+        ("Functional", Context(), Mask(None, frozenset({X}), sure=False)),
     ],
 )
 def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -> None:
@@ -381,3 +381,115 @@ def test_a_sequential_of_two_tensorflows(entries: list[Any], release: tuple[int,
             check_chain(entries, context)
     else:
         check_chain(entries, context)
+
+
+def test_masks_of_one_tensor_may_differ() -> None:
+    """Two Masking layers that mask other values: what neither masks, where today's merge takes what either does not."""
+    masks = Masks(Context())
+    masks.note("Masking", {"mask_value": 0.0}, call(X), [Y])
+    masks.note("Masking", {"mask_value": 0.5}, call(X), [Z])
+    masks.note("Add", {}, call(Y, Z), [MADE])
+    assert not masks.of[MADE].today
+    masks.note("Masking", {}, call(X), [Z])
+    masks.note("Add", {}, call(Y, Z), [MADE])
+    assert masks.of[MADE].today
+
+
+EMBEDDING = {"class_name": "Embedding", "config": {"name": "e", "mask_zero": True}}
+DENSE = {"class_name": "Dense", "config": {"name": "d"}}
+
+
+def sequence(*entries: Any) -> dict[str, Any]:
+    """The config of a Sequential."""
+    return {"name": "s", "layers": list(entries)}
+
+
+def functional(*names: str) -> dict[str, Any]:
+    """The config of a functional model: an input, Masking on it, Flatten on that; `names` are its outputs."""
+    layers = [
+        {"class_name": "InputLayer", "name": "i", "config": {"name": "i"}, "inbound_nodes": []},
+        {**MASKING, "name": "m", "inbound_nodes": [[["i", 0, 0, {}]]]},
+        {**FLATTEN, "name": "f", "inbound_nodes": [[["m", 0, 0, {}]]]},
+    ]
+    ends = [[name, 0, 0] for name in names]
+    return {"name": "g", "layers": layers, "input_layers": [["i", 0, 0]], "output_layers": ends}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "is_masked"),
+    [
+        ("Sequential", sequence(EMBEDDING, DENSE), True),
+        ("Sequential", sequence({"class_name": "Sequential", "config": sequence(MASKING)}), True),
+        ("Sequential", sequence(MASKING, FLATTEN), False),
+        ("Sequential", sequence(DENSE), False),
+        ("Model", functional("m"), True),
+        ("Model", functional("f"), False),
+    ],
+)
+def test_a_model_in_a_model_that_makes_a_mask(kind: str, config: dict[str, Any], is_masked: bool) -> None:
+    """Its mask meets others in merge layers as any."""
+    masks = Masks(Context())
+    masks.note(kind, config, call(X), [Y])
+    assert (Y in masks.of) is is_masked
+    masks.note("Add", {}, call(Y, Z), [MADE])
+    assert (MADE in masks.of and not masks.of[MADE].today) is is_masked
+
+
+@pytest.mark.parametrize(
+    ("context", "is_by_all"),
+    [
+        (Context(release=(1, 2, 2)), False),
+        (Context(release=(2, 2, 4)), False),
+        (Context(release=(2, 3, 1)), True),
+        (Context(release=(2, 2, 4), is_tf=True), True),
+        (Context(release=(2, 4, 0)), True),
+        (Context(release=(2, 10, 0)), True),
+        (Context(release=(2, 11, 0)), False),
+        (Context(), False),
+    ],
+)
+def test_what_a_masked_loss_was_divided_by(context: Context, is_by_all: bool) -> None:
+    masks = Masks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
+    masks.note_ends([X, Y, Z, MADE])
+    assert set(context.masked_ends) == ({"x", "z"} if is_by_all else {"z"})
+    assert "another mask" in context.masked_ends["z"]
+
+
+NORMALIZATION = NewLayer("b", "BatchNormalization", {"name": "b"})
+FROZEN = NewLayer("b", "BatchNormalization", {"name": "b", "trainable": False})
+OVER_STEPS = NewLayer("t", "TimeDistributed", {"name": "t", "layer": NORMALIZATION.entry})
+
+
+@pytest.mark.parametrize(
+    ("layer", "release", "masks", "names"),
+    [
+        (NORMALIZATION, (2, 11, 0), {X: SAME_X}, ["b"]),
+        (OVER_STEPS, (2, 11, 0), {X: SAME_X}, ["t"]),
+        (FROZEN, (2, 11, 0), {X: SAME_X}, []),
+        (NORMALIZATION, (2, 11, 0), {}, []),
+        (NORMALIZATION, (2, 12, 0), {X: SAME_X}, []),
+    ],
+)
+def test_a_normalization_that_counted_masked_steps(
+    layer: NewLayer, release: tuple[int, ...], masks: dict[GraphTensor, Mask], names: list[str]
+) -> None:
+    context = Context(release=release)
+    Masks(context, masks).given(layer.class_name, layer, call(X), (X,), {})
+    assert context.masked_norms == names
+
+
+@pytest.mark.parametrize(
+    ("entries", "ends"),
+    [
+        ([MASKING, DENSE], ["d"]),
+        ([MASKING, ONE_WAY], ["l"]),
+        ([MASKING, DENSE, LAST.entry], []),
+        ([DENSE], []),
+        ([MASKING, {"class_name": "Mine", "config": {"name": "mine"}}], []),
+    ],
+    ids=["dense", "steps", "last-step", "no-mask", "own-class"],
+)
+def test_a_sequential_whose_loss_is_masked(entries: list[Any], ends: list[str]) -> None:
+    context = Context(masks=True, release=(2, 10, 0))
+    check_chain(entries, context)
+    assert list(context.masked_ends) == ends

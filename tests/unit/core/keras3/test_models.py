@@ -9,8 +9,9 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, source, tensors
 from unnest.core.architecture import read
+from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.models import converted, in_order, nested
+from unnest.core.keras3.models import converted, nested
 from unnest.core.keras3.pieces import GraphTensor, NewLayer
 from unnest.core.model import Tensor
 
