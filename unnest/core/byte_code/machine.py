@@ -61,7 +61,6 @@ class Machine(Generic[Value]):
         self._keywords: tuple[str, ...] = ()
         self._constants: dict[int, Value] = {}
         self._next = 0
-        self._has_jumped = False
 
     @property
     def values(self) -> list[Value]:
@@ -135,9 +134,9 @@ class Machine(Generic[Value]):
     def _load_fast(self, index: int) -> None:
         name = self._name_of_local(index)
         if name not in self._local:
-            if name in self._code.cells or self._has_jumped:
+            if name in self._code.cells:
                 raise NotFollowed("a cell")
-            raise Impossible
+            raise Impossible  # a reading by which the function would not have run
         self._stack.push(self._local[name])
 
     def _store_fast(self, index: int) -> None:
@@ -262,7 +261,6 @@ class Machine(Generic[Value]):
                 self._jump_forward(argument)
             else:
                 self._jump_absolute(argument)
-        self._has_jumped = True
 
     @property
     def _unit(self) -> int:
@@ -273,7 +271,6 @@ class Machine(Generic[Value]):
         if not self._next <= offset < len(self._code.code) or (offset % 2 and not self._python.wide):
             raise Impossible
         self._next = offset
-        self._has_jumped = True
 
     # Calls
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Literal
 
 from unnest.core.byte_code import code_objects
@@ -18,11 +19,13 @@ from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Json
 from unnest.core.recognise import row_functions, row_operations, row_values
-from unnest.core.recognise.row_values import Named, Value
+from unnest.core.recognise.row_values import Named, Rows, Unexplained, Value
 
 MODULES = {
     "K": "keras.backend",
+    "KB": "keras.backend",
     "backend": "keras.backend",
+    "ops": "keras.ops",
     "tf": "tensorflow",
     "array_ops": "tensorflow.array_ops",
     "math_ops": "tensorflow.math_ops",
@@ -43,17 +46,16 @@ def follow(
     text, defaults, closure = code_objects.parts_of(function)
     if text is None:
         return None
-    for rank in ranks:
+    for meaning, rank in product((NumberedRows(), NumberedRows(has_dynamic_shape=True)), ranks):
         results = []
-        batch = given(rank)
         with suppress(NotFollowed):
             stored = {name: row_values.stored(value) for name, value in arguments.items()}
             free = _values(closure)
             for code, python in readings(text):
-                local = arguments_of(code, batch, _values(defaults), stored)
+                local = arguments_of(code, given(rank), _values(defaults), stored)
                 with suppress(Impossible):
-                    results.append(Machine(python, code, NumberedRows(), local, free).run())
-            if results and all(result == results[0] for result in results):
+                    results.append(Machine(python, code, meaning, local, free).run())
+            if results and all(result == results[0] for result in results) and not isinstance(results[0], Unexplained):
                 return results[0]
     return None
 
@@ -67,9 +69,16 @@ def _values(stored: Json) -> list[Value]:
 
 
 class NumberedRows(Interpretation[Value]):
-    """Tensors are numbered rows, all else is what Python has: see `row_values`."""
+    """Tensors are numbered rows, all else is what Python has: see `row_values`.
+
+    `has_dynamic_shape`: whether `x.shape` tells the number of rows, as it does with Theano and JAX; in TensorFlow it is
+    not known where a model is made.
+    """
 
     branches = True
+
+    def __init__(self, *, has_dynamic_shape: bool = False) -> None:
+        self._has_dynamic_shape = has_dynamic_shape
 
     def constant(self, value: Plain) -> Value:
         """Itself."""
@@ -94,14 +103,16 @@ class NumberedRows(Interpretation[Value]):
         return [*parts, *more]
 
     def unpacked(self, value: Value, count: int) -> Sequence[Value]:
-        """Of a list or tuple."""
+        """Of a list or tuple, or of what nothing explains."""
+        if isinstance(value, Unexplained):
+            return [value] * count
         if not isinstance(value, (list, tuple)) or type(value) not in row_values.PLAIN_LISTS or len(value) != count:
             raise NotFollowed
         return value
 
     def slice_of(self, ends: Sequence[Value]) -> Value:
-        """With integers for ends."""
-        if any(end is not None and not isinstance(end, int) for end in ends) or ends[2:] == [0]:
+        """With integers for ends, or with what nothing explains."""
+        if any(end is not None and not isinstance(end, (int, Unexplained)) for end in ends) or ends[2:] == [0]:
             raise NotFollowed
         return slice(*ends)
 
@@ -124,9 +135,9 @@ class NumberedRows(Interpretation[Value]):
         return row_operations.binary(symbol, left, right)
 
     def named(self, name: str) -> Value:
-        """Of the customary imports, and a few builtins."""
+        """Of the customary imports, and a few builtins; any other may be whatever its author likes."""
         if name not in MODULES and name not in row_functions.BUILTINS:
-            raise NotFollowed
+            return Unexplained(name)
         return Named(MODULES.get(name, name))
 
     def module(self, path: str) -> Value:
@@ -135,6 +146,8 @@ class NumberedRows(Interpretation[Value]):
 
     def attribute(self, of: Value, name: str) -> Value:
         """Of modules and of rows."""
+        if self._has_dynamic_shape and isinstance(of, Rows) and name == "shape":
+            return of.shape
         return row_operations.attribute(of, name)
 
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -32,14 +32,20 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
             if part is not None and part.change:
                 why = f"the code of {layer.name} does more than cut rows: it {part.change}"
                 return SliceClaim(Told.OTHERWISE, why)
-    if len(followed) < len(parts) or any(part.change for part in followed):
+    if len(followed) < len(parts) or any(part.change for part in followed) or _may_be(followed, count):
         return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     return _in_order(claim, followed, lane, shape, count)
 
 
-def are_followed(lane: Sequence[Slice]) -> bool:
-    """Whether the code of every slice of a lane can be followed to its end."""
-    return None not in _each(lane, len(lane) * 100)
+def _may_be(parts: Sequence[Rows], count: int) -> bool:
+    """Whether parts are all rows in order, of which something may be missing along another axis."""
+    return any(part.is_partly for part in parts) and _are_whole(parts, count)
+
+
+def are_followed(lane: Sequence[Slice], shape: Shape | None) -> bool:
+    """Whether the code of every slice of a lane can be followed to its end; `shape` is the source's."""
+    count = (shape[0] if shape else None) or len(lane) * 100
+    return all(part is not None and not part.is_partly for part in _each(lane, count, shape))
 
 
 def takes_all_rows(cut: Slice) -> bool:

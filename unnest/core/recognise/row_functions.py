@@ -18,6 +18,7 @@ from unnest.core.recognise.row_values import (
     Method,
     Named,
     Rows,
+    Unexplained,
     Value,
     Vector,
     as_entries,
@@ -37,6 +38,8 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
     """
     if isinstance(function, Method) and not positional and not keywords:
         return static_shape(function.of) if isinstance(function.of, Rows) else list(as_entries(function.of))
+    if isinstance(function, Unexplained):
+        return function
     if not isinstance(function, Named):
         raise NotFollowed
     room, _, name = function.path.rpartition(".")

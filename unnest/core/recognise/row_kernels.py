@@ -15,6 +15,7 @@ from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import OpCall, plain_name
 from unnest.core.recognise.row_values import (
+    MAX_VALUES,
     PLAIN_LISTS,
     Named,
     Rows,
@@ -65,7 +66,7 @@ def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Va
             raise NotFollowed
         change = _along_another_axis(kernel, given, rows[0].rank)
         if change:
-            return changed(rows[0], change)
+            return _changed_parts(kernel, given, rows, change)
     results = _carried_out(OpCall(kernel, (), {key: _array(value) for key, value in given.items()}))
     values = [_value(result, _with_first_change(rows)) for result in results]
     return values if kernel in LISTS else values[0]
@@ -96,8 +97,28 @@ def _along_another_axis(kernel: str, given: dict[str, Value], rank: int) -> str:
     return ""
 
 
-DOING = {"gather": "gathers along", "take": "gathers along", "reverse": "reverses"}
+DOING = {
+    "gather": "gathers along", "take": "gathers along", "reverse": "reverses", "split": "splits",
+    "concat": "joins along", "concatenate": "joins along", "booleanmask": "masks along",
+}  # fmt: skip
 """What kernels do that change rows along another axis than theirs."""
+
+
+def _changed_parts(kernel: str, given: Mapping[str, Value], rows: Sequence[Rows], change: str) -> Value:
+    """What a kernel gives that leaves rows in their places. Raises NotFollowed where it puts other rows together."""
+    if any(each.numbers != rows[0].numbers for each in rows):
+        raise NotFollowed
+    whole = changed(rows[0], change)
+    if kernel not in LISTS:
+        return whole
+    parts = given.get("parts")
+    return [whole] * (len(as_numbers(parts)) if isinstance(parts, (Vector, list, tuple)) else _few(parts))
+
+
+def _few(count: Value) -> int:
+    if not isinstance(count, int) or not 0 < count <= MAX_VALUES:
+        raise NotFollowed
+    return count
 
 
 def _carried_out(what: OpCall) -> tuple[Array, ...]:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_values import (
+    MAX_VALUES,
     PLAIN_LISTS,
     Method,
     Named,
     Rows,
+    Unexplained,
     Value,
     Vector,
     as_entries,
@@ -44,9 +46,11 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     for side in (left, right):
         if isinstance(side, Rows):
             return changed(side, f"computes with the values (`{symbol.removeprefix('classic ')}`)")
-    if symbol == "+" and type(left) is type(right) and type(left) in PLAIN_LISTS:
-        joined = (*as_entries(left), *as_entries(right))
-        return joined if type(left) is tuple else list(joined)
+    for side in (left, right):
+        if isinstance(side, Unexplained):
+            return side
+    if type(left) in PLAIN_LISTS or type(right) in PLAIN_LISTS:
+        return _of_lists(symbol, left, right)
     if symbol in {"==", "!="} and isinstance(left, (str, type(None))) and isinstance(right, (str, type(None))):
         return (left == right) is (symbol == "==")
     if symbol not in OF_NUMBERS:
@@ -59,10 +63,25 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
         raise NotFollowed from error
 
 
+def _of_lists(symbol: str, left: Value, right: Value) -> Value:
+    """Python's own `+` and `*` of lists and tuples."""
+    if symbol == "*" and isinstance(left, int):
+        left, right = right, left
+    if symbol == "+" and type(left) is type(right):
+        entries = (*as_entries(left), *as_entries(right))
+    elif symbol == "*" and isinstance(right, int) and len(as_entries(left)) * right <= MAX_VALUES:
+        entries = as_entries(left) * right
+    else:
+        raise NotFollowed
+    return entries if type(left) is tuple else [*entries]
+
+
 def negative(value: Value) -> Value:
     """`-value`."""
     if isinstance(value, Rows):
         return changed(value, "computes with the values (`-`)")
+    if isinstance(value, Unexplained):
+        return value
     return -as_number(value)
 
 
@@ -77,6 +96,8 @@ def subscript(of: Value, key: Value) -> Value:
     """`of[key]`."""
     if isinstance(of, Rows):
         return part_of(of, key)
+    if isinstance(of, Unexplained):
+        return of
     if isinstance(of, Vector):
         if isinstance(key, slice):
             return Vector(of.values[key])
@@ -101,21 +122,40 @@ def part_of(rows: Rows, key: Value) -> Rows:
         if len(keys) > 1:
             raise NotFollowed
         return rows
-    if not isinstance(first, slice):
+    if not isinstance(first, slice) or _is_unexplained(first):
         raise NotFollowed
     if others and others[-1] is ...:
         others = others[:-1]
     if len(others) >= rows.rank:
         raise NotFollowed
-    change = next(filter(None, (_beside(rows, axis, part) for axis, part in enumerate(others, 1))), "")
-    cut = rows._replace(numbers=rows.numbers[first])
+    beside = [_beside(rows, axis, part) for axis, part in enumerate(others, 1)]
+    dropped = [axis for axis, part in enumerate(others, 1) if isinstance(part, int)]
+    cut = rows._replace(
+        numbers=rows.numbers[first],
+        rank=rows.rank - len(dropped),
+        sizes=tuple(size for axis, size in enumerate(rows.sizes, 1) if axis not in dropped) if dropped else rows.sizes,
+        is_partly=rows.is_partly or None in beside,
+    )
+    change = next(filter(None, beside), "")
     return changed(cut, change) if change else cut
 
 
-def _beside(rows: Rows, axis: int, key: Value) -> str:
-    """What a subscript does to an axis that is not the batch; "" for taking all of it."""
+def _is_unexplained(key: slice) -> bool:
+    return any(isinstance(end, Unexplained) for end in (key.start, key.stop, key.step))
+
+
+def _beside(rows: Rows, axis: int, key: Value) -> str | None:
+    """What a subscript does to an axis that is not the batch; "" for taking all of it, None where nobody can tell."""
+    if isinstance(key, int):
+        return f"takes one entry of axis {axis}"
+    if isinstance(key, Unexplained):
+        return None
     if not isinstance(key, slice):
         raise NotFollowed
+    return None if _is_unexplained(key) else _part_beside(rows, axis, key)
+
+
+def _part_beside(rows: Rows, axis: int, key: slice) -> str | None:
     size = rows.sizes[axis - 1]
     if key.step not in {None, 1}:
         return f"reverses axis {axis}" if key.step == -1 else f"steps by {key.step} along axis {axis}"
@@ -124,7 +164,7 @@ def _beside(rows: Rows, axis: int, key: Value) -> str:
     if key.stop in {None, size}:
         return ""
     if not rows.has_true_sizes or not isinstance(key.stop, int):
-        raise NotFollowed  # a literal size may be all of it
+        return None  # a literal size may be all of it
     return "" if key.stop > size else f"takes a part of axis {axis}"
 
 
@@ -132,10 +172,14 @@ def attribute(of: Value, name: str) -> Value:
     """`of.name`."""
     if isinstance(of, Named):
         return Named(f"{of.path}.{name}")
+    if isinstance(of, Unexplained):
+        return of
     if isinstance(of, Rows) and name in {"shape", "_keras_shape"}:
         return static_shape(of)
     if isinstance(of, Rows) and name == "get_shape":
         return Method(of, name)
     if type(of) is tuple and name == "as_list":
         return Method(of, name)
+    if type(of) is tuple and name in {"ndims", "rank"}:
+        return len(of)
     raise NotFollowed

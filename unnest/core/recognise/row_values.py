@@ -21,13 +21,15 @@ SIZES = (1009, 1013, 1019, 1021)
 class Rows(NamedTuple):
     """Rows of the batch by number; `rank` counts all axes. `change`: the first thing done beside cutting rows.
 
-    `sizes`: those of the axes after the batch, where the file tells them; stand-ins otherwise.
+    `sizes`: those of the axes after the batch, where the file tells them; stand-ins otherwise. `is_partly`: whether
+    parts of these axes may be all that is left: the rows are known, what is left of them is not.
     """
 
     numbers: tuple[int, ...]
     rank: int
     change: str = ""
     sizes: tuple[int, ...] = SIZES
+    is_partly: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,6 +54,12 @@ class Named(NamedTuple):
     path: str
 
 
+class Unexplained(NamedTuple):
+    """What comes of a name that the file does not explain: somebody's own function or number."""
+
+    name: str
+
+
 class Method(NamedTuple):
     """An attribute that is only good for a call."""
 
@@ -60,7 +68,7 @@ class Method(NamedTuple):
 
 
 Value: TypeAlias = object
-"""A `Rows`, `Vector`, `Named`, `Method`; or a Python number, text, None, `...`, slice, tuple, list of values."""
+"""A `Rows`, `Vector`, `Named`, `Unexplained`, `Method`; or a Python number, text, None, `...`, slice, tuple, list."""
 
 MAX_VALUES = 10_000
 MAX_BITS = 2_000

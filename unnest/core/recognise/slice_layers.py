@@ -227,15 +227,14 @@ def _check_they_cut(graph: Graph, at: Sequence[Ref], groups: Sequence[Sequence[R
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
-    """Whether slices of one tensor are a split in as many parts, or their code can be read and cuts rows.
-
-    Code that chooses rows by a mask or a condition has to be followed to its end.
-    """
+    """Whether slices of one tensor have code that cuts rows and can be followed to its end, or are a split."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     is_split = len({ref.call for ref in group}) == 1 < len(group)
     if not is_split and not all(layer_facts.shows_how(layer) for layer, _, _ in slices):
         return False
-    return not any(layer_facts.chooses(layer) for layer, _, _ in slices) or followed_slices.are_followed(slices)
+    has_code = any(layer_facts.stored_code(layer) for layer, _, _ in slices)
+    shape = layer_facts.stored_shape(graph.layers[slices[0].call.reads[0].layer])
+    return not has_code or followed_slices.are_followed(slices, shape)
 
 
 def _check_slices(graph: Graph, at: Sequence[Ref]) -> None:

@@ -93,18 +93,23 @@ def test_what_is_done_beside_cutting(python: str, source: str, change: str) -> N
     ("source", "arguments"),
     [
         ("SOMEBODYS_OWN", {"i": 0, "parts": 2}),
-        ("LITERAL_FEATURES", {"i": 0, "parts": 2}),
         ("LOOP", {"i": 0, "parts": 2}),
         ("KERAS", {"i": 0}),
         ("KERAS", {"i": 0, "parts": 0}),
         ("KERAS", {"i": "first", "parts": 2}),
         ("SPLIT", {"i": 5, "parts": 2}),
     ],
-    ids=["a function that is not stored", "seven features may be all", "a loop", "an argument that is not stored",
+    ids=["a function that is not stored", "a loop", "an argument that is not stored",
          "no parts", "text for a number", "a part that is not there"],
 )  # fmt: skip
 def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None:
     assert followed(python, source, **arguments) is None
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_rows_of_which_something_may_be_missing(python: str) -> None:
+    """Seven features may be all of them."""
+    assert followed(python, "LITERAL_FEATURES", i=0, parts=2) == Rows(tuple(range(ROWS // 2)), 2, is_partly=True)
 
 
 def test_a_loop_that_never_ends_gives_no_answer() -> None:

@@ -103,9 +103,14 @@ def test_what_is_followed_to_its_end() -> None:
     def slices(function: Any) -> Any:
         return lane(*(code_lambda(function, i=i, parts=2) for i in range(2)))
 
-    assert are_followed(slices(halves))
-    assert are_followed(slices(masked))
-    assert not are_followed(slices(masked_by_somebody))
+    def of_five_features(x: Any, i: int, parts: int) -> Any:
+        return tf.slice(x, [i * 200 // parts, 0], [100, 5])
+
+    assert are_followed(slices(halves), None)
+    assert are_followed(slices(masked), None)
+    assert are_followed(slices(of_five_features), (200, 5))
+    assert not are_followed(slices(of_five_features), (200, None))
+    assert not are_followed(slices(masked_by_somebody), None)
 
 
 REORDERED = "the code of lambda_0, lambda_1 takes the rows in another order"

@@ -6,7 +6,7 @@ import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_kernels import by_kernel
-from unnest.core.recognise.row_values import Named, Rows, Value, Vector
+from unnest.core.recognise.row_values import Named, Rows, Unexplained, Value, Vector
 
 X = Rows((0, 1, 2, 3), 3)
 CHANGED = Rows((4,), 3, "calls tensorflow.sqrt")
@@ -26,6 +26,10 @@ CHANGED = Rows((4,), 3, "calls tensorflow.sqrt")
         ("gather", [X, Vector((0,))], {"axis": 1}, X._replace(change="gathers along axis 1")),
         ("gather", [X, [1]], {"axis": -3}, X._replace(numbers=(1,))),
         ("stop_gradient", [X], {}, X),
+        ("concatenate", [[X, X]], {}, X._replace(change="joins along axis -1")),
+        ("split", [X, 2], {"axis": -1}, [X._replace(change="splits axis -1")] * 2),
+        ("split", [X, [3, 4, 2]], {"axis": 1}, [X._replace(change="splits axis 1")] * 3),
+        ("boolean_mask", [X, Unexplained("mask")], {"axis": 1}, X._replace(change="masks along axis 1")),
     ],
 )
 def test_what_kernels_give(name: str, positional: list[Value], keywords: dict[str, Value], expected: Value) -> None:
@@ -35,8 +39,8 @@ def test_what_kernels_give(name: str, positional: list[Value], keywords: dict[st
 @pytest.mark.parametrize(
     ("name", "positional", "keywords"),
     [
-        ("concatenate", [[X, X]], {}),  # along the last axis, where none is named
-        ("split", [X, 2], {"axis": 1}),
+        ("concatenate", [[X, CHANGED]], {}),  # other rows along the last axis, where none is named
+        ("split", [X, None], {"axis": 1}),
         ("stack", [[X, X]], {}),  # a new axis
         ("reshape", [X, [4, -1]], {}),
         ("gather", [Vector((1, 2)), X], {}),  # by the contents of the batch

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.recognise.row_operations import attribute, binary, subscript, truth
-from unnest.core.recognise.row_values import SIZES, Rows, Value, Vector
+from unnest.core.recognise.row_operations import attribute, binary, negative, subscript, truth
+from unnest.core.recognise.row_values import SIZES, Rows, Unexplained, Value, Vector
 
 X = Rows((0, 1, 2, 3), 3)
 ALL = slice(None)
+SOMEBODYS = Unexplained("somebodys")
 
 
 @pytest.mark.parametrize(
@@ -30,11 +31,26 @@ def test_subscripts(key: Value, numbers: tuple[int, ...], change: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [0, None, (slice(0, 2), 0), (..., slice(0, 2)), (ALL, slice(0, 7)), (ALL, ALL, ALL, ALL)]
+    "key", [0, None, SOMEBODYS, slice(0, SOMEBODYS), (slice(0, 2), None), (..., slice(0, 2)), (ALL, ALL, ALL, ALL)]
 )
 def test_subscripts_that_nobody_can_follow(key: Value) -> None:
     with pytest.raises(NotFollowed):
         subscript(X, key)
+
+
+@pytest.mark.parametrize("key", [(ALL, slice(0, 7)), (ALL, SOMEBODYS), (ALL, slice(SOMEBODYS, None), ALL)])
+def test_the_rows_are_known_where_the_rest_is_not(key: Value) -> None:
+    assert subscript(X, key) == X._replace(is_partly=True)
+
+
+def test_one_entry_of_an_axis_is_a_part() -> None:
+    assert subscript(X, (slice(0, 2), 0)) == Rows((0, 1), 2, "takes one entry of axis 1", SIZES[1:])
+
+
+def test_what_nothing_explains_stays_so() -> None:
+    for value in (subscript(SOMEBODYS, 0), attribute(SOMEBODYS, "n"), binary("+", 1, SOMEBODYS), negative(SOMEBODYS)):
+        assert value == SOMEBODYS
+    assert binary("*", X, SOMEBODYS) == X._replace(change="computes with the values (`*`)")
 
 
 def test_the_first_change_stays() -> None:
@@ -51,6 +67,8 @@ def test_the_first_change_stays() -> None:
         ("-", Vector((5,)), Vector((1, 2)), Vector((4, 3))),
         ("+", [1], [2], [1, 2]),
         ("+", (1,), (2,), (1, 2)),
+        ("*", [0], 2, [0, 0]),
+        ("*", 2, (1, 3), (1, 3, 1, 3)),
         ("==", "first", "first", True),
         ("!=", "first", None, True),
     ],
@@ -61,7 +79,7 @@ def test_operators(symbol: str, left: Value, right: Value, expected: Value) -> N
 
 @pytest.mark.parametrize(
     ("symbol", "left", "right"),
-    [("/", 1, 0), ("+", None, 1), ("+", [1], (2,)), ("+", Vector((1, 2)), Vector((1, 2, 3)))],
+    [("/", 1, 0), ("*", [0], 10**9), ("+", None, 1), ("+", [1], (2,)), ("+", Vector((1, 2)), Vector((1, 2, 3)))],
 )
 def test_operators_that_nobody_can_follow(symbol: str, left: Value, right: Value) -> None:
     with pytest.raises(NotFollowed):
