@@ -233,6 +233,8 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     check_own_layers(graph, calls[0], last)
+    for merge in joined:
+        merges.check_code(graph, merge, len(columns[0]), dealt_out=slices.dealt_out)
     slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
     return LayerWrapper(

@@ -123,7 +123,7 @@ def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | N
 def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
     """Whether the code of a layer can be followed, and gives the rows of so many towers back in order."""
     joined = _joined(layer, towers, dealt_out=dealt_out)
-    return joined is not None and not joined.change and _are_all(joined, towers)
+    return joined is not None and not joined.change and not joined.is_partly and _are_all(joined, towers)
 
 
 ROWS_A_TOWER = 2

@@ -130,11 +130,8 @@ def check(graph: Graph, template: Graph, towers: Sequence[CallId], merges: Seque
     `dealt_out`: every tower holds each k-th row.
     """
     for merge in merges:
-        layer = graph.layers[merge.layer]
-        if len(graph.call(merge.calls[0]).reads) < len(towers) or _may_be_a_number(template, merge.output):
-            continue
-        if reason := followed_slices.objection_to_merge(layer, len(towers), dealt_out=dealt_out):
-            raise NotAWrapper(reason)
+        if not _may_be_a_number(template, merge.output):
+            check_code(graph, merge, len(towers), dealt_out=dealt_out)
     if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
         raise NotAWrapper(
             f"{merges[0].layer} adds, averages or stacks the outputs of {towers[0].layer} instead of lining them up"
@@ -144,6 +141,14 @@ def check(graph: Graph, template: Graph, towers: Sequence[CallId], merges: Seque
             raise NotAWrapper(
                 f"{merge.layer} makes one of the rows of {towers[0].layer}'s outputs instead of lining them up"
             )
+
+
+def check_code(graph: Graph, merge: Merge, towers: int, *, dealt_out: bool) -> None:
+    """Raises NotAWrapper for a merge of all towers with code that can be followed, and does not give all rows back."""
+    if len(graph.call(merge.calls[0]).reads) < towers:
+        return
+    if reason := followed_slices.objection_to_merge(graph.layers[merge.layer], towers, dealt_out=dealt_out):
+        raise NotAWrapper(reason)
 
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:

@@ -1,4 +1,4 @@
-"""A serving graph as the recogniser in ops.py sees it: operations, functions, and tensors followed through both.
+"""A serving graph as recognition sees it: operations, functions, and tensors followed through both.
 
 TensorFlow 1 stores one flat graph, TensorFlow 2 functions that call each other (a Keras model that was loaded and saved
 again has one per layer). A `GraphView` makes these the same: it follows a tensor through calls, in and out, and through

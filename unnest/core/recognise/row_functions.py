@@ -7,6 +7,7 @@ What is done to numbers, and what moves rows about, is a kernel (`row_kernels`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.kernels import ELEMENTWISE
@@ -18,6 +19,7 @@ from unnest.core.recognise.row_values import (
     Method,
     Named,
     Rows,
+    Stacked,
     Unexplained,
     Value,
     Vector,
@@ -100,6 +102,34 @@ def _strided_slice(tensor: Value, begin: Value, end: Value, strides: Value = Non
     return part_of(tensor, tuple(slice(_whole(a), _whole(b), _whole(step)) for a, b, step in parts))
 
 
+def _stack(values: Value, axis: Value = 0) -> Value:
+    parts = tuple(part for part in as_entries(values) if isinstance(part, Rows))
+    if not parts:
+        return by_kernel("stack", [values, axis], {})
+    if len(parts) < len(as_entries(values)) or len({part.shape for part in parts}) > 1 or axis not in {0, 1}:
+        raise NotFollowed
+    return Stacked(parts, _whole(as_number(axis)))
+
+
+def _reshape(tensor: Value, shape: Value) -> Value:
+    if not isinstance(tensor, (Rows, Stacked)):
+        return by_kernel("reshape", [tensor, shape], {})
+    first, *sizes = as_numbers(shape)
+    row = tuple(map(_whole, sizes))
+    if isinstance(tensor, Rows):
+        if not tensor.has_true_sizes or first not in {-1, len(tensor.numbers)} or prod(row) != prod(tensor.sizes):
+            raise NotFollowed
+        return changed(tensor._replace(rank=1 + len(row), sizes=row), "reshapes its rows")
+    parts = tensor.parts
+    together = zip(*(part.numbers for part in parts), strict=True) if tensor.axis else (part.numbers for part in parts)
+    numbers = tuple(number for some in together for number in some)
+    if first not in {-1, len(numbers)}:
+        raise NotFollowed
+    whole = next((part for part in parts if part.change), parts[0])
+    is_partly = whole.is_partly or row != whole.shape[1:]  # literal sizes may be others than a row's
+    return whole._replace(numbers=numbers, is_partly=is_partly)
+
+
 def _whole(number: float) -> int:
     if number != int(number):
         raise NotFollowed
@@ -123,6 +153,8 @@ OF_SHAPES: Mapping[str, Callable[..., Value]] = {
     "int_shape": _int_shape,
     "slice": _slice,
     "strided_slice": _strided_slice,
+    "stack": _stack,
+    "reshape": _reshape,
     "cast": _cast,
     "to_int32": lambda value: _cast(value, "int32"),
     "to_float": lambda value: _cast(value, "float32"),

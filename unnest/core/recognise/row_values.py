@@ -42,6 +42,13 @@ class Rows(NamedTuple):
         return self.sizes is not SIZES
 
 
+class Stacked(NamedTuple):
+    """As many rows of several tensors, along a new axis: 0, or 1 beside the rows."""
+
+    parts: tuple[Rows, ...]
+    axis: int
+
+
 class Vector(NamedTuple):
     """A tensor of one axis, of numbers that are known."""
 
@@ -68,7 +75,7 @@ class Method(NamedTuple):
 
 
 Value: TypeAlias = object
-"""A `Rows`, `Vector`, `Named`, `Unexplained`, `Method`; or a Python number, text, None, `...`, slice, tuple, list."""
+"""A `Rows`, `Stacked`, `Vector`, `Named`, `Unexplained`, `Method`; or Python's own: number, text, None, slice, list."""
 
 MAX_VALUES = 10_000
 MAX_BITS = 2_000
@@ -94,6 +101,8 @@ def size(value: Value) -> int:
         part = within.pop()
         if isinstance(part, Rows):
             numbers += len(part.numbers)
+        elif isinstance(part, Stacked):
+            within += part.parts
         elif isinstance(part, Vector):
             numbers += len(part.values)
         elif isinstance(part, (list, tuple)) and type(part) in PLAIN_LISTS:

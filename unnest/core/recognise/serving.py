@@ -7,7 +7,7 @@ towers that lie in functions are found where these are called, and wrappers that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -50,10 +50,17 @@ class FirstWrapper(NamedTuple):
     near_misses: tuple[NearMiss, ...]
 
 
-def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: bool = True) -> FirstWrapper:
+def find(
+    graphs: Sequence[OpGraph],
+    library: Mapping[str, OpGraph],
+    *,
+    closed: bool = True,
+    objection: Callable[[ServingWrapper], str | None] = lambda _: None,
+) -> FirstWrapper:
     """The first wrapper of these graphs, outermost before inner ones. Raises Broken.
 
-    With `closed` only one that can be cut: nothing else reads from inside of it.
+    With `closed` only one that can be cut: nothing else reads from inside of it. `objection`: why towers are none all
+    the same; None where nothing speaks against them.
     """
     near: dict[str, NearMiss] = {}
     for graph in graphs:
@@ -62,8 +69,11 @@ def find(graphs: Sequence[OpGraph], library: Mapping[str, OpGraph], *, closed: b
             wrappers, misses = find_computed(tensors)
             for wrapper in wrappers:
                 towers = _Named(tensors).towers(wrapper) if wrapper.reader is None or not closed else None
-                if towers is not None:
+                if towers is None:
+                    continue
+                if (reason := objection(towers)) is None:
                     return FirstWrapper(towers, tuple(near.values()))
+                misses.append(NearMiss(wrapper.joins[0].root.layer, reason))
             for miss in misses:
                 near.setdefault(miss.layer, miss)
             if not tensors.is_guessed:

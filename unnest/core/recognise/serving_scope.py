@@ -13,13 +13,13 @@ from unnest.core.recognise.serving import ServingWrapper
 #: Operations that bring the caller's data in, or only change how it is spelled.
 FEEDS = ("Placeholder", "ParseExample", "ParseSingleExample")
 SPELLINGS = frozenset({"Cast"})
+#: Operations that stand for a variable.
+VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 #: Operations that are told a shape.
 SHAPED = frozenset({
     "Reshape", "Fill", "BroadcastTo", "TensorListReserve", "TensorListFromTensor", "Conv2DBackpropInput",
     "Conv3DBackpropInputV2",
 })  # fmt: skip
-#: Operations that stand for a variable.
-VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 #: Places looked at in one graph; real ones have some thousands.
 MAX_PLACES = 3_000_000
 
@@ -52,6 +52,18 @@ def parameters(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWra
     shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
     sizes = [prod(s) for s in shapes if isinstance(s, tuple) and all(d >= 0 for d in s)]
     return sum(sizes) if shapes and len(sizes) == len(shapes) else None
+
+
+def objection(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> str | None:
+    """Why towers are no wrapper's: all their weights are vectors, as of layers that scale and shift. Raises Broken.
+
+    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    """
+    view = GraphView(main, library)
+    shapes = [op.attrs.get("shape") for op in variables(view, *tower_0(view, towers)).values()]
+    if shapes and all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes):
+        return "the towers hold no weights but those of normalizations"
+    return None
 
 
 def built_for(main: OpGraph, library: Mapping[str, OpGraph], towers: ServingWrapper) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.model import NearMiss, Scope
@@ -44,7 +45,8 @@ def recognise(meta: Message, path: str) -> ServedWrappers:
     try:
         while True:
             served_graphs, library = graphs(meta)
-            towers, near_misses = serving.find(served_graphs, library)
+            objection = partial(serving_scope.objection, served_graphs[0], library)
+            towers, near_misses = serving.find(served_graphs, library, objection=objection)
             if towers is None:
                 return ServedWrappers(_distinct(wrappers), () if wrappers else near_misses)
             if len(wrappers) >= MAX_WRAPPERS:
