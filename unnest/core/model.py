@@ -93,8 +93,8 @@ class Stored(NamedTuple):
     `architecture` is `{"class_name": ..., "config": ...}` with whatever else the writer
     put beside the two; `training` is Keras's training_config (or compile_config);
     `groups` are in file order and hold one entry per layer, weightless ones included;
-    `optimizer` is the flat optimizer state in file order, None where there is none. `is_ours`: weights alone that
-    unnest wrote, and says so in the file.
+    `optimizer` is the flat optimizer state in file order, None where there is none. `is_ours`: the file says that
+    unnest wrote it, and that it holds a single-device model, where what is left of it would not tell.
     """
 
     contents: Contents

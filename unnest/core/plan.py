@@ -33,6 +33,7 @@ from unnest.core.model import (
 )
 from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
+from unnest.core.rewrite.extract import at_home
 from unnest.core.rewrite.numbered_names import without_needless
 from unnest.findings import Code, listed
 
@@ -69,6 +70,8 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     if model is None:
         no_graph = Code.NO_GRAPH(what=str(stored.architecture.get("class_name")))
         return _clean(stored)._replace(optimizer=optimizer, findings=(no_graph,))
+    if stored.is_ours:
+        return _clean(stored)._replace(optimizer=optimizer)
     layer_names = layer_name_by_group(model, stored.groups)
     groups = {layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups}
     start = unwrap.ModelWeights(model, groups)
@@ -111,7 +114,7 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
-        architecture=renumber_shared_objects(start.model, left.model) if stored.contents != "weights" else None,
+        architecture=_architecture(stored, start.model, left.model) if stored.contents != "weights" else None,
         training=compile_config.with_output_names(stored.training, unwrapped.outputs),
         groups=groups,
         optimizer=state,
@@ -123,6 +126,11 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
         return parallel._replace(refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
     return parallel._replace(output=Rewritten(result), dropped=dropped)
+
+
+def _architecture(stored: Stored, before: JsonObject, after: JsonObject) -> JsonObject:
+    """The model that is left, as the writer's release spells it."""
+    return at_home(renumber_shared_objects(before, after), stored.release)
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:

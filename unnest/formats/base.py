@@ -38,7 +38,8 @@ OnBytes: TypeAlias = Callable[[int], None]
 BLOCK = 1 << 20
 
 
-#: Name and text of the root attribute that weights alone bear where unnest wrote them; Keras ignores it.
+#: What files that unnest wrote bear where the rest does not tell that they hold a single-device model, and Keras
+#: ignores: weights alone a root attribute of that name, and a `.keras` an entry in its metadata.
 MARK, MARKED = "unnest", "weights of a single-device model"
 
 

@@ -65,12 +65,22 @@ def standalone(outer: JsonObject, layer: Layer) -> JsonObject:
     return {**outer_keys, **inner_keys, "class_name": layer.class_name, "config": layer.config}
 
 
+FUNCTIONAL_IN_2_12, FUNCTIONAL_SINCE_2_13 = "keras.engine.functional", "keras.src.engine.functional"
+
+
 def _home_of(class_name: str) -> JsonObject:
     """Where Keras 2.12 finds the class of a model: of nested models its JSON does not say (source: its files)."""
     if class_name == "Sequential":
         return {"module": "keras", "registered_name": None}
     is_functional = class_name == "Functional"
-    return {"module": "keras.engine.functional" if is_functional else None, "registered_name": class_name}
+    return {"module": FUNCTIONAL_IN_2_12 if is_functional else None, "registered_name": class_name}
+
+
+def at_home(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
+    """A model whose class is found where that release of Keras has it (source: files of 2.12 and 2.13)."""
+    if model.get("module") == FUNCTIONAL_IN_2_12 and release >= (2, 13):
+        return {**model, "module": FUNCTIONAL_SINCE_2_13}
+    return model
 
 
 def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
+from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
@@ -49,6 +50,8 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
             lay_out(target)  # whatever has no place is refused before anything is written
         except Refused as e:
             raise Refused(e.code, f"{source.path}: {e.message}") from e
+    if to == "keras" and make_plan(target).verdict != "clean":
+        target = target._replace(is_ours=True)  # the code that told that it is none has become a function's name
     name = CONTAINERS[to]
     not_held = [*converted.findings, *left_out(converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":

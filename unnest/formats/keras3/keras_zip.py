@@ -26,7 +26,7 @@ from unnest.files.atomic import write_failed
 from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
 from unnest.files.system import write_all
-from unnest.formats.base import BLOCK, Container, OnBytes, Source
+from unnest.formats.base import BLOCK, MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -202,6 +202,7 @@ def _stored(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
         training if isinstance(training, Mapping) else None,
         optimizer=tree.optimizer(),
         keras_version=version if isinstance(version, str) else None,
+        is_ours=MARK in metadata,
     )
 
 
@@ -338,7 +339,8 @@ def _weights(rest: IO[bytes], output: Output, source: Source, progress: OnBytes)
 def _metadata(output: Output, source: Source) -> JsonObject:
     """What the archive that is rearranged says of itself; of a new one, who wrote the model."""
     if not isinstance(output, Rearranged) or not source.members:
-        return {"keras_version": output.model.keras_version}
+        mark = {MARK: "a single-device model"} if output.model.is_ours else {}
+        return {"keras_version": output.model.keras_version, **mark}
     if METADATA not in source.members:
         return {}
     return parse_object(b"".join(source.member(METADATA)).decode("utf-8"), f"{source.path}: {METADATA}")

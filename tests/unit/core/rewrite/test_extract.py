@@ -93,3 +93,12 @@ def test_towers_of_the_models_own_layers_become_one(*, swapped: bool) -> None:
         "head": [[[relu, 0, 0, {}]]],
     }
     assert graph.layers[relu].calls[0].reads == (Ref("dense", int(swapped), 0),)
+
+
+OLDER, NEWER = "keras.engine.functional", "keras.src.engine.functional"
+
+
+@pytest.mark.parametrize(("release", "module"), [((2, 12, 0), OLDER), ((2, 13, 1), NEWER), ((), OLDER)])
+def test_the_class_of_a_model_is_where_its_release_has_it(release: tuple[int, ...], module: str) -> None:
+    assert extract.at_home({"module": OLDER, "config": {}}, release) == {"module": module, "config": {}}
+    assert extract.at_home({"module": None}, release) == {"module": None}
