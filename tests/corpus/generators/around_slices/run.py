@@ -18,12 +18,12 @@ else:
     import keras
 K, L = keras.backend, keras.layers
 Model, Input = keras.models.Model, keras.layers.Input
-KERAS_1 = STACK == "k122"
+KERAS_1 = STACK in ("k122", "py27k108")
 ROWS, FEATURES = 8, 5
 
 
 def code(function, arguments=None, width=FEATURES, **config):
-    return L.Lambda(function, output_shape=(width,), arguments=arguments, **config)
+    return L.Lambda(function, output_shape=(width,), arguments=arguments or {}, **config)
 
 
 def joined(tensors):
@@ -151,12 +151,97 @@ def merges_within_the_towers():
     return whole(x, joined(outputs)), whole(alone, tower(alone, 0)), None
 
 
+def wide():
+    """Twice as many features as the model takes."""
+    x = Input((FEATURES,))
+    return x, L.Dense(2 * FEATURES, name="wide")(x)
+
+
+def cut_by_code_alone():
+    base, x = template(), Input((FEATURES,))
+    cuts = [lambda t: t[: K.shape(t)[0] // 2], lambda t: t[K.shape(t)[0] // 2 :]]
+    return Model(x, joined([base(code(cut)(x)) for cut in cuts])), base, None
+
+
+def every_second_row():
+    base, x = template(), Input((FEATURES,))
+    cuts = [code(lambda t, idx, parts: t[idx::parts], {"idx": i, "parts": 2})(x) for i in range(2)]
+    return Model(x, joined([base(each) for each in cuts])), None, "the rows are dealt out, and joined end to end"
+
+
+def heads_by_a_split():
+    base, (x, h) = template(), wide()
+    heads = [code(lambda t, i, n: tf.split(t, n, -1)[i], {"i": i, "n": 2})(h) for i in range(2)]
+    return Model(x, joined([base(each) for each in heads])), None, "each tower takes half of the features of all rows"
+
+
+def bounds(i, parts, size):
+    return size // parts * i, size // parts * (i + 1)
+
+
+def features_between_bounds():
+    def cut(t, i, parts):
+        first, last = bounds(i, parts, 10)
+        return t[:, first:last]
+
+    base, (x, h) = template(), wide()
+    outputs = [base(code(cut, {"i": i, "parts": 2})(h)) for i in range(2)]
+    return Model(x, joined(outputs)), None, "each tower takes half of the features of all rows"
+
+
+def features_moved_round():
+    base, x = template(), Input((FEATURES,))
+    moved = [code(lambda t, i, n: K.concatenate([t[:, i:], t[:, :i]], axis=1), {"i": i, "n": 2})(x) for i in range(2)]
+    return Model(x, joined([base(each) for each in moved])), None, "each tower takes all rows"
+
+
+def own_layers(x):
+    """Two towers of one layer of the model's own."""
+    layer = L.Dense(2, name="score")
+    return [layer(half) for half in halves(x)]
+
+
+def one_half_twice():
+    x = Input((FEATURES,))
+    return Model(x, code(lambda t: tf.concat([t[0], t[0]], 0), None, 2)(own_layers(x))), None, "the other half is lost"
+
+
+def stacked_side_by_side():
+    base, x = template(), Input((FEATURES,))
+    outputs = [base(half) for half in halves(x)]
+    merge = code(lambda t: tf.reshape(tf.stack(t, axis=1), [-1, 2]), None, 2)
+    return Model(x, merge(outputs)), None, "the rows of both halves take turns"
+
+
+def swapped_by_operations():
+    base, x = template(), Input((FEATURES,))
+    cuts = [lambda t: t[ops.shape(t)[0] // 2 :], lambda t: t[: ops.shape(t)[0] // 2]]
+    return Model(x, joined([base(code(cut)(x)) for cut in cuts])), None, "the second half comes first"
+
+
+def scaled_by_operations():
+    base, x = template(), Input((FEATURES,))
+    cuts = [lambda t: t[: ops.shape(t)[0] // 2], lambda t: t[ops.shape(t)[0] // 2 :] * 2.0]
+    return Model(x, joined([base(code(cut)(x)) for cut in cuts])), None, "the second half is doubled"
+
+
+def cut_by_operations():
+    base, x = template(), Input((FEATURES,))
+    cuts = [lambda t: t[: ops.shape(t)[0] // 2], lambda t: t[ops.shape(t)[0] // 2 :]]
+    return Model(x, joined([base(code(cut)(x)) for cut in cuts])), base, None
+
+
 CASES = [
     (951, preprocessed_in_each_tower), (952, preprocessed_by_one_layer), (953, halves_mixed_before_the_model),
     (954, one_of_both_halves), (955, scaled_behind_the_model), (956, a_batch_in_the_closure),
     (957, bounds_in_defaults_of_a_fixed_batch), (958, a_batch_of_their_own), (959, joined_by_code),
     (960, dealt_out_and_gathered), (961, merges_within_the_towers),
 ]
+LATER = [
+    (983, cut_by_code_alone), (984, every_second_row), (985, heads_by_a_split), (986, features_between_bounds),
+    (987, features_moved_round), (988, one_half_twice), (989, stacked_side_by_side),
+]
+OF_KERAS_3 = [(990, swapped_by_operations), (991, scaled_by_operations), (992, cut_by_operations)]
 TENSORFLOW_1_NAMES = {joined_by_code, dealt_out_and_gathered, bounds_in_defaults_of_a_fixed_batch}
 OF_KERAS_1 = {preprocessed_in_each_tower, halves_mixed_before_the_model, scaled_behind_the_model, merges_within_the_towers}
 
@@ -170,10 +255,10 @@ def case(number, build):
     folder = os.path.join(OUT, "%d-around-slices-%s-%s" % (number, build.__name__.replace("_", "-"), STACK))
     os.makedirs(folder)
     parallel.save(os.path.join(folder, "source.h5"))
-    x = np.random.rand(ROWS, FEATURES).astype("f4")
-    result = parallel.predict(x, batch_size=ROWS)
     if base is not None:
-        base.compile("sgd", "mse")
+        x = np.random.rand(ROWS, FEATURES).astype("f4")
+        result = parallel.predict(x, batch_size=ROWS)
+        base.compile(parallel.optimizer if STACK == "keras3" else "sgd", "mse")
         base.save(os.path.join(folder, "expected.h5"))
         same = base.predict(x, batch_size=ROWS // 2)
         assert np.allclose(result, same, atol=1e-6), build
@@ -185,6 +270,18 @@ def case(number, build):
         json.dump(facts, file, indent=1, sort_keys=True)
 
 
-for each in CASES:
-    if not KERAS_1 or each[1] in OF_KERAS_1:
+if STACK == "keras3":
+    from keras import ops
+
+    for each in OF_KERAS_3:
         case(*each)
+elif STACK == "py27k108":
+    case(*LATER[0])
+    case(*LATER[1])
+else:
+    for each in CASES:
+        if not KERAS_1 or each[1] in OF_KERAS_1:
+            case(*each)
+    if not KERAS_1:
+        for each in LATER:
+            case(*each)
