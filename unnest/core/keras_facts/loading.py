@@ -157,7 +157,7 @@ def _function(entry: JsonObject) -> str | None:
 
 
 def is_by_old_paths(model: Stored, container: str) -> bool:
-    """Whether the weights lie as Keras 2.12 and 2.13 alone look for them."""
+    """Whether the weights lie where Keras 2.12 to 2.14 alone look for them."""
     first = next((t.ref for g in model.groups for t in g.tensors), "")
     return container in ("keras", "weights_h5") and first.startswith("_layer_checkpoint_dependencies")
 

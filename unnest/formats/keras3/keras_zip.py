@@ -83,7 +83,8 @@ class KerasSource(PathKeyedSource):
             config, metadata = self._configs(path)
             hdf5 = self._open_weights(path)
             try:
-                tree = Tree(hdf5)
+                version = metadata.get("keras_version")
+                tree = Tree(hdf5, version if isinstance(version, str) else None)
                 super().__init__(path, hdf5, tree, _stored(config, metadata, tree))
             except BaseException:
                 hdf5.close()

@@ -27,7 +27,7 @@ class Layout:
 
     #: Whether it is written as Keras 3 does; else as Keras 2 from 2.12 on.
     modern: bool
-    #: How the file gets to a model's layers; a file that is written anew is never one of Keras 2.12 or 2.13.
+    #: How the file gets to a model's layers; a file that is written anew is never one of Keras 2.12 to 2.14.
     attribute: str = LAYERS
     groups: dict[str, str | None] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -43,10 +43,8 @@ class Layout:
     def add_model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
         """A model whose layers' weights are known."""
         self.add_object(path, model_name(entry))
-        for add_layer, place in places(
-            entry, path, self.attribute, lambda add_layer, _: bool(shares.get(add_layer.name))
-        ):
-            self.add_layer(add_layer.stored, add_layer.name, shares.get(add_layer.name, ()), place)
+        for layer, place in places(entry, path, self.attribute):
+            self.add_layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
     def add_layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
         """A layer with its flat list. Raises Refused where that does not tell the places.

@@ -5,9 +5,9 @@ A weight's path is made of where its layer is, not of names: `layers/dense_1/var
 a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
 an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
 
-Keras 2.12 and 2.13 walk to the layers by another attribute, `_layer_checkpoint_dependencies`, which lists a layer with
-weights twice, and count it twice: the second Dense with weights is `dense_2`.
-(Source: files of Keras 2.12, 2.13, 2.15, 3.15 and tf_keras 2.21.)
+Keras 2.12 to 2.14 walk to the layers by another attribute, `_layer_checkpoint_dependencies`, which lists a layer with
+weights twice. 2.12 and 2.13 count it twice, so that the second Dense with weights is `dense_2`; 2.14 counts it once.
+(Source: files of Keras 2.12, 2.13, 2.14, 2.15, 3.15 and tf_keras 2.21.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile
 
-#: The attribute that leads from a model to its layers; and that of Keras 2.12 and 2.13.
+#: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
 OPTIMIZER = "optimizer/vars"
 #: The groups that a compiled model has beside its layers.
@@ -62,18 +62,18 @@ def places(
     model: JsonObject,
     prefix: str,
     attribute: str = LAYERS,
-    has_weights: Callable[[Layer, str], bool] = lambda layer, _: promises_weights(layer),
+    counts_twice: Callable[[Layer, str], bool] = lambda *_: False,
 ) -> Iterator[tuple[Layer, str]]:
     """Every layer of a model with the path of its group.
 
-    `attribute` is LAYERS or DEPENDENCIES; with the latter `has_weights(layer, path)` says which layers count twice.
+    `attribute` is LAYERS or DEPENDENCIES; `counts_twice(layer, path)` says which layers take up two numbers.
     """
     count: dict[str, int] = {}
     for layer in stored_layers(model):
         name = snake_case(layer.class_name)
         number = count.get(name, 0)
         path = join_path(prefix, attribute, f"{name}_{number}" if number else name)
-        count[name] = number + (2 if attribute == DEPENDENCIES and has_weights(layer, path) else 1)
+        count[name] = number + (2 if counts_twice(layer, path) else 1)
         yield layer, path
 
 
@@ -84,8 +84,10 @@ class Tree:
     nested models have beside their layers, having been compiled themselves: these are in no other sub-tree.
     """
 
-    def __init__(self, hdf5: GuardedFile) -> None:
+    def __init__(self, hdf5: GuardedFile, keras_version: str | None = None) -> None:
+        """`keras_version` is that of the writer, where it is stored."""
         self.hdf5 = hdf5
+        self.keras_version = keras_version
         self.groups = hdf5.groups
         #: How the writer gets to a model's layers: LAYERS or DEPENDENCIES.
         self.attribute = DEPENDENCIES if DEPENDENCIES in hdf5.groups else LAYERS
@@ -129,9 +131,36 @@ class Tree:
 
     def places(self, model: JsonObject, prefix: str = "") -> Iterator[tuple[Layer, str]]:
         """Every layer of a model of this file, at `prefix`, with the path of its group, be it there or not."""
-        return places(
-            model, prefix, self.attribute, lambda layer, path: path in self.tensors_below or promises_weights(layer)
-        )
+        return self.numbered(model, prefix, lambda layer, path: path in self.tensors_below or promises_weights(layer))
+
+    def numbered(
+        self, model: JsonObject, prefix: str, has_weights: Callable[[Layer, str], bool]
+    ) -> Iterator[tuple[Layer, str]]:
+        """Every layer of a model with the path of its group, numbered as the writer of this file does."""
+        twice = {"counts_twice": has_weights} if self.counts_weights_twice else {}
+        return places(model, prefix, self.attribute, **twice)
+
+    @cached_property
+    def counts_weights_twice(self) -> bool:
+        """Whether a layer with weights takes up two numbers, as in Keras 2.12 and 2.13.
+
+        Where no version is stored, it does unless a layer has the number after that of one with weights. A file in
+        which no class comes again after such a layer is read alike either way.
+        """
+        if self.attribute != DEPENDENCIES:
+            return False
+        if self.keras_version is not None:
+            return self.keras_version.startswith(("2.12.", "2.13."))
+        return not any(self._follows_weights(group) for group in self.groups)
+
+    def _follows_weights(self, group: str) -> bool:
+        """Whether this is the group of a layer, and the number before it is that of one with weights."""
+        model, _, name = group.rpartition("/")
+        stem, _, number = name.rpartition("_")
+        if model.rpartition("/")[2] != DEPENDENCIES or not number.isdecimal():
+            return False
+        before = f"{stem}_{int(number) - 1}" if int(number) > 1 else stem
+        return join_path(model, before) in self.tensors_below
 
     def under(self, path: str) -> list[str]:
         """The paths of a sub-tree's tensors in Keras's order: own first, then by attribute, numbers as numbers."""
@@ -286,7 +315,7 @@ def moves_to(
     def has_weights(layer: Layer, _: str) -> bool:
         return bool(shares.get(layer.name)) or promises_weights(layer)
 
-    for layer, path in places(model, target, placement.tree.attribute, has_weights):
+    for layer, path in placement.tree.numbered(model, target, has_weights):
         tensors = shares.get(layer.name, ())
         layer_path = placement.path_of(layer, tensors)
         if layer_path is None:
