@@ -39,6 +39,13 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 
 #: What it is called on, a line, and the functions that `f` stands for.
 LINES: tuple[tuple[str, str, str], ...] = (
+    ("cube", "f(x, K.constant([1.0, 2.0, 3.0, 4.0]), data_format='channels_last')", "K.bias_add"),
+    ("cube", "x / (f(np.array([1, 2, 3, 4])) * 2)", "K.cast_to_floatx"),
+    ("cube", "x * (f([1.0, 2.0, 3.0, 4.0]) / 3.0)", "tf.convert_to_tensor"),
+    ("cube", "x - f([1.0, 2.0, 3.0, 4.0], shape=(1, 4))", "K.constant tf.constant"),
+    ("cube", "x - f([1.0, 2.0, 3.0, 4.0])[::-1] / 3", "np.array np.asarray"),
+    ("cube", "f(x, tf.constant([[1.0], [2.0], [3.0], [4.0]]))", "tf.matmul"),
+    ("cube", "f(x, tf.constant([[1.0], [2.0], [3.0], [4.0]]), 1)", "tf.tensordot tf.linalg.tensordot"),
     ("cube", "f(x)", "K.exp tf.exp tf.math.exp K.square tf.square tf.math.square K.abs tf.abs tf.math.abs abs K.sign"),
     ("cube", "f(x)", "tf.sign tf.math.sign K.sin tf.sin tf.math.sin K.cos tf.cos tf.math.cos tf.tan tf.math.tan"),
     ("cube", "f(x)", "tf.atan tf.math.atan K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh tf.floor"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
+from unnest.core.keras3.lambdas.functions.constants import of_array
 from unnest.core.keras3.lambdas.functions.signatures import Bound, KnownFunction, shape_of
 from unnest.core.keras3.lambdas.operators import kind
 from unnest.core.keras3.lambdas.values import (
@@ -101,17 +102,22 @@ def attribute(of: Value, field: str) -> Value:
         return Method(of, field, text)
     if isinstance(of, Shape) and of.kind == "shape" and field == "as_list":
         return Method(of, field, text)
+    if isinstance(of, Array) and of.numbers not in {None, "tensor"} and field in {"astype", "reshape"}:
+        return Method(of, field, text)
     raise NotUnderstood(f"`.{field}` of {kind(of)}")
 
 
 def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     """`function(arguments)`."""
     text = bounded(f"{function.text}({arguments.text})")
+    if isinstance(function, Method) and isinstance(function.of, Array):
+        return replace(of_array(function.of, function.name, arguments), text=text)
     if isinstance(function, Method):
         if arguments.positional or arguments.keywords:
             raise NotUnderstood(f"arguments of `{function.text}`")
         if isinstance(function.of, Shape):
             return replace(function.of, kind="list", text=text)
+        assert isinstance(function.of, Tensor)
         return replace(shape_of(function.of), text=text)
     if isinstance(function, Name) and RANDOM.fullmatch(function.path):
         raise NotUnderstood(

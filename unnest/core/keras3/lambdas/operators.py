@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from unnest.core.keras3.lambdas import arrays
 from unnest.core.keras3.lambdas.values import (
     ATOM,
     COMPARISON,
@@ -71,6 +72,10 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     if written == "+" and _is_list(left) and _is_list(right):
         return _joined(left, right)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
+        if isinstance(left, Array) or isinstance(right, Array):
+            constants = arrays.arithmetic(symbol, left, right)
+            if constants is not None:
+                return replace(constants, text=_infix(written, left, right), rank=RANK[written])
         raise NotUnderstood(f"`{written}` on {kind(left)} and {kind(right)}")
     computed = calculation(_class(written, left, right), left, right)
     return replace(computed, text=_infix(written, left, right), rank=RANK[written])
@@ -95,7 +100,7 @@ def _joined(left: Value, right: Value) -> Items:
 def _class(symbol: str, left: Value, right: Value) -> str:
     if symbol in LOGIC and all(isinstance(side, Tensor) and side.dtype == "bool" for side in (left, right)):
         return LOGIC[symbol]
-    if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
+    if symbol == "@" and all(isinstance(side, Tensor | Array) for side in (left, right)):
         return "Matmul"
     if symbol not in ARITHMETIC:
         raise NotUnderstood(f"`{symbol}` on tensors")
@@ -171,6 +176,8 @@ def unary(symbol: str, value: Value) -> Value:
         if symbol not in names:
             raise NotUnderstood(f"`{symbol}` on tensors")
         return replace(calculation(names[symbol], value), text=text, rank=UNARY)
+    if isinstance(value, Array) and symbol == "-" and (negative := arrays.negative(value)) is not None:
+        return replace(negative, text=text, rank=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
         raise NotUnderstood(f"`{symbol}` on {kind(value)}")
@@ -191,6 +198,11 @@ def subscript(value: Value, key: Value) -> Value:
         return _part_of_tensor(value, key)
     if isinstance(value, Shape):
         return _dimension(value, key)
+    if isinstance(value, Array):
+        keys = _keys(key)
+        chosen = arrays.part(value, keys)
+        if chosen is not None:
+            return replace(chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"))
     if not isinstance(value, Items):
         raise NotUnderstood(f"a part of {kind(value)}")
     if isinstance(key, SliceOf):
@@ -245,8 +257,12 @@ def listed(value: Value) -> Items:
     return value
 
 
+def _keys(key: Value) -> tuple[Value, ...]:
+    return key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
+
+
 def _part_of_tensor(value: Tensor, key: Value) -> Tensor:
-    keys = key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
+    keys = _keys(key)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
         raise NotUnderstood("a subscript")
     chosen = operation(NUMPY, "GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])

@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import EllipsisType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.keras3 import op_shapes
@@ -94,13 +96,25 @@ class Items:
         return f"({inner}{',' if len(self.items) == 1 else ''})" if self.kind == "tuple" else f"[{inner}]"
 
 
+Numbers: TypeAlias = Literal["float64", "float32", "int64", "tensor"]
+"""What a constant array is: one of NumPy's, by its dtype, or a tensor of `float32`."""
+
+NUMPY_DTYPES: Mapping[Numbers, np.dtype[Any]] = {
+    "float64": np.dtype(np.float64),
+    "float32": np.dtype(np.float32),
+    "int64": np.dtype(np.int64),
+    "tensor": np.dtype(np.float32),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A constant array of numbers (nested lists of one shape)."""
+    """A constant array of numbers (nested lists of one shape); `numbers` is None where its dtype is not stored."""
 
     value: Json
     text: str
     rank: int = ATOM
+    numbers: Numbers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +144,7 @@ class Name:
 class Method:
     """An attribute of a value that is only good for a call."""
 
-    of: Tensor | Shape
+    of: Tensor | Shape | Array
     name: str
     text: str
     rank: int = ATOM

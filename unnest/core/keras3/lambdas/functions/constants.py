@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas import arrays, operators
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table
 from unnest.core.keras3.lambdas.operators import FLOAT, kind
 from unnest.core.keras3.lambdas.values import (
     MAX_ELEMENTS,
     Array,
+    CallArguments,
     Const,
     Items,
     Name,
     NotUnderstood,
+    Numbers,
     Shape,
     Value,
-    array,
     constant,
     number,
     plain,
@@ -60,72 +61,152 @@ def _floatx(_: Bound) -> Value:
     return constant(FLOAT)
 
 
-@OF_CONSTANTS.known("K.constant", "value")
+@OF_CONSTANTS.known("K.constant", "value dtype=null shape=null")
 def _backend_constant(call: Bound) -> Value:
-    return _float_constant(call)
+    return _float_constant(call, call["shape"])
 
 
-@OF_CONSTANTS.known("tf.constant", "value dtype=null")
+@OF_CONSTANTS.known("tf.constant", "value dtype=null shape=null")
 def _constant(call: Bound) -> Value:
-    """Integers make a tensor of integers, unless told otherwise."""
-    written = call["dtype"]
-    if isinstance(written, Const) and written.value is None:
-        if not _holds_floats(call["value"]):
+    return _tensor_constant(call, call["shape"])
+
+
+@OF_CONSTANTS.known("tf.convert_to_tensor", "value dtype=null")
+def _converted(call: Bound) -> Value:
+    return _tensor_constant(call, constant(None))
+
+
+def _tensor_constant(call: Bound, shape: Value) -> Value:
+    """Integers make a tensor of integers, NumPy's floats one of 64 bits, unless told otherwise."""
+    value = call["value"]
+    if _dtype(call) is None:
+        is_float_32 = isinstance(value, Array) and value.numbers in {"float32", "tensor"}
+        if not is_float_32 and not _holds_floats(value):
             raise NotUnderstood("a tensor of integers")
-    elif call.dtype("dtype") != FLOAT:
-        raise NotUnderstood("a tensor of another dtype than float32")
-    return _float_constant(call)
+        if isinstance(value, Array) and not is_float_32:
+            raise NotUnderstood("a tensor of 64 bits")
+    return _float_constant(call, shape)
 
 
 def _holds_floats(value: Value) -> bool:
     if isinstance(value, Items):
         return any(_holds_floats(item) for item in value.items)
-    return isinstance(value, Const) and isinstance(value.value, float)
+    return isinstance(value, Array) or (isinstance(value, Const) and isinstance(value.value, float))
 
 
-def _float_constant(call: Bound) -> Value:
+def _dtype(call: Bound) -> str | None:
+    """The dtype that is told. Raises NotUnderstood for any but `float32`."""
+    written = call["dtype"]
+    if isinstance(written, Const) and written.value is None:
+        return None
+    if call.dtype("dtype") != FLOAT:
+        raise NotUnderstood("a tensor of another dtype than float32")
+    return FLOAT
+
+
+def _float_constant(call: Bound, shape: Value) -> Value:
+    _dtype(call)
+    is_plain = isinstance(shape, Const) and shape.value is None
     if number(call["value"]) is not None:
-        return constant(float(call.number("value")))
-    return _array(call, "value")
+        value = constant(float(call.number("value")))
+        return value if is_plain else _filled(_sizes(call, "shape"), float(call.number("value")), "tensor")
+    made = arrays.of_value(call["value"], "tensor", call["value"].text)
+    return made if is_plain else arrays.reshaped(made, _whole(_sizes(call, "shape")))
+
+
+def _sizes(call: Bound, name: str) -> list[int]:
+    return [call.integer(name)] if isinstance(call[name], Const) else call.integers(name)
+
+
+def _whole(shape: list[int]) -> list[int]:
+    """The sizes. Raises NotUnderstood where one follows from the others: TensorFlow's constants have none such."""
+    if not shape or min(shape) < 1:
+        raise NotUnderstood("the shape of an array")
+    return shape
 
 
 @OF_CONSTANTS.known("np.array np.asarray", "value|object dtype=null")
 def _numpy_array(call: Bound) -> Value:
-    _check_floats(call)
-    return _array(call, "value")
+    return arrays.of_value(call["value"], _floats_told(call), call["value"].text)
 
 
-def _check_floats(call: Bound) -> None:
-    """Raises NotUnderstood where the dtype that is told is none of floats."""
+def _floats_told(call: Bound) -> Numbers | None:
+    """The dtype that is told. Raises NotUnderstood where it is none of floats."""
     written = call["dtype"]
     spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else ""
-    if spelt not in {None, "float32", "float64", "np.float32", "np.float64", "tf.float32"}:
+    if not (spelt is None or spelt in FLOATS):
         raise NotUnderstood("an array of another dtype than floats")
+    return FLOATS[str(spelt)] if spelt is not None else None
+
+
+FLOATS: Mapping[str, Numbers] = {
+    "float32": "float32", "np.float32": "float32", "tf.float32": "float32", "float64": "float64",
+    "np.float64": "float64", "float": "float64",
+}  # fmt: skip
+
+
+def of_array(value: Array, method: str, arguments: CallArguments) -> Array:
+    """`value.reshape(...)` and `value.astype(...)` of one of NumPy's arrays. Raises NotUnderstood."""
+    given = arguments.positional
+    if method == "reshape" and not arguments.keywords:
+        sizes = given[0].items if len(given) == 1 and isinstance(given[0], Items) else given
+        plain = [number(size) for size in sizes]
+        whole = [size for size in plain if isinstance(size, int)]
+        if whole and len(whole) == len(plain):
+            return arrays.reshaped(value, whole)
+    if method == "astype" and len(given) == 1 and not arguments.keywords:
+        written = given[0]
+        spelt = written.path if isinstance(written, Name) else written.value if isinstance(written, Const) else None
+        if isinstance(spelt, str) and spelt in FLOATS:
+            return arrays.made(value.value, FLOATS[spelt])
+    raise NotUnderstood(f"arguments of `.{method}`")
+
+
+@OF_CONSTANTS.known("K.cast_to_floatx", "x")
+def _cast_to_floatx(call: Bound) -> Value:
+    """A NumPy array, whatever went in."""
+    value = call["x"]
+    if not isinstance(value, Array) or value.numbers in {None, "tensor"}:
+        raise NotUnderstood("what is none of NumPy's arrays for certain")
+    return arrays.of_value(value, "float32")
 
 
 # (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
 
 
-@OF_CONSTANTS.known("tf.ones np.ones", "shape dtype=null")
+@OF_CONSTANTS.known("tf.ones", "shape dtype=null")
 def _ones(call: Bound) -> Value:
-    return _full(call, 1.0)
+    return _full_tensor(call, 1.0)
 
 
-@OF_CONSTANTS.known("tf.zeros np.zeros", "shape dtype=null")
+@OF_CONSTANTS.known("tf.zeros", "shape dtype=null")
 def _zeros(call: Bound) -> Value:
-    return _full(call, 0.0)
+    return _full_tensor(call, 0.0)
 
 
-def _full(call: Bound, value: float) -> Array:
+def _full_tensor(call: Bound, value: float) -> Array:
+    _dtype(call)
+    return _filled(_sizes(call, "shape"), value, "tensor")
+
+
+@OF_CONSTANTS.known("np.ones", "shape dtype=null")
+def _numpy_ones(call: Bound) -> Value:
+    return _filled(_sizes(call, "shape"), 1.0, _floats_told(call) or "float64")
+
+
+@OF_CONSTANTS.known("np.zeros", "shape dtype=null")
+def _numpy_zeros(call: Bound) -> Value:
+    return _filled(_sizes(call, "shape"), 0.0, _floats_told(call) or "float64")
+
+
+def _filled(shape: list[int], value: float, numbers: Numbers) -> Array:
     """An array of floats of one value."""
-    _check_floats(call)
-    shape = [call.integer("shape")] if isinstance(call["shape"], Const) else call.integers("shape")
     if not shape or min(shape) < 1 or math.prod(shape) > MAX_ELEMENTS:
         raise NotUnderstood("the shape of an array")
     nested: Json = value
     for size in reversed(shape):
         nested = [nested] * size
-    return Array(nested, "")
+    return Array(nested, "", numbers=numbers)
 
 
 @OF_CONSTANTS.known("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
@@ -139,13 +220,6 @@ def _arange(call: Bound) -> Value:
     if not step or not 0 < len(range(start, stop, step)) <= MAX_ELEMENTS:
         raise NotUnderstood("the length of a range")
     return Array(list(range(start, stop, step)), "")
-
-
-def _array(call: Bound, name: str) -> Array:
-    nested = array(call[name])
-    if nested is None:
-        raise NotUnderstood("an array that does not hold numbers alone")
-    return Array(nested, call[name].text)
 
 
 # Builtins

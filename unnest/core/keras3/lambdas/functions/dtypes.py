@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from unnest.core.keras3.lambdas import arrays
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import CORE, NN, Array, Const, NotUnderstood, Tensor, Value, constant
@@ -17,7 +18,7 @@ def _cast(call: Bound) -> Value:
     if isinstance(value, Const) and isinstance(value.value, int) and dtype == FLOAT:
         return constant(float(call.number("x")))  # one size of a shape
     if isinstance(value, Array) and dtype == FLOAT:
-        return value  # its numbers are written as floats where they meet a tensor
+        return arrays.made(value.value, "tensor")
     return replace(op(CORE, "Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
 
 

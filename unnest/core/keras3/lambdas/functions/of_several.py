@@ -8,11 +8,13 @@ from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, 
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
 from unnest.core.keras3.lambdas.values import (
     NUMPY,
+    Array,
     Const,
     NotUnderstood,
     Tensor,
     Value,
     array,
+    as_floats,
     constant,
     number,
     operation,
@@ -64,12 +66,25 @@ def _bias_add(call: Bound) -> Value:
     return calculation("Add", call.floats("x"), call["bias"])
 
 
+@OF_SEVERAL.known("K.bias_add", "x bias data_format=null")
+def _backend_bias_add(call: Bound) -> Value:
+    """A vector along the last axis."""
+    bias = call["bias"]
+    if not call.is_channels_last("data_format") or not isinstance(bias, Array) or _rank(bias.value) != 1:
+        raise NotUnderstood("a bias along another axis than the last")
+    return calculation("Add", call.floats("x"), bias)
+
+
 @OF_SEVERAL.known("tf.tensordot tf.linalg.tensordot", "a b axes")
 def _tensordot(call: Bound) -> Value:
-    a, b, axes = call.floats("a"), call.floats("b"), call["axes"]
+    a, axes = call.floats("a"), call["axes"]
     config: Json = call.integer("axes") if isinstance(axes, Const) else array(axes)
     if not (config >= 1 if isinstance(config, int) else isinstance(config, list) and len(config) == PAIR):
         raise NotUnderstood("the axes")
+    nested = array(call["b"])
+    if nested is not None:
+        return operation(NUMPY, "Tensordot", {"axes": config}, [a.operand, as_floats(nested)], [a])
+    b = call.floats("b")
     return operation(NUMPY, "Tensordot", {"axes": config}, [a.operand, b.operand], [a, b])
 
 
@@ -93,8 +108,13 @@ def _add_n(call: Bound) -> Value:
 
 @OF_SEVERAL.known("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
 def _matmul(call: Bound) -> Value:
-    a, b = (_swapped(call.floats(side)) if call.flag(f"transpose_{side}") else call.floats(side) for side in ("a", "b"))
-    return calculation("Matmul", a, b)
+    """Of two tensors, or of a tensor and a constant matrix as it stands."""
+    b = call["b"]
+    a = _swapped(call.floats("a")) if call.flag("transpose_a") else call.floats("a")
+    nested = array(b)
+    if nested is not None and _rank(nested) == MATRIX and not call.flag("transpose_b"):
+        return calculation("Matmul", a, b)
+    return calculation("Matmul", a, _swapped(call.floats("b")) if call.flag("transpose_b") else call.floats("b"))
 
 
 @OF_SEVERAL.known("K.dot", "x y")

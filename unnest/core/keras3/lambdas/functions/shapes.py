@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from unnest.core.keras3.lambdas import arrays
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op, shape_of
 from unnest.core.keras3.lambdas.operators import slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
@@ -31,12 +32,18 @@ SHAPES = Table()
 
 @SHAPES.known("K.expand_dims", "x axis|dim=-1")
 def _backend_expand_dims(call: Bound) -> Value:
+    return _widened(call)
+
+
+def _widened(call: Bound) -> Value:
+    if isinstance(call["x"], Array) and call["x"].numbers == "tensor":
+        return arrays.widened(call["x"], call.integer("axis"))
     return op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
 
 
 @SHAPES.known("tf.expand_dims", "x|input axis|dim")
 def _expand_dims(call: Bound) -> Value:
-    return op(NUMPY, "ExpandDims", call.tensor("x"), axis=call.integer("axis"))
+    return _widened(call)
 
 
 @SHAPES.known("K.squeeze tf.squeeze", "x|input axis|squeeze_dims")
@@ -50,6 +57,8 @@ def _squeeze(call: Bound) -> Value:
 @SHAPES.known("K.reshape tf.reshape", "x|tensor shape")
 def _reshape(call: Bound) -> Value:
     """One size of the result may be unknown: it follows from the others, whatever it was computed from."""
+    if isinstance(call["x"], Array) and call["x"].numbers == "tensor":
+        return arrays.reshaped(call["x"], call.integers("shape"))
     x, sizes = call.tensor("x"), call.sizes("shape")
     unknown = [size for size in sizes if isinstance(size, Size)]
     if len(unknown) == sizes.count(-1) == 1:

@@ -1,0 +1,160 @@
+"""Arithmetic on constant arrays, computed here as NumPy or TensorFlow computed it there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import EllipsisType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unnest.core.keras3.lambdas.values import (
+    MAX_ELEMENTS,
+    NUMPY_DTYPES,
+    Array,
+    Const,
+    Items,
+    NotUnderstood,
+    Numbers,
+    SliceOf,
+    Value,
+    array,
+    number,
+)
+
+EXACT = 2**53
+"""Integers up to here are floats of 64 bits, too."""
+
+SYMBOLS = frozenset({"+", "-", "*", "/"})
+
+
+def made(nested: object, numbers: Numbers, text: str = "") -> Array:
+    """An array of those numbers, rounded as its dtype rounds them.
+
+    Raises:
+        NotUnderstood: Where its size, or a number in it, is beyond what is computed here.
+
+    """
+    with np.errstate(all="ignore"):
+        values = np.asarray(nested, NUMPY_DTYPES[numbers])
+    if not 0 < values.size <= MAX_ELEMENTS:
+        raise NotUnderstood("the shape of an array")
+    if not np.isfinite(values).all() or (numbers == "int64" and (np.abs(values) > EXACT).any()):
+        raise NotUnderstood("an impossible calculation")
+    return Array(values.tolist(), text, numbers=numbers)
+
+
+def holds_floats(nested: object) -> bool:
+    """Whether there is a float among nested lists of numbers, so that NumPy makes an array of floats."""
+    return any(map(holds_floats, nested)) if isinstance(nested, list) else isinstance(nested, float)
+
+
+def arithmetic(symbol: str, left: Value, right: Value) -> Array | None:
+    """`left symbol right` of arrays of one kind, or of an array and a number; None where it is not understood.
+
+    `classic /` is Python 2's, which is no division of floats on integers.
+    """
+    written = symbol.removeprefix("classic ")
+    kinds = {side.numbers for side in (left, right) if isinstance(side, Array)}
+    if written not in SYMBOLS or None in kinds or ("tensor" in kinds and len(kinds) > 1):
+        return None
+    first, second = _operand(left, kinds), _operand(right, kinds)
+    if first is None or second is None or not _fits(first, second):
+        return None
+    are_integers = first.dtype.kind == second.dtype.kind == "i"
+    if are_integers and symbol == "classic /":
+        return None
+    with np.errstate(all="ignore"):
+        value = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide}[written](first, second)
+    numbers: Numbers = "tensor" if "tensor" in kinds else _numbers_of(value)
+    return made(value, numbers)
+
+
+def _operand(side: Value, kinds: set[Numbers | None]) -> NDArray[np.generic] | None:
+    if isinstance(side, Array) and side.numbers is not None:
+        return np.asarray(side.value, NUMPY_DTYPES[side.numbers])
+    plain = number(side)
+    if plain is None or abs(plain) > EXACT:
+        return None
+    # Beside an array of floats a number is one of its dtype; a float makes floats of integers.
+    floats = [kind for kind in kinds if kind is not None and kind != "int64"]
+    return np.asarray(plain, NUMPY_DTYPES[floats[0]] if floats else None)
+
+
+def _fits(first: NDArray[np.generic], second: NDArray[np.generic]) -> bool:
+    try:
+        return math.prod(np.broadcast_shapes(first.shape, second.shape)) <= MAX_ELEMENTS
+    except ValueError:
+        return False
+
+
+def _numbers_of(value: NDArray[np.generic]) -> Numbers:
+    if value.dtype.kind == "i":
+        return "int64"
+    return "float32" if value.dtype.itemsize == NUMPY_DTYPES["float32"].itemsize else "float64"
+
+
+def negative(value: Array) -> Array | None:
+    """`-value`."""
+    return None if value.numbers is None else made(np.negative(_known(value)), value.numbers)
+
+
+def part(value: Array, keys: Sequence[Value]) -> Array | None:
+    """`value[keys]` by slices, new axes and dots; None where it is not understood, one number by itself among it."""
+    plain: list[slice | EllipsisType | None] = []
+    for key in keys:
+        if isinstance(key, SliceOf):
+            plain.append(slice(*key.ends))
+        elif isinstance(key, Const) and (key.value is None or key.value is ...):
+            plain.append(key.value)
+        else:
+            return None
+    if value.numbers is None:
+        return None
+    try:
+        return made(_known(value)[tuple(plain)], value.numbers)
+    except (IndexError, ValueError):
+        return None
+
+
+def reshaped(value: Array, shape: Sequence[int]) -> Array:
+    """The same numbers, in order, in another shape; one size may be -1."""
+    try:
+        return made(_known(value).reshape(tuple(shape)), value.numbers or "float64")
+    except (TypeError, ValueError) as error:
+        raise NotUnderstood("the shape of an array") from error
+
+
+def widened(value: Array, axis: int) -> Array:
+    """With one more axis, of size 1."""
+    try:
+        return made(np.expand_dims(_known(value), axis), value.numbers or "float64")
+    except ValueError as error:
+        raise NotUnderstood("the axis of an array") from error
+
+
+def _known(value: Array) -> NDArray[np.generic]:
+    return np.asarray(value.value, NUMPY_DTYPES[value.numbers or "float64"])
+
+
+def of_value(value: Value, numbers: Numbers | None, text: str = "") -> Array:
+    """A list or array of numbers as an array; without a dtype, of floats of 64 bits where one of them is a float.
+
+    What comes from JSON may have been an array of any dtype, and stays one.
+
+    Raises:
+        NotUnderstood: For anything else.
+
+    """
+    nested = array(value)
+    if nested is None:
+        raise NotUnderstood("an array that does not hold numbers alone")
+    own = value.numbers if isinstance(value, Array) else None
+    is_stored = isinstance(value, Array) or (isinstance(value, Items) and value.kind == "stored")
+    if numbers is None and own is None and is_stored:
+        return Array(nested, text)
+    told: Numbers = "float64" if holds_floats(nested) else "int64"
+    if own is not None:
+        told = "float32" if own == "tensor" else own
+    return made(nested, numbers or told, text)
