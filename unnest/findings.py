@@ -141,6 +141,11 @@ class Code(Enum):
         "of the compile settings, {what} stayed out: {why}",
         "compile the loaded model with it where it is needed",
     )
+    STATE_NOT_STORED = (
+        "warning",
+        "the optimizer's state is not in the file: a .keras of Keras 2 holds none of an optimizer of keras.optimizers.legacy",
+        "training goes on with a fresh one; an .h5 of the same run has the state",
+    )
     OTHER_RATE = (
         "warning",
         "weights were multiplied by a constant, and training goes on with another effective rate for them",

@@ -45,6 +45,9 @@ LOSS_CLASSES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Loss class -> its arguments beside `name` and `reduction`."""
 
+LEGACY = "keras.optimizers.legacy"
+"""Where the optimizers of before Keras 2.11 are (source: `.keras` of Keras 2.15, which hold no variables of theirs)."""
+
 REDUCTIONS = {"auto": "sum_over_batch_size", "sum_over_batch_size": "sum_over_batch_size", "sum": "sum", "none": None}
 
 METRIC_CLASSES = {
@@ -95,6 +98,8 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     _note_masked_losses(compiled["loss"], _outputs(model), context)
     new = result._replace(training=compiled)
     if stored.optimizer is None:
+        if isinstance(given, Mapping) and given.get("module") == LEGACY:
+            context.findings.append(Code.STATE_NOT_STORED())
         return new
     try:
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
