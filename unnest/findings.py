@@ -143,7 +143,7 @@ class Code(Enum):
     )
     STATE_NOT_STORED = (
         "warning",
-        "the optimizer's state is not in the file: a .keras of Keras 2 holds none of an optimizer of keras.optimizers.legacy",
+        "the file holds no state of the optimizer: a .keras of Keras 2 has none of those of keras.optimizers.legacy",
         "training goes on with a fresh one; an .h5 of the same run has the state",
     )
     OTHER_RATE = (

@@ -9,7 +9,6 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, source, tensors
 from unnest.core.architecture import read
-from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.models import converted, nested
 from unnest.core.keras3.pieces import GraphTensor, NewLayer
@@ -34,14 +33,6 @@ def entries(model: NewLayer) -> list[Any]:
 def reads(entry: Mapping[str, Any]) -> list[list[Any]]:
     """What each call of a layer reads."""
     return [[a["config"]["keras_history"] for a in call["args"]] for call in entry["inbound_nodes"]]
-
-
-def test_calls_come_after_what_they_read() -> None:
-    """Stored the other way round; among calls that are ready, in stored order."""
-    graph = read(functional(
-        layer("y", ["b", "a"], kind="Add"), layer("b", ["a"], **DENSE), layer("a", ["x"], **DENSE), source(),
-    ))  # fmt: skip
-    assert [at.layer for at, _ in in_order(graph)] == ["x", "a", "b", "y"]
 
 
 def test_a_functional_model() -> None:
