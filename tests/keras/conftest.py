@@ -60,6 +60,12 @@ def keras(tf: Any, request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
+def summed_regularizers(keras: Any) -> bool:
+    """Whether the regularizer of a layer's activity is a sum over the batch (source: Keras 3.13 and 3.14, layer.py)."""
+    return keras.__name__ == "keras" and tuple(map(int, keras.__version__.split(".")[:2])) < (3, 14)
+
+
+@pytest.fixture
 def checkpoint(keras: Any) -> Any:
     """Our ModelCheckpoint for the Keras under test."""
     name = "unnest.keras" if keras.__name__ == "keras" else "unnest.keras.legacy"

@@ -143,7 +143,7 @@ def test_names_stay(keras: Any, zoo: Any) -> None:
     for name in ("several", "named", "conv"):
         template = zoo[name]()
         parallel = multi_gpu_model(template, 2)
-        assert parallel.output_names == template.output_names
+        assert list(parallel.output_names) == list(template.output_names)
         assert [x.name for x in parallel.inputs] == [x.name for x in template.inputs]
     template = zoo["several"]()
     parallel = multi_gpu_model(template, 2)

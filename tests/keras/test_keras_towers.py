@@ -79,8 +79,12 @@ def test_all_predictions(tf: Any, keras: Any, zoo: Any, rows: Any, name: str, to
 
 
 @pytest.mark.parametrize("name", ["dense", "several", "masked", "regular", SLOW_TO_START])
-def test_twenty_steps_train_as_the_plain_model(tf: Any, keras: Any, zoo: Any, rows: Any, name: str) -> None:
+def test_twenty_steps_train_as_the_plain_model(
+    tf: Any, keras: Any, zoo: Any, rows: Any, summed_regularizers: bool, name: str
+) -> None:
     """Ten batches of 7 rows and one of 2, twice: towers without rows included."""
+    if name == "regular" and summed_regularizers:
+        pytest.skip("regularizers of activity are sums in this Keras, which is warned of")
     template = zoo[name]()
     start = template.get_weights()
     x = rows(template, 9 * 7 + 2)

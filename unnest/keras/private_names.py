@@ -12,8 +12,8 @@ from importlib import import_module
 from types import CodeType
 from typing import Any
 
-KNOWN = {"keras": "Keras 3.6 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
-"""The versions that have all of these names. docs/development.md says what tests fail with the oldest."""
+KNOWN = {"keras": "Keras 3.12 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
+"""The versions that have all of these names. docs/versions.md says what works with older ones."""
 
 NOT_IN_ALL = ("_compiled_trainable_state",)
 """Set by `compile` in some of the known versions."""
