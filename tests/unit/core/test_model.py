@@ -50,3 +50,11 @@ def test_a_release_is_numbers(version: str | None, numbers: tuple[int, ...]) -> 
 
 def test_a_release_of_thousands_of_digits_is_no_error() -> None:
     assert len(release_of("9" * 5_000)) == 3
+
+
+@pytest.mark.parametrize(
+    ("version", "answer"),
+    [("2.2.4", True), ("1.2.2", True), ("2.2.4-tf", False), ("2.4.0", False), ("3.5.0", False), (None, False)],
+)
+def test_who_is_a_keras_of_its_own(version: str | None, answer: bool) -> None:
+    assert Stored("weights", keras_version=version).is_standalone is answer

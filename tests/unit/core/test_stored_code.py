@@ -17,6 +17,10 @@ def model(*layers: dict[str, Any]) -> dict[str, Any]:
     return {"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": list(layers)}}
 
 
+#: Marshalled code as a text, the beginning of it.
+OF_KERAS_1_0 = "c\x01\x00\x00\x00"
+
+
 def of(layer: dict[str, Any], training: dict[str, Any] | None = None) -> tuple[str, ...]:
     """What is named by a model with this layer."""
     return named_by(Stored("model", model(layer), training))
@@ -32,6 +36,10 @@ def function(module: str, name: str) -> dict[str, Any]:
     [
         ({"class_name": "Lambda", "config": {"name": "l", "function": ["4wEA", None, None]}}, "code of the Lambda 'l'"),
         ({"class_name": "Lambda", "config": {"name": "l", "function": CODE}}, "code of the Lambda 'l'"),
+        ({"class_name": "Lambda", "config": {"name": "l", "function": OF_KERAS_1_0}}, "code of the Lambda 'l'"),
+        ({"class_name": "Merge", "config": {"name": "m", "mode": ["4wEA", None, None]}}, "code of the Merge 'm'"),
+        ({"class_name": "Merge", "config": {"name": "m", "mode": "concat", "output_shape": OF_KERAS_1_0}},
+         "code of the Merge 'm'"),
         (
             {"class_name": "Lambda", "config": {"name": "l", "function": "f", "output_shape": ["4wEA", None, None]}},
             "code of the Lambda 'l'",
@@ -71,6 +79,8 @@ def test_named(layer: dict[str, Any], words: str) -> None:
         {"class_name": "A", "config": {"kind": {"module": "builtins", "class_name": "float", "config": 1}}},
         {"class_name": "StringLookup", "config": {"vocabulary": ["a", "b"]}},
         {"class_name": "kerasish", "config": {"module": "os"}},
+        {"class_name": "Merge", "config": {"mode": "concat", "output_shape": [3, 4, 5]}},
+        {"class_name": "Mine", "config": {"function": OF_KERAS_1_0}},
     ],
 )
 def test_not_named(layer: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ import pytest
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_functions import call
 from unnest.core.recognise.row_operations import attribute
-from unnest.core.recognise.row_values import SIZES, Named, Rows, Value, Vector
+from unnest.core.recognise.row_values import SIZES, Named, Rows, Stacked, Value, Vector
 
-X = Rows((0, 1, 2, 3), 3)
+X, Y = Rows((0, 1, 2, 3), 3), Rows((4, 5, 6, 7), 3)
+TOLD = Rows((0, 1), 3, sizes=(2, 3))
 
 
 def of(name: str, *arguments: Value, **keywords: Value) -> Value:
@@ -40,6 +41,11 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
             of("dynamic_stitch", [Vector((2, 0)), [1]], [X._replace(numbers=(7, 8)), X._replace(numbers=(9,))]),
             X._replace(numbers=(8, 9, 7)),
         ),
+        (of("stack", [X, X], 1), Stacked((X, X), 1)),
+        (of("reshape", Stacked((X, Y), 1), [-1, *X.sizes[:2]]), X._replace(numbers=(0, 4, 1, 5, 2, 6, 3, 7))),
+        (of("reshape", Stacked((X, Y), 0), [8, *X.sizes[:2]]), X._replace(numbers=tuple(range(8)))),
+        (of("reshape", Stacked((X, Y), 0), [-1, 9]), X._replace(numbers=tuple(range(8)), is_partly=True)),
+        (of("reshape", TOLD, [-1, 6]), Rows((0, 1), 2, "reshapes its rows", (6,))),
         (of("cast", 2.7, Named("tensorflow.int32")), 2),
         (of("image.rot90", X, 1), X._replace(change="calls tensorflow.image.rot90")),
         (of("equal", Vector((0, 1)), 1), Vector((False, True))),
@@ -53,6 +59,13 @@ def test_functions(value: Value, expected: Value) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
+        ("stack", ([X, TOLD], 1)),
+        ("stack", ([X, 1], 1)),
+        ("stack", ([X, X], 2)),
+        ("reshape", (X, [-1, 6])),
+        ("reshape", (TOLD, [-1, 3])),
+        ("reshape", (TOLD, [3, 4])),
+        ("reshape", (Stacked((X, Y), 0), [4, 9])),
         ("concat", ([X, X._replace(numbers=(1, 2, 3, 4))], 1)),
         ("split", (X, 3)),
         ("gather", (X, Vector((9,)))),

@@ -11,7 +11,7 @@ import pytest
 from tests.property.opgraphs import Writer, cut
 from unnest.core.recognise.op_graph import OpGraph
 from unnest.core.recognise.serving import ServingWrapper, find
-from unnest.core.recognise.serving_scope import built_for, parameters, scope
+from unnest.core.recognise.serving_scope import built_for, objection, parameters, scope
 
 
 def unchanged(_: Writer, x: str) -> str:
@@ -78,6 +78,40 @@ def test_parameters_are_those_of_one_tower(shape: tuple[int, ...] | None, count:
     towers = find([graph], {}).wrapper
     assert towers is not None
     assert parameters(graph, {}, towers) == count
+
+
+@pytest.mark.parametrize(
+    ("shapes", "only_normalizes"),
+    [([(3,), (3,)], True), ([(3,), (3, 3)], False), ([(3,), ()], False), ([(3,), None], False), ([], False)],
+    ids=["vectors", "a matrix", "a number", "untold", "no weights"],
+)
+def test_towers_that_only_scale_and_shift_are_none(shapes: list[tuple[int, ...] | None], only_normalizes: bool) -> None:
+    w = Writer()
+    x = w.op("Placeholder", shape=(-1, 3))
+    variables = [w.op("VarHandleOp") for _ in shapes]
+    for variable, shape in zip(variables, shapes, strict=True):
+        handle = w.ops[variable.partition(":")[0]]
+        w.ops[handle.name] = dataclasses.replace(handle, attrs={"shape": shape})
+    ends = []
+    for part in cut(w, "split", x, 2):
+        end = w.op("Neg", part)
+        for variable in variables:
+            end = w.op("Mul", end, w.op("ReadVariableOp", variable))
+        ends.append(end)
+    graph = w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0))])
+    found = find([graph], {}).wrapper
+    assert found is not None
+    reason = "the towers hold no weights but those of normalizations" if only_normalizes else None
+    assert objection(graph, {}, found) == reason
+
+
+def test_what_is_objected_to_is_a_near_miss() -> None:
+    graph, towers, _ = graph_of()
+    near = find([graph], {}, objection=lambda _: "they only normalize")
+    assert near.wrapper is None
+    assert [(miss.layer, miss.reason) for miss in near.near_misses] == [
+        (towers.merges[0].partition(":")[0], "they only normalize")
+    ]
 
 
 @pytest.mark.parametrize(

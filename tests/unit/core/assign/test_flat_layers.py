@@ -1,0 +1,51 @@
+"""Weights whose names hold several parts: layers in a layer, or layers whose names hold a slash."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.build import tensors
+from unnest.core.assign.flat_layers import layers_of
+from unnest.core.assign.name_owners import owners
+from unnest.core.assign.shares import Ambiguous
+
+
+def layers(*names: str, is_standalone: bool) -> dict[str, int]:
+    """How many weights each layer has."""
+    found = layers_of(owners(tensors(*names)), is_standalone=is_standalone)
+    return {name: len(own) for name, own in found.items()}
+
+
+@pytest.mark.parametrize("is_standalone", [False, True])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        ("", ""),
+        ("forward_lstm_1/", "backward_lstm_1/"),
+        ("lstm_cell_3/", "lstm_cell_4/"),
+        ("query/", "attention_output/"),
+        ("dense_1/", "conv2d_7/"),  # a model, or a layer of somebody's own, that names nothing in it
+        ("forward_gru/gru_cell/", "backward_gru/gru_cell/"),
+    ],
+)
+def test_parts_that_nobody_named_are_one_layer(inner: tuple[str, str], is_standalone: bool) -> None:
+    names = ("head/kernel:0", *(f"a/{part}kernel:0" for part in inner))
+    assert layers(*names, is_standalone=is_standalone) == {"head": 1, "a": 2}
+
+
+DENSENET = ("conv1/conv/kernel:0", "conv1/bn/gamma:0", "conv1/bn/beta:0", "fc/kernel:0")
+
+
+def test_slashes_in_the_names_of_layers() -> None:
+    assert layers(*DENSENET, is_standalone=True) == {"conv1/conv": 1, "conv1/bn": 2, "fc": 1}
+
+
+def test_named_parts_may_be_a_layers_own_in_tensorflow() -> None:
+    with pytest.raises(Ambiguous, match=r"^conv1/conv, conv1/bn are layers, or parts of one that is called conv1$"):
+        layers(*DENSENET, is_standalone=False)
+
+
+def test_one_named_part_is_one_layer_either_way() -> None:
+    names = ("block/one/kernel:0", "block/one/bias:0", "fc/kernel:0")
+    assert layers(*names, is_standalone=True) == {"block/one": 2, "fc": 1}
+    assert layers(*names, is_standalone=False) == {"block": 2, "fc": 1}
