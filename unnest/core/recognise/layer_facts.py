@@ -54,9 +54,6 @@ MOVING = (
 CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
 """What the names of operations that cut rows have in them."""
 
-CHOOSING = frozenset({"boolean_mask", "cond", "case", "switch_case"})
-"""The operations whose result depends on what else is computed."""
-
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
@@ -96,12 +93,6 @@ def shows_how(layer: Layer) -> bool:
     """Whether stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
     code = stored_code(layer)
     return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
-
-
-def chooses(layer: Layer) -> bool:
-    """Whether stored code takes rows by a mask, or one of two results by a condition."""
-    code = stored_code(layer)
-    return code is not None and not CHOOSING.isdisjoint(code.names)
 
 
 def keeps_rows(layer: Layer) -> str | None:

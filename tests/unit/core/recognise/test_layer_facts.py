@@ -200,11 +200,3 @@ def test_a_row_of_the_source_is_a_row_for_the_template(
     source_shape: Shape | None, template_shape: Shape | None, answer: bool
 ) -> None:
     assert layer_facts.same_rows(source_shape, template_shape) is answer
-
-
-def test_code_that_chooses_by_a_mask_or_a_condition() -> None:
-    ops: Any = None
-    masked, _ = code_lambda(lambda x: ops.boolean_mask(x, ops.half(x)))
-    branched, _ = code_lambda(lambda x: ops.cond(x, ops.first, ops.second))
-    cut, _ = code_lambda(lambda x: x[: ops.shape(x)[0] // 2])
-    assert [layer_facts.chooses(layer) for layer in (masked, branched, cut)] == [True, True, False]
