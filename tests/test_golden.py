@@ -34,7 +34,8 @@ def test_bases_are_clean() -> None:
     cases = ROOT / "tests" / "corpus" / "cases"
     bases = [p for c in ("h5", "keras", "saved_model") for p in cases.glob(f"{c}/*/base*") if p.suffix in SUFFIXES]
     assert len(bases) > 250
-    assert [base.name for base in bases if WANTED[base.relative_to(ROOT).as_posix()][0] != "clean"] == []
+    not_clean = [base.parent.name for base in bases if WANTED[base.relative_to(ROOT).as_posix()][0] != "clean"]
+    assert not_clean == ["495-channel-halves-within"]  # weights alone, whose names are those of a wrapper
 
 
 def test_every_line_has_its_case() -> None:

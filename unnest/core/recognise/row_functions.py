@@ -117,6 +117,8 @@ def _reshape(tensor: Value, shape: Value) -> Value:
     first, *sizes = as_numbers(shape)
     row = tuple(map(_whole, sizes))
     if isinstance(tensor, Rows):
+        if first in {-1, len(tensor.numbers)} and row == tensor.shape[1:]:
+            return tensor
         if not tensor.has_true_sizes or first not in {-1, len(tensor.numbers)} or prod(row) != prod(tensor.sizes):
             raise NotFollowed
         return changed(tensor._replace(rank=1 + len(row), sizes=row), "reshapes its rows")

@@ -45,6 +45,7 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
         (of("reshape", Stacked((X, Y), 1), [-1, *X.sizes[:2]]), X._replace(numbers=(0, 4, 1, 5, 2, 6, 3, 7))),
         (of("reshape", Stacked((X, Y), 0), [8, *X.sizes[:2]]), X._replace(numbers=tuple(range(8)))),
         (of("reshape", Stacked((X, Y), 0), [-1, 9]), X._replace(numbers=tuple(range(8)), is_partly=True)),
+        (of("reshape", X, [-1, *X.sizes[:2]]), X),
         (of("reshape", TOLD, [-1, 6]), Rows((0, 1), 2, "reshapes its rows", (6,))),
         (of("cast", 2.7, Named("tensorflow.int32")), 2),
         (of("image.rot90", X, 1), X._replace(change="calls tensorflow.image.rot90")),
