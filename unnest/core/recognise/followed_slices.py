@@ -52,7 +52,7 @@ def takes_all_rows(cut: Slice) -> bool:
     """Whether the code of a slice can be followed, and gives every batch back as it is."""
     for rows in (1, 7, ROWS_A_PART):
         parts = _parts([cut], rows)
-        if parts is None or any(part.change or part.numbers != tuple(range(rows)) for part in parts):
+        if parts is None or any(part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts):
             return False
     return True
 

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
-from unnest.core.recognise.followed_slices import are_followed, checked, objection_to_merge, puts_together
+from unnest.core.recognise.followed_slices import (
+    are_followed,
+    checked,
+    objection_to_merge,
+    puts_together,
+    takes_all_rows,
+)
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 
 tf: Any = None  # what the code of these functions names; they are read, not called
@@ -279,3 +285,14 @@ def test_an_index_times_a_number_of_rows_deals_nothing_out() -> None:
     """The number is the captured one, not that of the parts."""
     slices = lane(*(code_lambda(lambda x, i, parts: x[i * 6 : (i + 1) * 6], i=i, parts=2) for i in (0, 1)))
     assert checked(SliceClaim(Told.DEALT), slices).told is Told.PARTLY
+
+
+def test_what_takes_all_rows_leaves_nothing_out() -> None:
+    def part_one_of_one(x: Any, i: int, parts: int) -> Any:
+        return x[i * (tf.shape(x)[0] // parts) :]
+
+    def of_some_features(x: Any, i: int, parts: int) -> Any:
+        return x[i * (tf.shape(x)[0] // parts) :, : helper(parts)]
+
+    answers = [takes_all_rows(*lane(code_lambda(each, i=0, parts=1))) for each in (part_one_of_one, of_some_features)]
+    assert answers == [True, False]
