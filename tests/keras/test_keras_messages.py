@@ -36,7 +36,7 @@ def test_load_model(keras: Any, which: str, name: str, message: str) -> None:
     guarded = {"safe_mode": False} if which == "keras" and not name.endswith("parallel") else {}
     with pytest.raises((TypeError, ValueError, EOFError)) as caught:
         keras.models.load_model(FIXTURES / name, compile=False, **guarded)
-    assert message in str(caught.value)
+    assert message.removesuffix("]") in str(caught.value)  # tf_keras 2.18 lists one more
 
 
 def test_depthwise(keras: Any, tmp_path: Path) -> None:
