@@ -91,12 +91,24 @@ def _is_open(layer: Layer) -> bool:
 
 
 def _names_within(entry: JsonObject) -> Iterator[str]:
-    """The names of all layers inside a layer: a nested model's, a wrapped layer's."""
+    """The names of all layers inside a layer: a nested model's, a wrapped layer's.
+
+    Of a Bidirectional's two the config holds one, under its own name or, in Keras 1.2.0, as `forward_lstm_1`.
+    """
     for part in json_tree.objects(entry.get("config")):
         if "class_name" in part:
-            config = part.get("config")
-            names = (part.get("name"), config.get("name") if isinstance(config, Mapping) else None)
-            yield from (name for name in names if isinstance(name, str))
+            yield from _names(part)
+        held = part.get("layer")
+        if "merge_mode" in part and isinstance(held, Mapping):
+            forward = "forward_"
+            yield from (f"backward_{name.removeprefix(forward)}" for name in _names(held) if name.startswith(forward))
+
+
+def _names(entry: JsonObject) -> Iterator[str]:
+    """What a layer's entry calls it, beside its config and in it."""
+    config = entry.get("config")
+    names = (entry.get("name"), config.get("name") if isinstance(config, Mapping) else None)
+    return (name for name in names if isinstance(name, str))
 
 
 def _promised(entry: JsonObject) -> Expected | None:

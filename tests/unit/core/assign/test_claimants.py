@@ -88,3 +88,26 @@ def test_layers_without_names_bear_those_of_their_class() -> None:
     }
     for names in (["dense_7/kernel:0", "dense_4/kernel:0"], ["dense_4/kernel:0"]):  # out of order; one for two
         assert names_of_nameless(tensors(*names), model) == {}
+
+
+def both_ways(name: str, inner: str) -> dict[str, Any]:
+    held = {"class_name": "LSTM", "config": {"name": inner, "output_dim": 2}}
+    return layer(name, ["x"], kind="Bidirectional", merge_mode="concat", layer=held)
+
+
+@pytest.mark.parametrize("inner", ["lstm_1", "forward_lstm_1"])  # Keras 1.2.2, Keras 1.2.0
+def test_both_directions_are_the_bidirectional_s(inner: str) -> None:
+    """Whether its config calls the layer that it holds by its own name, or as the one of its two that runs forward."""
+    layers = [Claimant.of(each, "") for each in graph_of(both_ways("b", inner), dense("d")).layers.values()]
+    names = [each.name for each in layers]
+    weights = tensors("forward_lstm_1_W_i:0", "backward_lstm_1_W_i:0", "d_W:0")
+    claims = name_claims(weights, layers)
+    assert claims == [frozenset({names.index(owner)}) for owner in "bbd"]
+
+
+def test_a_layer_called_forward_speaks_for_no_other() -> None:
+    """Only a Bidirectional makes a second layer: any other's name is its alone."""
+    held = {"class_name": "LSTM", "config": {"name": "forward_lstm_1", "output_dim": 2}}
+    wrapped = layer("t", ["x"], kind="TimeDistributed", layer=held)
+    layers = [Claimant.of(each, "") for each in graph_of(wrapped).layers.values()]
+    assert name_claims(tensors("backward_lstm_1_W_i:0"), layers) == [None]
