@@ -1,10 +1,11 @@
 """YAML out of files that may come from anyone: what `model.to_yaml()` of Keras 1 and 2 wrote, as JSON.
 
 PyYAML's own loaders build whatever Python object a tag names. This one knows the tags of plain values, and the ways in
-which Keras's dumper spelled some of these: `!!python/tuple` and `!!python/unicode`, a NumPy number as its bytes, and
-TensorFlow's wrappers around lists and dicts. They are read as the values that they stand for; any other is refused.
-Aliases (`*id001`, where one list stood in two places) are counted as what they stand for, so that a few lines cannot
-unfold into gigabytes. (Source: files of Keras 1.2.2, 2.0.9, 2.2.4, 2.3.1 and tf.keras 1.15.)
+which Keras's dumper spelled some of these: `!!python/tuple`, `!!python/unicode`, `!!python/str`, a NumPy number as its
+bytes, and TensorFlow's wrappers around lists and dicts. They are read as the values that they stand for; any other is
+refused. Aliases (`*id001`, where one list stood in two places) are counted as what they stand for, so that a few lines
+cannot unfold into gigabytes.
+(Source: files of Keras 1.2.0, 1.2.2, 2.0.9, 2.2.4, 2.3.1 and tf.keras 1.14 and 1.15.)
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ MAX_DEPTH = 400
 LONGEST_NUMBER = 64
 #: Values that a text may unfold to: so many, and so many for each that is written. A long text counts as several.
 MAX_UNFOLDED, MAX_PER_VALUE, CHARACTERS = 100_000, 10, 64
+#: A NumPy type's state begins with a version and the order of bytes; a number is its type and its bytes.
+STATE_WITH_ORDER, NUMBER_PARTS = 2, 2
 
 TAG = "tag:yaml.org,2002:"
 PLAIN = ("null", "bool", "int", "float", "str", "seq", "map", "binary")
-#: The tag of whatever Python would call to get the value; what follows names the function.
-APPLY = f"{TAG}python/object/apply:"
+#: The tags of whatever Python would call to get the value, or would make: what follows names the function or class.
+APPLY, NEW = f"{TAG}python/object/apply:", f"{TAG}python/object/new:"
 WRAPPERS = re.compile(r"(builtins|__builtin__)\.(dict|list|tuple)|tensorflow\.[\w.]+\.data_structures\.\w*Wrapper")
+LIST_WRAPPER = re.compile(r"tensorflow\.[\w.]+\.data_structures\._ListWrapper")
 SCALAR, DTYPE = re.compile(r"numpy\.(_?core\.)multiarray\.scalar"), "numpy.dtype"
 #: NumPy's letters for numbers -> those of struct.
 NUMBERS = {
@@ -49,8 +53,9 @@ def _loader() -> type[Any]:
         constructors[TAG + tag] = functools.partial(_number, constructors[TAG + tag])
     constructors[TAG + "python/tuple"] = constructor.construct_yaml_seq
     constructors[TAG + "python/unicode"] = constructor.construct_yaml_str
+    constructors[TAG + "python/str"] = constructor.construct_yaml_str
     constructors[None] = constructor.construct_undefined
-    by_prefix = {APPLY: _value_of_call}
+    by_prefix = {APPLY: _value_of_call, NEW: _value_of_new}
     return type("PlainLoader", (parser,), {"yaml_constructors": constructors, "yaml_multi_constructors": by_prefix})
 
 
@@ -61,6 +66,13 @@ def _number(construct: Callable[[Any, Any], int | float], loader: Any, node: Any
     return construct(loader, node)
 
 
+class _NumberType:
+    """A NumPy type of numbers, by how `struct` spells it. By itself it is no value that JSON has."""
+
+    def __init__(self, letters: str) -> None:
+        self.format = letters
+
+
 def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML's loaders, nodes and values
     """The value that a call of this function stands for; the function is not called."""
     arguments: Any = None
@@ -68,15 +80,66 @@ def _value_of_call(loader: Any, function: str, node: Any) -> Any:  # noqa: ANN40
         arguments = loader.construct_sequence(node, deep=True)
     elif isinstance(node, yaml.MappingNode):
         arguments = loader.construct_mapping(node, deep=True)
-    if WRAPPERS.fullmatch(function) and isinstance(arguments, list) and len(arguments) == 1:
-        return arguments[0]
-    if function == DTYPE and isinstance(arguments, dict):
-        state = arguments.get("state") or (None, "<")
-        return {"<": "<", ">": ">", "|": "<", "=": "<"}[state[1]], NUMBERS[arguments["args"][0]]
-    if SCALAR.fullmatch(function) and isinstance(arguments, list):
-        (order, letter), data = arguments
-        return struct.unpack(order + letter, data)[0]
-    raise yaml.constructor.ConstructorError(None, None, f"{function} would be called", node.start_mark)
+    value: Any = None
+    if WRAPPERS.fullmatch(function):
+        value = _wrapped(function, arguments)
+    elif function == DTYPE:
+        value = _number_type(arguments)
+    elif SCALAR.fullmatch(function):
+        value = _unpacked(arguments)
+    if value is None:
+        raise _would_be_called(function, node)
+    return value
+
+
+def _value_of_new(loader: Any, kind: str, node: Any) -> list[Any]:  # noqa: ANN401 - PyYAML's loaders and nodes
+    """The list that a wrapper of TensorFlow 1.14 around a list stands for: its items, beside its bookkeeping."""
+    if not LIST_WRAPPER.fullmatch(kind) or not isinstance(node, yaml.MappingNode):
+        raise _would_be_called(kind, node)
+    parts = loader.construct_mapping(node, deep=True)
+    items = parts.get("listitems", [])
+    state = parts.get("state")
+    if not parts.keys() <= {"listitems", "state"} or not isinstance(items, list) or not isinstance(state, dict):
+        raise _would_be_called(kind, node)
+    if state.get("_storage", items) != items:
+        raise _would_be_called(kind, node)
+    return items
+
+
+def _would_be_called(name: str, node: Any) -> yaml.constructor.ConstructorError:  # noqa: ANN401 - PyYAML has no types here
+    return yaml.constructor.ConstructorError(None, None, f"{name} would be called", node.start_mark)
+
+
+def _wrapped(wrapper: str, arguments: Any) -> Any:  # noqa: ANN401 - any YAML value
+    """The list or dict that is the one argument of its wrapper; else None."""
+    if not isinstance(arguments, list) or len(arguments) != 1:
+        return None
+    return arguments[0] if isinstance(arguments[0], dict if "dict" in wrapper.lower() else list) else None
+
+
+def _number_type(arguments: Any) -> _NumberType | None:  # noqa: ANN401 - any YAML value
+    """The type that `numpy.dtype` would make of these; None where it is not one of numbers."""
+    if not isinstance(arguments, dict):
+        return None
+    letters, state = arguments.get("args"), arguments.get("state", [None, "<"])
+    if not isinstance(letters, list) or not isinstance(state, list) or not letters or len(state) < STATE_WITH_ORDER:
+        return None
+    letter, order = NUMBERS.get(str(letters[0])), {"<": "<", ">": ">", "|": "<", "=": "<"}.get(str(state[1]))
+    return None if letter is None or order is None else _NumberType(order + letter)
+
+
+def _unpacked(arguments: Any) -> float | None:  # noqa: ANN401 - any YAML value
+    """The number that a NumPy type and bytes make; None where they do not fit. Python 2 wrote bytes as a text too."""
+    if not isinstance(arguments, list) or len(arguments) != NUMBER_PARTS:
+        return None
+    kind, data = arguments
+    if not isinstance(kind, _NumberType):
+        return None
+    stored = data.encode("utf-8") if isinstance(data, str) else data
+    if not isinstance(stored, bytes) or len(stored) != struct.calcsize(kind.format):
+        return None
+    number: float = struct.unpack(kind.format, stored)[0]
+    return number
 
 
 def parse(text: str, place: str) -> Json:
@@ -93,9 +156,13 @@ def parse(text: str, place: str) -> Json:
         raise Unreadable(
             "yaml-object", f"{place} holds YAML that builds Python objects ({e.problem}); do not trust this file"
         ) from None
-    except (yaml.YAMLError, ValueError, KeyError, TypeError, IndexError, struct.error) as e:
+    except yaml.YAMLError as e:
         reason = " ".join(str(getattr(e, "problem", None) or e).split())
         raise Unreadable("bad-yaml", f"{place} is not YAML ({reason}); the file is damaged") from None
+    except (ValueError, KeyError, TypeError):  # `!!int x`, `!!bool x`, bytes where a model has none
+        raise Unreadable(
+            "bad-yaml", f"{place} is YAML, but holds values that no model has; save the architecture again"
+        ) from None
     return unfolded
 
 

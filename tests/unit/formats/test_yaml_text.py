@@ -86,9 +86,19 @@ NUMBER = (
 )
 
 
+#: As Python 2 wrote one whose bytes are those of a text.
+TEXT_NUMBER = NUMBER.replace("!!binary %s", '"%s"')
+LIST_WRAPPER = "!!python/object/new:tensorflow.python.training.tracking.data_structures._ListWrapper"
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        ("a: " + TEXT_NUMBER % ("i8", "<", r"H\0\0\0\0\0\0\0"), {"a": 72}),
+        ("a: " + TEXT_NUMBER % ("i4", "<", r"H\0\0\0"), {"a": 72}),
+        (f"a: {LIST_WRAPPER} {{listitems: [3], state: {{_storage: [3], _self_trainable: true}}}}", {"a": [3]}),
+        (f"a: {LIST_WRAPPER} {{listitems: [!!python/tuple [1, 2]], state: {{}}}}", {"a": [[1, 2]]}),
+        (f"a: {LIST_WRAPPER} {{state: {{_storage: []}}}}", {"a": []}),
         ("a: !!python/tuple [1, [2]]", {"a": [1, [2]]}),
         ("a: !!python/unicode 'caf\u00e9'", {"a": "caf\u00e9"}),
         (f"a: {NUMBER % ('i8', '<', 'DAAAAAAAAAA=')}", {"a": 12}),
@@ -124,6 +134,32 @@ HOSTILE = {
         "a: !!timestamp 2001-01-01",
         "a: !!set {b, c}",
         f"a: {'1:' * 100000}1",
+        # The forms that are known, around something else.
+        f"a: {LIST_WRAPPER} [3]",
+        f"a: {LIST_WRAPPER} text",
+        f"a: {LIST_WRAPPER} {{listitems: [3]}}",
+        f"a: {LIST_WRAPPER} {{listitems: {{x: 3}}, state: {{}}}}",
+        f"a: {LIST_WRAPPER} {{listitems: [3], state: {{_storage: [4]}}}}",
+        f"a: {LIST_WRAPPER} {{listitems: [3], state: {{}}, args: [1]}}",
+        f"a: {LIST_WRAPPER} {{listitems: [!!python/object/apply:os.system [echo]], state: {{}}}}",
+        f"a: {LIST_WRAPPER} {{listitems: [], state: {{x: !!python/name:os.system }}}}",
+        f"a: {LIST_WRAPPER.replace('new', 'apply')} {{listitems: [3], state: {{}}}}",
+        f"a: {LIST_WRAPPER.replace('tensorflow.', 'tensorflow_')} {{listitems: [3], state: {{}}}}",
+        f"a: {LIST_WRAPPER.replace('_ListWrapper', '_DictWrapper')} {{listitems: [3], state: {{}}}}",
+        "a: !!python/object/apply:builtins.dict\n- [[i, 0]]",
+        f"a: {NUMBER % ('V8', '<', 'AAAA')}",
+        f"a: {NUMBER % ('O8', '|', 'DAAAAAAAAAA=')}",
+        f"a: {NUMBER % ('i8', '<', 'DAAAAA==')}",
+        f"a: {NUMBER % ('i8', '<', 'DAAAAAAAAAAA')}",
+        f"a: {NUMBER % ('i8', '!', 'DAAAAAAAAAA=')}",
+        f"a: {TEXT_NUMBER % ('i8', '<', 'H')}",
+        f"a: {NUMBER.replace('i8', '%s') % ('[i8]', '<', 'DAAAAAAAAAA=')}",
+        "a: !!python/object/apply:numpy.core.multiarray.scalar [[<, q], 12345678]",
+        "a: !!python/object/apply:numpy.core.multiarray.scalar [1]",
+        "a: !!python/object/apply:numpy.core.multiarray.scalar text",
+        "a: !!python/object/apply:numpy.dtype [i8]",
+        "a: !!python/object/apply:numpy.dtype {args: [], state: []}",
+        "a: !!python/object/apply:numpy.dtype {args: 8, state: 8}",
     ],
     "yaml-too-large": [
         "a: &x [*x]",
@@ -132,8 +168,8 @@ HOSTILE = {
         "a: &a {x: 1, y: 2}\n" + each_holds_the_last_nine_times("{<<: [%s]}", 9),
         f"a: &a {'x' * 60_000}\nb: [{','.join(['*a'] * 3000)}]",
     ],
-    "bad-yaml": ["a: [1", "a: *nothing", "a: 1\n---\nb: 2", "a: !!binary AAAA", "a: \x01",
-                 f"a: {NUMBER % ('V8', '<', 'AAAA')}"],
+    "bad-yaml": ["a: [1", "a: *nothing", "a: 1\n---\nb: 2", "a: !!binary AAAA", "a: \x01", "a: !!int x",
+                 "a: !!bool x", "a: !!float x", "a: !!python/object/apply:numpy.dtype {args: [i8], state: [3, <]}"],
 }  # fmt: skip
 ATTACKS = [
     pytest.param(code, text, id=f"{code}-{k}") for code, texts in HOSTILE.items() for k, text in enumerate(texts)
@@ -147,6 +183,17 @@ def test_hostile(code: str, text: str) -> None:
         parse(text, "f")
     assert caught.value.code == code
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(("text", "is_damaged"), [("a: [1", True), ("a: !!int x", False), ("a: !!binary AAAA", False)])
+def test_only_what_is_no_yaml_is_damaged(text: str, *, is_damaged: bool) -> None:
+    """What cannot be a model's value is told so, not in the words of some exception within."""
+    with pytest.raises(Unreadable) as caught:
+        parse(text, "f")
+    assert ("the file is damaged" in caught.value.message) is is_damaged
+    assert is_damaged or caught.value.message == (
+        "f is YAML, but holds values that no model has; save the architecture again"
+    )
 
 
 def test_hostile_costs_little(tmp_path: Path) -> None:
