@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,18 @@ def test_tensors_that_are_not_in_the_file(container: str, edit: object, place: P
     assert unnest.fix(path, verify=True).error is not None
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         load_model(path)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_an_older_keras_is_not_given_what_names_code(
+    container: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its safe mode would not keep it from running that; a file without any is loaded."""
+    keras = import_module("keras")
+    monkeypatch.setattr(keras, "__version__", "3.6.0")
+    path = CONTAINERS[container](place, PLANTED["CVE-2025-1550: a class of any module"][0])
+    with pytest.raises(ValueError, match=r"may run, safe mode or not: install Keras 3\.12"):
+        load_model(path)
+    check(place)
+    plain = Path(__file__).parents[2] / "fixtures" / "k224" / "official-cnn-adam" / "base.h5"
+    assert load_model(plain, compile=False).count_params() > 0

@@ -31,13 +31,16 @@ def load_model(
     fixed (and, for Keras 3, converted) into a private temporary folder first; what the report would say of it comes as
     warnings. An architecture alone gives a model with fresh weights.
 
-    Raises ValueError, in one line, where the file cannot be read or fixed, holds weights alone, or holds stored code or
-    names a file as a vocabulary and `safe_mode` is on: no Keras can be asked to refuse that in all containers. What
-    Keras raises for a class that it does not find is passed on.
+    Raises ValueError, in one line, where the file cannot be read or fixed, or holds weights alone. With `safe_mode` on,
+    also where it holds stored code or names a file as a vocabulary, because no Keras can be asked to refuse that in all
+    containers, and, before Keras 3.12, where it names code of any module. What Keras raises for a class that it does
+    not find is passed on.
     """
     path, api = os.fspath(path), running()
     report = unnest.inspect(path)
     _raise(report)
+    if safe_mode and api is KERAS:
+        _check_named_code(report, str(api.keras.__version__))
     if report.contents == "weights":
         raise ValueError(f"{path}: holds weights alone; unnest fix --architecture MODEL.json --to keras makes a model")
     if _is_todays(report, api):
@@ -58,6 +61,23 @@ def load_model(
 def _raise(report: unnest.Report) -> None:
     if report.error is not None:
         raise ValueError(report.error.message)
+
+
+def _check_named_code(report: unnest.Report, version: str) -> None:
+    """Raise ValueError where the running Keras may import what a file names, safe mode or not.
+
+    (Source: CVE-2025-1550; with Keras 3.6 a file's own module was run, with 3.12 it is not.)
+    """
+    is_old = tuple(int(part) for part in version.split(".")[:2]) < SAFE
+    if is_old and any(finding.code == "stored-code" for finding in report.findings):
+        raise ValueError(
+            f"{report.path}: names code that Keras {version} may run, safe mode or not: install Keras 3.12 or later, "
+            "or pass safe_mode=False if you trust it"
+        )
+
+
+SAFE = (3, 12)
+"""The first Keras of which it was seen that safe mode keeps to itself."""
 
 
 def _warn(findings: Iterable[Finding]) -> None:
