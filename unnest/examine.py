@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,7 +63,7 @@ def described(report: R, source: Source, made: Plan) -> R:
             *frozen_findings(stored, source.container),
             *stored_code_findings(stored, None),
         ),
-        **loading_facts(stored, source.path, source.container),
+        **loading_facts(stored, source.path, source.container, made.findings),
     )
 
 
@@ -119,11 +120,12 @@ def _is_large(architecture: JsonObject | None) -> bool:
     return architecture is not None and is_model(architecture) and len(read(architecture).layers) > TRIED_LAYERS
 
 
-def loading_facts(model: Stored, path: str, container: str) -> dict[str, Any]:
-    """What a report says of where a file loads."""
+def loading_facts(model: Stored, path: str, container: str, findings: Sequence[Finding]) -> dict[str, Any]:
+    """What a report says of where a file loads; of one that is left undecided, `findings` tell."""
+    is_undecided = Code.NEEDS_ARCHITECTURE() in findings
     return {
         "loads_in": loads_in(model, path, container),
-        "load": load_line(model, path, container),
+        "load": load_line(model, path, container, is_undecided=is_undecided),
         "does_not_load_in": does_not_load_in(model, container),
         "needs": needs(model),
     }

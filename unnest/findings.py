@@ -19,8 +19,8 @@ class Code(Enum):
         "info",
         "layers without weights are not listed: without an architecture their names are unknown",
         (
-            "pass --architecture MODEL.json to list them too, and where layers were frozen: "
-            "without it these stand last, so load by_name=True"
+            "pass --architecture MODEL.json to list them too, and where layers were frozen or are never trained "
+            "(Normalization): without it these stand last, so load by_name=True"
         ),
     )
     NAMED_BY_COUNT = (

@@ -122,9 +122,10 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     )
 
 
-def load_line(model: Stored, path: str, container: str = "") -> str | None:
+def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bool = False) -> str | None:
     """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
 
+    `is_undecided`: it is not known whether these weights are a parallel model's, or a template's.
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
     if model.contents == "model" and (
@@ -136,7 +137,8 @@ def load_line(model: Stored, path: str, container: str = "") -> str | None:
     ending = other_name(model, path, container)
     renamed = [f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []
     if model.contents == "weights":
-        notes = ["model: the template, built by your code", *renamed]
+        whose = "the one that was saved" if is_undecided else "the template"
+        notes = [f"model: {whose}, built by your code", *renamed]
         return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
     notes += renamed

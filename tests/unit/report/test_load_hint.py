@@ -202,3 +202,11 @@ def test_no_line_where_nothing_loads() -> None:
     model = layers({"class_name": "Split", "config": {"name": "s"}}, version="3.15.1")
     assert load_line(model, "a.h5", "h5") is None
     assert loads_in(model, "a.h5", "h5") == ()
+
+
+def test_undecided_weights_are_not_the_template_s() -> None:
+    """They are for the model that was saved, whichever that was; a checkpoint loads nothing into another, silently."""
+    assert load_line(WEIGHTS_2, "a.h5", "h5", is_undecided=True) == (
+        "model.load_weights('a.h5')  # model: the one that was saved, built by your code"
+    )
+    assert load_line(WEIGHTS_2, "a.h5", "h5") == "model.load_weights('a.h5')  # model: the template, built by your code"

@@ -14,6 +14,17 @@ def group_names(model: JsonObject) -> list[str]:
     return [n for n, layer in graph.layers.items() if not (graph.sequential and is_input(layer.stored))]
 
 
+def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Group, ...]:
+    """The groups of a model of Keras 3 without those of operations, which are none of its layers.
+
+    An .h5 does not say of which module a class is: a layer's config tells whether it is trained, but for an input's.
+    (Source: files of Keras 3.5, 3.8 and 3.11.)
+    """
+    layers = read(model).layers
+    operations = {n for n, layer in layers.items() if "trainable" not in layer.settings and not is_input(layer.stored)}
+    return tuple(group for group in groups if group.tensors or group.name not in operations)
+
+
 def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:
     """By which name the graph knows each group: an old Sequential's entry in another has no name in the JSON."""
     names = group_names(model)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.unit.core.build import functional, layer, nested, sequential, source
-from unnest.core.assign.stored_groups import group_names, layer_name_by_group
-from unnest.core.model import Group
+from unnest.core.assign.stored_groups import group_names, layer_name_by_group, without_operations
+from unnest.core.model import Group, Tensor
 
 
 def test_a_sequential_does_not_count_its_input() -> None:
@@ -21,3 +21,17 @@ def test_groups_of_a_sequential_go_by_their_place() -> None:
     assert layer_name_by_group(model, groups) == {"a": "a", "model_7": "sequential_1", "c": "c"}
     assert layer_name_by_group(model, groups[:2]) == {}
     assert layer_name_by_group(functional(source(), nested(sequential(layer("a"), name="y"), ["x"])), groups) == {}
+
+
+def test_operations_of_keras_3_have_no_groups() -> None:
+    """Told from the layer of the same class by its config; one with weights is a layer, whatever its config says."""
+    model = functional(
+        source(),
+        layer("a", ["x"], kind="Add", trainable=True),
+        layer("add", ["a"], kind="Add"),
+        layer("mine", ["add"], kind="Mine"),
+        outputs=[("mine", 0, 0)],
+    )
+    tensor = Tensor("w", (1,), "<f4", "/w")
+    groups = [Group("x", ()), Group("a", ()), Group("add", ()), Group("mine", (tensor,))]
+    assert [group.name for group in without_operations(groups, model)] == ["x", "a", "mine"]
