@@ -148,6 +148,7 @@ def test_checkpoint_alone(folder: Path) -> None:
     told = (folder / "parallel.ckpt.meta").exists() or folder.name == "checkpoint-official-named"
     assert seen.verdict == ("parallel" if told else "clean")
     assert ("needs-architecture" in {f.code for f in seen.findings}) != told
+    assert ("the template" in str(seen.load), "the one that was saved" in str(seen.load)) == (told, not told)
     if not told:
         assert unnest.fix(folder / "parallel.ckpt").action == "unchanged"
 
