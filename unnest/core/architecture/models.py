@@ -107,7 +107,7 @@ def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
             name = layer_name(entry)
         if name in entry_by_name:
             raise NotAGraph(f"two layers are called {name!r}")
-        if not isinstance(entry["class_name"], str):
+        if not isinstance(entry["class_name"], str) or not entry["class_name"]:
             raise NotAGraph(f"the class of {name!r} is no name")
         entry_by_name[name] = entry
     return entry_by_name

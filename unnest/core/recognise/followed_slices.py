@@ -84,10 +84,12 @@ def _confirmed(
     if claim.told not in {Told.PARTLY, Told.UNEXPLAINED, Told.OTHERWISE}:
         return claim
     count = sum(len(part.numbers) for part in parts)
+    is_whole = all(part.numbers for part in parts)
     if not (shape and shape[0] == count):  # where the batch is fixed, these are all rows that there ever are
-        is_whole = all(part.numbers for part in parts) and _takes_in_order(lane, 2 * count, shape) is True
-        if not is_whole or _takes_in_order(lane, 2 * count + 1, shape) is False:
-            return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
+        is_whole = is_whole and _takes_in_order(lane, 2 * count, shape) is True
+        is_whole = is_whole and _takes_in_order(lane, 2 * count + 1, shape) is not False
+    if not is_whole:
+        return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", edges)
 

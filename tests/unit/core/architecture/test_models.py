@@ -73,6 +73,7 @@ def test_a_sequential_is_a_chain_in_a_dict_as_in_a_bare_list() -> None:
         (functional(source(), {**layer("y"), "inbound_nodes": "x"}), "inbound_nodes that are no list"),
         ({"class_name": "Net", "config": {}}, "holds no list of layers"),
         (functional(source(), {**layer("y", ["x"]), "class_name": {}}), "the class of 'y' is no name"),
+        (functional(source(), {**layer("y", ["x"]), "class_name": ""}), "the class of 'y' is no name"),
         (functional(source(), layer("y", ["x"]), outputs=[["z", 0, 0]]), "output_layers names 'z', which is no layer"),
         (functional(source(), inputs=[["z", 0, 0]]), "input_layers names 'z', which is no layer"),
     ],

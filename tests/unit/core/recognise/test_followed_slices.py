@@ -296,3 +296,12 @@ def test_what_takes_all_rows_leaves_nothing_out() -> None:
 
     answers = [takes_all_rows(*lane(code_lambda(each, i=0, parts=1))) for each in (part_one_of_one, of_some_features)]
     assert answers == [True, False]
+
+
+def test_a_slice_without_rows_tells_nothing() -> None:
+    def eight_rows(x: Any, i: int, parts: int) -> Any:
+        return x[8 * i : 8 * i + 8 + 0 * parts]
+
+    slices = lane(*(code_lambda(eight_rows, i=i, parts=2) for i in range(2)))
+    assert checked(SliceClaim(Told.PARTLY), slices, (8, 5)) == SliceClaim(Told.PARTLY)
+    assert checked(SliceClaim(Told.UNEXPLAINED), slices, (8, 5)).told is Told.OTHERWISE
