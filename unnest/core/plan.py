@@ -116,7 +116,7 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
     result = stored._replace(
-        architecture=_architecture(stored, start.model, left.model) if stored.contents != "weights" else None,
+        architecture=_architecture(stored, start.model, unwrapped) if stored.contents != "weights" else None,
         training=compile_config.with_output_names(stored.training, unwrapped.outputs),
         groups=groups,
         optimizer=state,
@@ -130,9 +130,16 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
     return parallel._replace(output=Rewritten(result), dropped=dropped)
 
 
-def _architecture(stored: Stored, before: JsonObject, after: JsonObject) -> JsonObject:
-    """The model that is left, as the writer's release spells it."""
-    return at_home(renumber_shared_objects(before, after), stored.release)
+def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrapped) -> JsonObject:
+    """The model that is left, as the writer's release spells it.
+
+    The JSON of a compiled model of Keras 3 has its compile settings in it, and empty ones of the models within.
+    """
+    after = at_home(renumber_shared_objects(before, unwrapped.left.model), stored.release)
+    settings = before.get("compile_config")
+    if not isinstance(settings, Mapping) or not settings:
+        return after
+    return {**after, "compile_config": compile_config.with_output_names(settings, unwrapped.outputs)}
 
 
 def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tensor, ...] | None:

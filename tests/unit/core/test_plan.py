@@ -57,6 +57,20 @@ def test_a_parallel_model_becomes_its_template_with_every_tensor() -> None:
     assert (result.template.inputs, result.template.outputs, result.template.parameters) == (1, 1, 24)
 
 
+def test_compile_settings_within_the_json_stay_with_the_template() -> None:
+    """Keras 3 writes them so, and empty ones of every model within."""
+    template = {**TEMPLATE, "compile_config": {}}
+    compiled = functional(
+        source(), split("s", "x"), nested(template, [("s", 0, 0)], [("s", 0, 1)]), MERGE,
+        outputs=[("m", 0, 0)], name="outer",
+    )  # fmt: skip
+    compiled["compile_config"] = {"loss": {"m": "mse"}, "jit_compile": False}
+    result = plan(Stored("architecture", compiled)).result
+    assert result is not None
+    assert result.architecture is not None
+    assert result.architecture["compile_config"] == {"loss": {"b": "mse"}, "jit_compile": False}
+
+
 @pytest.mark.parametrize("architecture", [TEMPLATE, functional(source(), layer("y", ["x"]))], ids=["template", "net"])
 def test_a_model_without_a_wrapper_stays(architecture: dict[str, Any]) -> None:
     result = plan(stored(architecture, ()))
