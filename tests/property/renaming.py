@@ -34,7 +34,13 @@ class Renaming:
     kept: frozenset[str] = GRAMMAR | {"Concatenate", "Merge", "Lambda", "TimeDistributed", "Bidirectional"}
 
     def name(self, name: str) -> str:
-        """A layer's new name; numbers and words of the old one are gone, `/` stays a path."""
+        """A layer's new name; numbers and words of the old one are gone, `/` stays a path.
+
+        So do the words that a Bidirectional of Keras 1 puts before the names of its two layers.
+        """
+        side = next((side for side in ("forward_", "backward_") if name.startswith(side)), "")
+        if side:
+            return side + self.name(name.removeprefix(side))
         return "/".join(self._new("n", f"{self.seed}:{p}") for p in name.split("/"))
 
     def class_name(self, name: str) -> str:
@@ -118,7 +124,9 @@ def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Sto
 
     `known` is the model whose layers' names count, where some of them are gone from this one.
     """
-    names = sorted(set(layer_names((known or stored).architecture)), key=len, reverse=True)
+    of_layers = set(layer_names((known or stored).architecture))
+    twins = {f"backward_{name.removeprefix('forward_')}" for name in of_layers if name.startswith("forward_")}
+    names = sorted(of_layers | twins, key=len, reverse=True)  # Keras 1.2.0 names one of a Bidirectional's two layers
 
     def weight(name: str) -> str:
         head, _, tail = name.rpartition("/")

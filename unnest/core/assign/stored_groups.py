@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.architecture import is_input, read
+from unnest.core.architecture import is_input, is_model, read
 from unnest.core.model import Group, JsonObject
 
 
@@ -20,8 +20,8 @@ def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Grou
     An .h5 does not say of which module a class is: a layer's config tells whether it is trained, but for an input's.
     (Source: files of Keras 3.5, 3.8 and 3.11.)
     """
-    layers = read(model).layers
-    operations = {n for n, layer in layers.items() if "trainable" not in layer.settings and not is_input(layer.stored)}
+    layers = {name: layer for name, layer in read(model).layers.items() if "trainable" not in layer.settings}
+    operations = {name for name, layer in layers.items() if not (is_input(layer.stored) or is_model(layer.stored))}
     return tuple(group for group in groups if group.tensors or group.name not in operations)
 
 
