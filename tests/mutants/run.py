@@ -10,6 +10,9 @@ N files only). A mutant is then
     caught     no wrapper
     missed     no wrapper, though it computes what the genuine file does: no harm
     untold     extracted, and nothing here can tell whether rightly
+    by code    extracted because the stored code takes all rows in order, whatever the changed numbers say: `meaning`
+               knows the numbers alone, and `tests/unit/core/recognise/test_code_rows.py` holds what is read of code
+               against Python itself
     late       every slice now stores what cells that are bound late hold: "likely", with a finding that says so
     as broken  weights that do not fit their layers: Keras refuses what is written
     wrong      extracted, and the extraction computes something else: there must be none
@@ -167,8 +170,15 @@ def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:
         same = judged(model, subject.made.result) == "right"
         return ("missed" if same else "caught"), None, None
     end = judged(model, made.result, ends_told=_ends_are_told(made))
-    is_late = any(f.code == "bound-late" for f in made.findings)
-    return ("late" if end == "wrong" and is_late else end), model, made
+    if end == "wrong" and any(f.code == "bound-late" for f in made.findings):
+        end = "late"
+    if end == "wrong" and any(FOLLOWED in words for wrapper in made.wrappers for words in wrapper.evidence):
+        end = "by code"
+    return end, model, made
+
+
+FOLLOWED = "takes all rows, each once and in order"
+"""Evidence of code that was followed."""
 
 
 def _ends_are_told(made: Plan) -> bool:

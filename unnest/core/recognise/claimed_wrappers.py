@@ -122,6 +122,8 @@ def _around_a_model(
     slices = cut(graph, [*zip(*inputs, strict=True)], known, {*towers})
     check_shapes(graph, template, slices.sources)
     slices = put_together(graph, slices, shapes, joined)
+    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):
+        raise NotAWrapper(f"{template.name} is called once, and nothing tells that its slice is the whole batch")
     model = read(template.stored)
     if outputs[-1] >= len(model.outputs) or len(slices.lanes) != model.arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
+from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
@@ -222,6 +223,14 @@ def _check_they_cut(graph: Graph, at: Sequence[Ref], groups: Sequence[Sequence[R
     several = next((ref for ref in at if len(graph.call(ref.call).reads) > 1), None)
     if several is not None:
         raise NotAWrapper(f"{several.layer} reads several tensors, which it may combine")
+    for group in groups:
+        calls = {
+            (ref.layer, ref.tensor, repr(without_tensors(graph.call(ref.call).stored, graph.layers))) for ref in group
+        }
+        if len(calls) < len(group):
+            raise NotAWrapper(
+                f"{group[0].layer} is called on one tensor several times alike, and gives no different parts"
+            )
     if len(groups) == len(at) > 1:
         raise NotAWrapper(f"{at[0].layer} stands between a slice and its tower, and cuts nothing in parts")
 
