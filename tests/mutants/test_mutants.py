@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 
 from tests.mutants import changes, weights
-from tests.mutants.run import examined, files, subject
+from tests.mutants.run import ROOT, examined, files, subject
 
 
 def test_a_sample() -> None:
@@ -23,3 +23,11 @@ def test_a_sample() -> None:
     assert {kind for kind, _ in ends} >= {*changes.CHANGES} - {"output", "order of outputs"}
     assert {f"weights: {kind}" for kind in weights.CHANGES} <= {kind for kind, _ in ends}
     assert {"caught", "right", "refused"} <= {end for _, end in ends}
+
+
+def test_one_of_two_halves_is_no_tower() -> None:
+    """Behind a layer that nobody can follow."""
+    case = ROOT / "tests/corpus/cases/h5/952-around-slices-preprocessed-by-one-layer-k224"
+    found = subject(case / "parallel.h5")
+    assert found is not None
+    assert {mutant.end for mutant in examined(found, 40) if mutant.kind == "tower dropped"} == {"caught"}

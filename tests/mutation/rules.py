@@ -1156,6 +1156,6 @@ RULES = [
         file="core/recognise/claimed_wrappers.py",
         old="    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise/test_slice_layers.py",
+        tests="tests/mutants/test_mutants.py",
     ),
 ]

@@ -77,14 +77,6 @@ def test_one_layer_that_is_called_alike_gives_the_same_twice() -> None:
     assert reasons(source(), *halves("a"), views, towers, MERGE) == {"m": reason}
 
 
-def test_one_tower_must_tell_that_it_takes_all_rows() -> None:
-    """Of two halves one is joined, behind a layer that nobody can follow."""
-    views = {**own_code("p", "a"), "inbound_nodes": [[["a", 0, 0, {}]], [["b", 0, 0, {}]]]}
-    towers = nested(TEMPLATE, [("p", 0, 0)], [("p", 1, 0)])
-    reason = "t is called once, and nothing tells that its slice is the whole batch"
-    assert reasons(source(), *halves("a", "b"), views, towers, concatenate("m", ("t", 2, 0)))["m"] == reason
-
-
 def test_a_slice_of_another_axis_is_none() -> None:
     channels = {**split("s", "x"), "inbound_nodes": [["x", 0, 0, {"num_or_size_splits": 2, "axis": 1}]]}
     assert reasons(source(), channels, TOWERS, MERGE) == {"m": "s cuts another axis than the batch, or nothing at all"}
