@@ -18,7 +18,7 @@ from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
 
 
-class Unknown(Exception):
+class NoCounterpart(Exception):
     """Keras 3 has no such optimizer, loss or order; the message says which."""
 
 
@@ -86,12 +86,12 @@ class KnownOptimizer(NamedTuple):
 
 
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
-    """The optimizer for Keras 3. Raises Unknown."""
+    """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = named(given)
     kind = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
             "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}.get(kind, kind.removeprefix("Custom>"))  # fmt: skip
     if kind not in CLASSES:
-        raise Unknown(f"the optimizer {kind!r} is none of Keras 3's")
+        raise NoCounterpart(f"the optimizer {kind!r} is none of Keras 3's")
     modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
     new, decay = _arguments(kind, config, context, modern=modern)
     rate = new.get("learning_rate")
@@ -104,7 +104,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
     elif isinstance(rate, Mapping):
         schedule, settings = named(rate)
         if schedule not in SCHEDULES:
-            raise Unknown(f"the learning rate's schedule {schedule!r} is none of Keras 3's")
+            raise NoCounterpart(f"the learning rate's schedule {schedule!r} is none of Keras 3's")
         new["learning_rate"] = built_in(
             "keras.optimizers.schedules", schedule, {k: v for k, v in settings.items() if k != "name" or v is not None}
         )
@@ -118,7 +118,7 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
     decay = 0.0
     known = (*COMMON, *CLASSES[kind].arguments)
     if kind == "Ftrl" and not modern and config.get("l2_shrinkage_regularization_strength"):
-        raise Unknown("Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11")
+        raise NoCounterpart("Ftrl's l2_shrinkage_regularization_strength acted otherwise before Keras 2.11")
     for key, value in config.items():
         if key == "lr":
             new["learning_rate"] = value
@@ -127,7 +127,7 @@ def _arguments(kind: str, config: JsonObject, context: Context, *, modern: bool)
         elif key in known:
             new[key] = value
         elif key not in IDLE and value not in (None, False, 0, 0.0):
-            raise Unknown(f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3")
+            raise NoCounterpart(f"{kind}'s argument {key!r} = {value!r} has no counterpart in Keras 3")
     if "lr" in config or set(config) - set(known):
         context.note("optimizer-arguments", kind)
     if "epsilon" in CLASSES[kind].arguments and new.get("epsilon") is None:
@@ -152,7 +152,7 @@ def state(
 ) -> tuple[Tensor, ...]:
     """The state in Keras 3's order. `trained` are the new model's weights, `places` orders the old one's.
 
-    Raises Unknown where the old order does not follow from the file.
+    Raises NoCounterpart where the old order does not follow from the file.
     """
     leaves = _old_order({leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context)
     slots = CLASSES[known.kind]
@@ -184,7 +184,7 @@ def _old_order(weights: Iterable[Tensor], places: Mapping[str, int], context: Co
     """The old model's trained weights as its optimizer saw them: by layer, at first by name."""
     if is_trained_by_name(context.release):
         if context.backend == "theano" and context.release < (2,):
-            raise Unknown("Keras 1 on Theano sorted the weights by names that it did not store")
+            raise NoCounterpart("Keras 1 on Theano sorted the weights by names that it did not store")
         return sorted(weights, key=lambda t: t.name)
     return sorted(weights, key=lambda t: places[t.ref])
 
@@ -200,7 +200,7 @@ def _wanted(known: KnownOptimizer, stored: int) -> int:
     else:
         wanted = len(CLASSES[known.kind].powers)
     if wanted > stored:
-        raise Unknown(f"{known.kind} has {wanted} slots for each weight, and {stored} are stored")
+        raise NoCounterpart(f"{known.kind} has {wanted} slots for each weight, and {stored} are stored")
     return wanted
 
 
@@ -210,7 +210,7 @@ def _parted(
     """(the optimizer's own numbers, the slots by kind, amsgrad's maxima), each kind in the old weights' order."""
     size, most = len(leaves), len(CLASSES[known.kind].powers)
     if not size:
-        raise Unknown("no weight of the model is trained")
+        raise NoCounterpart("no weight of the model is trained")
     # Its own numbers are its iterations, and with some its rate or a product: how many, the weights' shapes decide.
     for start in range(MOST_NUMBERS + 1):
         if (len(old) - start) % size or any(t.shape for t in old[:start]):
@@ -220,7 +220,7 @@ def _parted(
             if all(_alike(kind, leaves) for kind in kinds[:most]):
                 hats = kinds[most] if len(kinds) > most and _amsgrad(known) and _alike(kinds[most], leaves) else ()
                 return old[:start], list(kinds[:most]), hats
-    raise Unknown("its order does not follow from the file")
+    raise NoCounterpart("its order does not follow from the file")
 
 
 def _readings(body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer) -> list[list[Sequence[Tensor]]]:
@@ -266,7 +266,7 @@ def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
     if recipe is None:
         return slots[weight.ref]._replace(owner=())
     if recipe.step == "constant":
-        raise Unknown(f"{weight.name!r} was no weight before")
+        raise NoCounterpart(f"{weight.name!r} was no weight before")
     of = [_slot(t, slots, power) for t in recipe.of]
     if recipe.step == "scale":
         return tensors.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))

@@ -11,7 +11,7 @@ from unnest.core import json_tree
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.masks import BY_ALL
-from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer, state
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed
@@ -92,7 +92,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     try:
         known = optimizer(given, context)
         compiled = _compiled(settings, known, _outputs(model), context)
-    except Unknown as why:
+    except NoCounterpart as why:
         context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)
@@ -103,7 +103,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
         return new
     try:
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
-    except Unknown as why:
+    except NoCounterpart as why:
         context.findings.append(Code.OPTIMIZER_DROPPED(why=f"{why}"))
         return new
     return new._replace(optimizer=tensors)
@@ -128,7 +128,7 @@ def _outputs(model: NewLayer) -> list[str]:
 
 
 def _compiled(settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context) -> JsonObject:
-    """Keras 3's compile_config. Raises Unknown for a loss that it has not."""
+    """Keras 3's compile_config. Raises NoCounterpart for a loss that it has not."""
     loss = _by_output(_losses(settings.get("loss"), context), context)
     weights = _by_output(settings.get("loss_weights"), context)
     compiled: dict[str, Json] = {"optimizer": known.entry, "loss": _for_every_output(loss, weights, outputs)}
@@ -214,19 +214,19 @@ def _loss(value: Json, context: Context) -> Json:
         kept = {k: v for k, v in config.items() if k in (*LOSS_CLASSES[kind], "name")}
         if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
             return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
-    raise Unknown(f"the loss {kind!r} is none of Keras 3's")
+    raise NoCounterpart(f"the loss {kind!r} is none of Keras 3's")
 
 
 def _check_same(loss: str, context: Context) -> None:
-    """Raises Unknown for a loss that computed something else then (source: a step of each, recorded by its stack)."""
+    """Raises NoCounterpart for a loss that computed something else then (source: steps recorded by its stack)."""
     if loss in ("hinge", "squared_hinge") and not context.is_tf and (1,) <= context.release < (2, 3):
-        raise Unknown(f"the loss {loss!r} left labels of 0 as they are, and takes them for -1 today")
+        raise NoCounterpart(f"the loss {loss!r} left labels of 0 as they are, and takes them for -1 today")
     if (
         loss in (*COSINE, "cosine_similarity", "CosineSimilarity")
         and context.is_tf
         and context.release[:3] == (2, 2, 4)
     ):
-        raise Unknown(f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored")
+        raise NoCounterpart(f"the loss {loss!r} of TensorFlow 1 was another, and whether this is 1 or 2 is not stored")
 
 
 def _metrics(value: Json, context: Context) -> Json:

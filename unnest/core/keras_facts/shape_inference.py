@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras_facts.shape_rules import Shape, Unknown, integer, rule_of, settings, stored_shape
+from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, integer, rule_of, settings, stored_shape
 from unnest.core.model import Json, JsonObject
 
 TENSOR = "__keras_tensor__"
@@ -39,7 +39,7 @@ def of_input(entry: JsonObject) -> Spec | None:
         return None
     try:
         return Spec(stored_shape(config.get("batch_shape")), dtype) if isinstance(dtype, str) else None
-    except Unknown:
+    except UnknownShape:
         return None
 
 
@@ -47,7 +47,7 @@ def called(entry: JsonObject, given: Spec) -> Called | None:
     """What a call of this layer on that tensor stores and yields."""
     try:
         return Called(_filled_in(entry, given), _output(entry, given))
-    except (Unknown, ArithmeticError, LookupError):
+    except (UnknownShape, ArithmeticError, LookupError):
         return None
 
 
@@ -55,7 +55,7 @@ def result_of(entry: JsonObject, given: Sequence[Spec]) -> Spec | None:
     """The tensor that a call of this layer on those tensors yields."""
     try:
         return _joined(entry, given)
-    except (Unknown, ArithmeticError, LookupError):
+    except (UnknownShape, ArithmeticError, LookupError):
         return None
 
 
@@ -66,7 +66,7 @@ def converts(entry: JsonObject, given: Spec) -> bool:
     """
     try:
         return _is_float(given.dtype) and given.dtype != _takes(entry, given)
-    except Unknown:
+    except UnknownShape:
         return False
 
 
@@ -77,7 +77,7 @@ def noted(node: Json) -> Iterator[Spec]:
         if node.get("class_name") == TENSOR and isinstance(config, Mapping):
             try:
                 yield Spec(stored_shape(config.get("shape")), str(config.get("dtype")))
-            except Unknown:
+            except UnknownShape:
                 return
         else:
             for part in node.values():
@@ -116,7 +116,7 @@ def _filled_in(entry: JsonObject, given: Spec) -> JsonObject:
     if given.dtype == _takes(entry, given):
         return filled
     if filled and not _is_float(given.dtype):
-        raise Unknown  # no cast tells which Keras it was
+        raise UnknownShape  # no cast tells which Keras it was
     return {}
 
 
@@ -128,7 +128,7 @@ def _takes(entry: JsonObject, given: Spec) -> str:
     if entry.get("class_name") == "Sequential":
         first = of_input(_layers(config)[0])
         if first is None:
-            raise Unknown
+            raise UnknownShape
         return first.dtype
     return _compute_dtype(config)
 
@@ -140,7 +140,7 @@ def _compute_dtype(config: JsonObject) -> str:
         inner = policy.get("config")
         policy = inner.get("name") if policy.get("class_name") == "DTypePolicy" and isinstance(inner, Mapping) else None
     if not isinstance(policy, str):
-        raise Unknown
+        raise UnknownShape
     return policy.removeprefix("mixed_")
 
 
@@ -161,13 +161,13 @@ def _output(entry: JsonObject, given: Spec) -> Spec:
     config = settings(entry)
     name = str(entry.get("class_name"))
     if str(entry.get("module", "keras")).partition(".")[0] != "keras":
-        raise Unknown
+        raise UnknownShape
     _agrees_with_build(entry, given.shape)
     if name in {"Sequential", "Functional", "Model"}:
         return _of_functional(config, given) if "output_layers" in config else _of_sequential(config, given)
     own = _compute_dtype(config)
     if hides_policy(entry) and own != given.dtype:
-        raise Unknown
+        raise UnknownShape
     shape = _time_distributed(config, given.shape) if name == "TimeDistributed" else rule_of(name)(config, given.shape)
     return Spec(shape, given.dtype if name in KEEPS_DTYPE and not _is_float(given.dtype) else own)
 
@@ -177,7 +177,7 @@ def _agrees_with_build(entry: JsonObject, shape: Shape) -> None:
     build = entry.get("build_config")
     stored = build.get("input_shape") if isinstance(build, Mapping) else None
     if stored is not None and stored_shape(stored) != shape:
-        raise Unknown
+        raise UnknownShape
 
 
 # ---- models ----
@@ -188,7 +188,7 @@ def _of_sequential(config: JsonObject, given: Spec) -> Spec:
     first, *rest = _layers(config)
     spec = of_input(first)
     if spec is None or spec.shape != given.shape:
-        raise Unknown
+        raise UnknownShape
     for layer in rest:
         spec = _output(layer, spec)
     return spec
@@ -199,10 +199,10 @@ def _of_functional(config: JsonObject, given: Spec) -> Spec:
     spec = of_input(named[_only(config["input_layers"])])
     last = named[_only(config["output_layers"])]
     if spec is None or spec.shape != given.shape:
-        raise Unknown
+        raise UnknownShape
     calls = last.get("inbound_nodes")
     if not isinstance(calls, Sequence) or len(calls) != 1:
-        raise Unknown
+        raise UnknownShape
     return _joined(last, list(noted(calls[0])))
 
 
@@ -210,7 +210,7 @@ def _only(ends: Json) -> str:
     """The name of the one layer in a list of inputs or outputs, `["a", 0, 0]` or `[["a", 0, 0]]`."""
     end = ends[0] if isinstance(ends, Sequence) and len(ends) == 1 else ends
     if not isinstance(end, Sequence) or isinstance(end, str) or not isinstance(end[0], str):
-        raise Unknown
+        raise UnknownShape
     return end[0]
 
 
@@ -230,14 +230,14 @@ def _joined(entry: JsonObject, given: Sequence[Spec]) -> Spec:
         whole[axis] = None if None in sizes else sum(size or 0 for size in sizes)
         return Spec(tuple(whole), _compute_dtype(config))
     if len(given) != 1:
-        raise Unknown
+        raise UnknownShape
     return _output(entry, given[0])
 
 
 def _time_distributed(config: JsonObject, shape: Shape) -> Shape:
     inner = config.get("layer")
     if not isinstance(inner, Mapping) or "layers" in settings(inner):
-        raise Unknown
+        raise UnknownShape
     step = _output(inner, Spec((shape[0], *shape[2:]), _compute_dtype(settings(inner)))).shape
     return (step[0], shape[1], *step[1:])
 
@@ -246,5 +246,5 @@ def _layers(config: JsonObject) -> list[JsonObject]:
     layers = config.get("layers")
     found = [entry for entry in layers if isinstance(entry, Mapping)] if isinstance(layers, Sequence) else []
     if not found:
-        raise Unknown
+        raise UnknownShape
     return found

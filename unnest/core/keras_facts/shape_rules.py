@@ -15,7 +15,7 @@ Shape: TypeAlias = "tuple[int | None, ...]"
 Rule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 
-class Unknown(Exception):
+class UnknownShape(Exception):
     """Nothing that can be told for certain."""
 
 
@@ -28,13 +28,13 @@ def rule_of(name: str) -> Rule:
         return _of_rank(int(name[-2]) + 2, SPATIAL[stem])
     if name in {"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}:
         return _of_rank(int(name[4]) + 2, _conv_transpose)
-    raise Unknown
+    raise UnknownShape
 
 
 def _of_rank(rank: int, rule: Rule) -> Rule:
     def checked(config: JsonObject, shape: Shape) -> Shape:
         if len(shape) != rank:
-            raise Unknown
+            raise UnknownShape
         return rule(config, shape)
 
     return checked
@@ -48,7 +48,7 @@ def _same(config: JsonObject, shape: Shape) -> Shape:
 def _spatial(config: JsonObject, shape: Shape, sizes: Sequence[int | None], channels: int | None) -> Shape:
     """The shape with other sizes between batch and channels, or after both."""
     if any(size is not None and size <= 0 for size in sizes):
-        raise Unknown
+        raise UnknownShape
     if config.get("data_format") == "channels_first":
         return (shape[0], channels, *sizes)
     return (shape[0], *sizes, channels)
@@ -65,7 +65,7 @@ def _windows(config: JsonObject, sizes: Shape, window: Sequence[int], dilation: 
     """How often a window fits."""
     padding = config.get("padding")
     if padding not in {"valid", "same", "causal"}:
-        raise Unknown
+        raise UnknownShape
     strides = integers(config.get("strides"), len(sizes))
     reach = [d * (w - 1) if padding == "valid" else 0 for w, d in zip(window, dilation, strict=True)]
     return [
@@ -89,7 +89,7 @@ def _conv_transpose(config: JsonObject, shape: Shape) -> Shape:
     sizes, _ = _parts(config, shape)
     rank, padding = len(sizes), config.get("padding")
     if padding not in {"valid", "same"}:
-        raise Unknown
+        raise UnknownShape
     strides, window, dilation = (integers(config.get(k), rank) for k in ("strides", "kernel_size", "dilation_rate"))
     extra = None if config.get("output_padding") is None else integers(config["output_padding"], rank)
 
@@ -122,7 +122,7 @@ def _at_edges(key: str, sign: int) -> Rule:
         ends = config.get(key)
         pairs = [ends] if len(sizes) == 1 else ends
         if not isinstance(pairs, Sequence) or len(pairs) != len(sizes):
-            raise Unknown
+            raise UnknownShape
         both = [sum(integers(pair, 2)) for pair in pairs]
         new = [None if s is None else s + sign * more for s, more in zip(sizes, both, strict=True)]
         return _spatial(config, shape, new, channels)
@@ -143,7 +143,7 @@ def _dense(config: JsonObject, shape: Shape) -> Shape:
 
 def _embedding(config: JsonObject, shape: Shape) -> Shape:
     if config.get("mask_zero"):
-        raise Unknown  # the mask becomes operations of their own
+        raise UnknownShape  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
 
 
@@ -161,7 +161,7 @@ def _reshape(config: JsonObject, shape: Shape) -> Shape:
     target = integers(config.get("target_shape"))
     whole, known = _product(shape[1:]), prod(size for size in target if size != -1)
     if target.count(-1) > 1 or (whole is not None and whole % known):
-        raise Unknown
+        raise UnknownShape
     rest = None if whole is None else whole // known
     return (shape[0], *(rest if size == -1 else size for size in target))
 
@@ -173,19 +173,19 @@ def _permute(config: JsonObject, shape: Shape) -> Shape:
 def _repeat(config: JsonObject, shape: Shape) -> Shape:
     batch, size = shape if len(shape) == 2 else (None, None)  # noqa: PLR2004 - rows and features
     if size is None:
-        raise Unknown
+        raise UnknownShape
     return (batch, integer(config.get("n")), size)
 
 
 def _rnn(config: JsonObject, shape: Shape) -> Shape:
     if config.get("return_state") or len(shape) != 3:  # noqa: PLR2004 - rows, steps and features
-        raise Unknown
+        raise UnknownShape
     return (*shape[: 2 if config.get("return_sequences") else 1], integer(config.get("units")))
 
 
 def _conv_lstm(config: JsonObject, shape: Shape) -> Shape:
     if config.get("return_state"):
-        raise Unknown
+        raise UnknownShape
     step = _conv(config, (shape[0], *shape[2:]))
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
@@ -193,9 +193,9 @@ def _conv_lstm(config: JsonObject, shape: Shape) -> Shape:
 def _bidirectional(config: JsonObject, shape: Shape) -> Shape:
     inner, merge = config.get("layer"), config.get("merge_mode")
     if not isinstance(inner, Mapping) or inner.get("class_name") not in {"LSTM", "GRU", "SimpleRNN"}:
-        raise Unknown
+        raise UnknownShape
     if merge not in {"concat", "sum", "mul", "ave"}:
-        raise Unknown
+        raise UnknownShape
     *front, units = _rnn(settings(inner), shape)
     return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
 
@@ -247,9 +247,9 @@ def settings(entry: JsonObject) -> JsonObject:
 
 
 def integer(value: Json) -> int:
-    """A whole number. Raises Unknown."""
+    """A whole number. Raises UnknownShape."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise Unknown
+        raise UnknownShape
     return value
 
 
@@ -258,12 +258,12 @@ def integers(value: Json, count: int | None = None) -> list[int]:
     if isinstance(value, int) and count is not None:
         return [integer(value)] * count
     if not isinstance(value, Sequence) or isinstance(value, str) or (count is not None and len(value) != count):
-        raise Unknown
+        raise UnknownShape
     return [integer(part) for part in value]
 
 
 def stored_shape(value: Json) -> Shape:
-    """A shape as JSON has it. Raises Unknown."""
+    """A shape as JSON has it. Raises UnknownShape."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise Unknown
+        raise UnknownShape
     return tuple(None if size is None else integer(size) for size in value)

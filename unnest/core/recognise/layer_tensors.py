@@ -10,7 +10,7 @@ from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
-from unnest.core.keras_facts.shape_rules import Shape, Unknown, rule_of
+from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.op_calls import (
@@ -258,7 +258,7 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
         return shape if layer.class_name in ELEMENTWISE_LAYERS and len({*shapes}) == 1 else None
     try:
         return rule_of(today(layer.class_name))(layer.settings, shape)
-    except (Unknown, ArithmeticError, LookupError, TypeError):
+    except (UnknownShape, ArithmeticError, LookupError, TypeError):
         return None
 
 

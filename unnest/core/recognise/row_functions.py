@@ -16,9 +16,9 @@ from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
-    Method,
     Named,
     Rows,
+    ShapeMethod,
     Stacked,
     Unexplained,
     Value,
@@ -38,7 +38,7 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
         NotFollowed: For functions that are not known, and for arguments that they do not take.
 
     """
-    if isinstance(function, Method) and not positional and not keywords:
+    if isinstance(function, ShapeMethod) and not positional and not keywords:
         return static_shape(function.of) if isinstance(function.of, Rows) else list(as_entries(function.of))
     if isinstance(function, Unexplained):
         return function

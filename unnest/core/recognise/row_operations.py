@@ -10,9 +10,9 @@ from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
     PLAIN_LISTS,
-    Method,
     Named,
     Rows,
+    ShapeMethod,
     Unexplained,
     Value,
     Vector,
@@ -177,9 +177,9 @@ def attribute(of: Value, name: str) -> Value:
     if isinstance(of, Rows) and name in {"shape", "_keras_shape"}:
         return static_shape(of)
     if isinstance(of, Rows) and name == "get_shape":
-        return Method(of, name)
+        return ShapeMethod(of, name)
     if type(of) is tuple and name == "as_list":
-        return Method(of, name)
+        return ShapeMethod(of, name)
     if type(of) is tuple and name in {"ndims", "rank"}:
         return len(of)
     raise NotFollowed

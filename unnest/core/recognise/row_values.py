@@ -67,7 +67,7 @@ class Unexplained(NamedTuple):
     name: str
 
 
-class Method(NamedTuple):
+class ShapeMethod(NamedTuple):
     """An attribute that is only good for a call."""
 
     of: object
@@ -75,7 +75,7 @@ class Method(NamedTuple):
 
 
 Value: TypeAlias = object
-"""A `Rows`, `Stacked`, `Vector`, `Named`, `Unexplained`, `Method`; or Python's own: number, text, None, slice, list."""
+"""A `Rows`, `Stacked`, `Vector`, `Named`, `Unexplained`, `ShapeMethod`; or Python's own: a number, text, None, list."""
 
 MAX_VALUES = 10_000
 MAX_BITS = 2_000

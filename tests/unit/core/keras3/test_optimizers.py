@@ -9,7 +9,7 @@ import pytest
 
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.optimizers import KnownOptimizer, Unknown, optimizer, state
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer, state
 from unnest.core.model import Tensor
 
 KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
@@ -82,7 +82,7 @@ def test_a_norm_was_of_all_gradients_in_keras_of_its_own(version: str, key: str)
     ],
 )
 def test_what_keras_3_has_not(kind: str, config: dict[str, Any], why: str) -> None:
-    with pytest.raises(Unknown, match=why):
+    with pytest.raises(NoCounterpart, match=why):
         of(kind, **config)
 
 
@@ -173,12 +173,12 @@ def test_an_order_that_does_not_follow_from_the_file(
     kind: str, config: dict[str, Any], stored: list[tuple[int, ...]], why: str
 ) -> None:
     known = of(kind, learning_rate=0.1, **config)
-    with pytest.raises(Unknown, match=why):
+    with pytest.raises(NoCounterpart, match=why):
         state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
 
 
 def test_nothing_is_trained() -> None:
-    with pytest.raises(Unknown, match="no weight of the model is trained"):
+    with pytest.raises(NoCounterpart, match="no weight of the model is trained"):
         state(slots(()), of("SGD", lr=0.1), [], PLACES, Context.of("2.2.4", None))
 
 
@@ -203,7 +203,7 @@ def test_the_state_was_kept_by_the_weights_names_until_keras_2_0_6(version: str,
 
 
 def test_names_that_keras_1_on_theano_did_not_store() -> None:
-    with pytest.raises(Unknown, match="Keras 1 on Theano"):
+    with pytest.raises(NoCounterpart, match="Keras 1 on Theano"):
         state(slots((), (3,), (4, 3)), of("SGD", lr=0.1), [KERNEL, BIAS], PLACES, Context.of("1.2.2", "theano"))
 
 
@@ -230,7 +230,7 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
     assert refs(added)[2:] == ["s1"]
     assert context.findings == []
     zeros = tensors.concatenated([BIAS, tensors.constant("zeros", 0.0, (3,), "<f4")], 0)
-    with pytest.raises(Unknown, match="'zeros' was no weight before"):
+    with pytest.raises(NoCounterpart, match="'zeros' was no weight before"):
         state(slots((), (3,)), known, [zeros], PLACES, context)
 
 

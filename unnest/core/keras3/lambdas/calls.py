@@ -23,7 +23,7 @@ from unnest.core.keras3.lambdas.values import (
     Name,
     NotUnderstood,
     Shape,
-    Tensor,
+    SymbolicTensor,
     Value,
     bounded,
     items,
@@ -96,9 +96,9 @@ def attribute(of: Value, field: str) -> Value:
     if isinstance(of, Name):
         path = _short(f"{of.path}.{field}")
         return Const(CONSTANTS[path], text) if path in CONSTANTS else Name(path, text)
-    if isinstance(of, Tensor) and field in SHAPES:
+    if isinstance(of, SymbolicTensor) and field in SHAPES:
         return replace(shape_of(of), kind=SHAPES[field], text=text)
-    if isinstance(of, Tensor) and field == "get_shape":
+    if isinstance(of, SymbolicTensor) and field == "get_shape":
         return Method(of, field, text)
     if isinstance(of, Shape) and of.kind == "shape" and field == "as_list":
         return Method(of, field, text)
@@ -117,7 +117,7 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
             raise NotUnderstood(f"arguments of `{function.text}`")
         if isinstance(function.of, Shape):
             return replace(function.of, kind="list", text=text)
-        assert isinstance(function.of, Tensor)
+        assert isinstance(function.of, SymbolicTensor)
         return replace(shape_of(function.of), text=text)
     if isinstance(function, Name) and RANDOM.fullmatch(function.path):
         raise NotUnderstood(
@@ -134,10 +134,10 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     if isinstance(value, Items) and value.kind == "stored":
         return replace(value, spelt=text)
     if isinstance(value, Items):
-        parts = [each for each in value.items if isinstance(each, Tensor)]
+        parts = [each for each in value.items if isinstance(each, SymbolicTensor)]
         parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]
         return replace(items("list", parts), spelt=text)
-    return replace(value, text=text, rank=ATOM) if isinstance(value, (Tensor, Array, Const, Shape)) else value
+    return replace(value, text=text, rank=ATOM) if isinstance(value, (SymbolicTensor, Array, Const, Shape)) else value
 
 
 def _bound(function: Name, known: KnownFunction, arguments: CallArguments) -> dict[str, Value]:

@@ -23,7 +23,7 @@ from unnest.core.keras3.lambdas.values import (
     Shape,
     Size,
     SliceOf,
-    Tensor,
+    SymbolicTensor,
     Value,
     array,
     as_floats,
@@ -71,7 +71,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
         return _folded("//" if whole else written, left, right)
     if written == "+" and _is_list(left) and _is_list(right):
         return _joined(left, right)
-    if not isinstance(left, Tensor) and not isinstance(right, Tensor):
+    if not isinstance(left, SymbolicTensor) and not isinstance(right, SymbolicTensor):
         if isinstance(left, Array) or isinstance(right, Array):
             constants = arrays.arithmetic(symbol, left, right)
             if constants is not None:
@@ -98,23 +98,23 @@ def _joined(left: Value, right: Value) -> Items:
 
 
 def _class(symbol: str, left: Value, right: Value) -> str:
-    if symbol in LOGIC and all(isinstance(side, Tensor) and side.dtype == "bool" for side in (left, right)):
+    if symbol in LOGIC and all(isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in (left, right)):
         return LOGIC[symbol]
-    if symbol == "@" and all(isinstance(side, Tensor | Array) for side in (left, right)):
+    if symbol == "@" and all(isinstance(side, SymbolicTensor | Array) for side in (left, right)):
         return "Matmul"
     if symbol not in ARITHMETIC:
         raise NotUnderstood(f"`{symbol}` on tensors")
     return ARITHMETIC[symbol]
 
 
-def calculation(class_name: str, *sides: Value) -> Tensor:
+def calculation(class_name: str, *sides: Value) -> SymbolicTensor:
     """An elementwise operation of Keras 3 on tensors of one dtype, numbers and constant arrays among them.
 
     Raises:
         NotUnderstood: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
 
     """
-    tensors = [side for side in sides if isinstance(side, Tensor)]
+    tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
     wanted = "bool" if class_name in {"LogicalAnd", "LogicalOr", "LogicalNot", "LogicalXor"} else FLOAT
     if not tensors:
         raise NotUnderstood(f"{class_name} without a tensor")
@@ -130,12 +130,12 @@ def calculation(class_name: str, *sides: Value) -> Tensor:
 
 def _have_one_shape(class_name: str, sides: Sequence[Value]) -> bool:
     """Whether all tensors have one shape, which nothing else could widen."""
-    shapes = {side.shape if isinstance(side, Tensor) else () for side in sides if number(side) is None}
+    shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in sides if number(side) is None}
     return shapes != {None} and len(shapes) == 1 and class_name != "Matmul"
 
 
 def _operand(side: Value) -> Operand:
-    if isinstance(side, Tensor):
+    if isinstance(side, SymbolicTensor):
         return side.operand
     value = number(side)
     if value is not None:
@@ -171,7 +171,7 @@ def _infix(symbol: str, left: Value, right: Value) -> str:
 def unary(symbol: str, value: Value) -> Value:
     """`-value`, `+value`, `~value`."""
     text = f"{symbol}{enclosed(value, UNARY)}"
-    if isinstance(value, Tensor):
+    if isinstance(value, SymbolicTensor):
         names = {"-": "Negative", "~": "LogicalNot"}
         if symbol not in names:
             raise NotUnderstood(f"`{symbol}` on tensors")
@@ -194,7 +194,7 @@ def compare(symbol: str, left: Value, right: Value) -> Value:
 
 def subscript(value: Value, key: Value) -> Value:
     """`value[key]`."""
-    if isinstance(value, Tensor):
+    if isinstance(value, SymbolicTensor):
         return _part_of_tensor(value, key)
     if isinstance(value, Shape):
         return _dimension(value, key)
@@ -261,7 +261,7 @@ def _keys(key: Value) -> tuple[Value, ...]:
     return key.items if isinstance(key, Items) and key.kind == "tuple" else (key,)
 
 
-def _part_of_tensor(value: Tensor, key: Value) -> Tensor:
+def _part_of_tensor(value: SymbolicTensor, key: Value) -> SymbolicTensor:
     keys = _keys(key)
     if not keys or sum(isinstance(part, Const) and part.value is ... for part in keys) > 1:
         raise NotUnderstood("a subscript")
@@ -315,7 +315,7 @@ def kind(value: Value) -> str:
     if isinstance(value, (Name, Method)):
         return f"`{value.text}`"
     names_of_kinds = {
-        Tensor: "a tensor",
+        SymbolicTensor: "a tensor",
         Array: "an array",
         SliceOf: "a slice",
         Shape: "a shape",

@@ -24,7 +24,7 @@ from unnest.core.keras3.lambdas.values import (
     Dialect,
     Items,
     Name,
-    Tensor,
+    SymbolicTensor,
     Value,
     array,
     bounded,
@@ -185,7 +185,7 @@ def _holder(stored: Sequence[Json] | JsonObject, parts: list[Value]) -> Value:
 
 def _inputs(called: LambdaCall, text: str) -> Value:
     tensors = [
-        Tensor(
+        SymbolicTensor(
             Input(index),
             called.dtypes[index] if called.dtypes else FLOAT,
             text if called.inputs == 1 else f"{text}[{index}]",
@@ -268,7 +268,7 @@ def _translate_name(function: Name, config: JsonObject, called: LambdaCall) -> T
 
 def _translation(value: Value, dialect: Dialect, called: LambdaCall, python: Python | None) -> Translation:
     values = value.items if isinstance(value, Items) else (value,)
-    tensors = [each for each in values if isinstance(each, Tensor)]
+    tensors = [each for each in values if isinstance(each, SymbolicTensor)]
     if not tensors or len(tensors) != len(values):
         raise NotFollowed("a result that is no tensor")
     outputs = tuple(_output(tensor, called) for tensor in tensors)
@@ -276,7 +276,7 @@ def _translation(value: Value, dialect: Dialect, called: LambdaCall, python: Pyt
     return Translation(outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons)
 
 
-def _output(tensor: Tensor, called: LambdaCall) -> Operand:
+def _output(tensor: SymbolicTensor, called: LambdaCall) -> Operand:
     if isinstance(tensor.operand, Input):
         # A new tensor: a Lambda stops the mask, which the input itself would carry on.
         return calculation("Multiply", tensor, constant(1)).operand

@@ -48,7 +48,7 @@ class NotUnderstood(NotFollowed):
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class SymbolicTensor:
     """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from.
 
     `rows` is the input whose first axis is this tensor's first axis, row by row; None where that is not known.
@@ -144,7 +144,7 @@ class Name:
 class Method:
     """An attribute of a value that is only good for a call."""
 
-    of: Tensor | Shape | Array
+    of: SymbolicTensor | Shape | Array
     name: str
     text: str
     rank: int = ATOM
@@ -173,7 +173,7 @@ class Size:
     rank: int = ATOM
 
 
-Value: TypeAlias = Tensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size
+Value: TypeAlias = SymbolicTensor | Const | Items | Array | SliceOf | Name | Method | Shape | Size
 
 
 @dataclass(slots=True)
@@ -244,15 +244,17 @@ def enclosed(value: Value, rank: int) -> str:
 
 
 def operation(
-    module: str, class_name: str, config: Mapping[str, Json], args: Sequence[Operand], like: Sequence[Tensor]
-) -> Tensor:
+    module: str, class_name: str, config: Mapping[str, Json], args: Sequence[Operand], like: Sequence[SymbolicTensor]
+) -> SymbolicTensor:
     """An operation on tensors, with the dtype of the first; the caller sets another, and the text."""
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
         raise NotUnderstood("the expression is too large")
     shapes = {id(tensor.operand): tensor.shape for tensor in like}
     shape = op_shapes.result_shape(class_name, config, [_sized(arg, shapes) for arg in args])
-    return Tensor(OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", shape=shape, nodes=nodes)
+    return SymbolicTensor(
+        OpNode(module, class_name, dict(config), tuple(args)), like[0].dtype, "", shape=shape, nodes=nodes
+    )
 
 
 def _sized(arg: Operand, shapes: Mapping[int, tuple[int | None, ...] | None]) -> op_shapes.Argument:
@@ -264,7 +266,7 @@ def _sized(arg: Operand, shapes: Mapping[int, tuple[int | None, ...] | None]) ->
     return arg  # type: ignore[return-value]  # what is no tensor and no list is JSON
 
 
-def part(tensor: Tensor, index: int) -> Tensor:
+def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:
     """Output `index` of an operation that gives several."""
     assert isinstance(tensor.operand, OpNode)
     return replace(tensor, operand=Part(tensor.operand, index), shape=None)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Items, NotUnderstood, Value, constant, items
-from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.lambdas.values import Items, NotUnderstood, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
 from unnest.core.keras3.pieces import GraphTensor, LayerArguments, Tree
 
@@ -24,14 +23,16 @@ class CallValues:
         """A tensor; a shape or a number, where that is what an operation gave."""
         rows = self.context.rows.setdefault(tensor, len(self.context.rows))
         made = self.context.results.get(tensor.layer) if (tensor.rank, tensor.tensor) == (0, 0) else None
-        if made is not None and not isinstance(made, Symbol) and not holds_tensors(made):
+        if made is not None and not isinstance(made, SymbolicTensor) and not holds_tensors(made):
             return made
         spec = self.call.spec(tensor)
         shape = None if spec is None else (None, *spec.shape[1:])
-        if isinstance(made, Symbol):
+        if isinstance(made, SymbolicTensor):
             shape = made.shape if shape is None else shape
             rows = rows if made.rows is None else made.rows
-        return Symbol(Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows)
+        return SymbolicTensor(
+            Input(self.call.tensors.index(tensor)), self.call.dtype(tensor), "x", shape=shape, rows=rows
+        )
 
     def of(self, tree: Tree) -> Value:
         """An argument. Raises NotUnderstood."""
@@ -45,7 +46,7 @@ class CallValues:
             raise NotUnderstood("an argument of a form that is not known")
         if isinstance(tree, Sequence) and not isinstance(tree, str):
             values = [self.of(v) for v in tree]
-            return items("tuple" if any(not isinstance(v, Symbol) for v in values) else "list", values)
+            return items("tuple" if any(not isinstance(v, SymbolicTensor) for v in values) else "list", values)
         if tree is None or isinstance(tree, bool | int | float | str):
             return constant(tree)
         raise NotUnderstood("an argument of a form that is not known")
@@ -53,4 +54,4 @@ class CallValues:
 
 def holds_tensors(value: Value) -> bool:
     """Whether it is a list of tensors, as functions that give several have it."""
-    return isinstance(value, Items) and any(isinstance(each, Symbol) for each in value.items)
+    return isinstance(value, Items) and any(isinstance(each, SymbolicTensor) for each in value.items)

@@ -7,8 +7,7 @@ from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
 from unnest.core.keras3.lambdas.functions import FUNCTIONS
-from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, NotUnderstood, Value
-from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Name, NotUnderstood, SymbolicTensor, Value
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.pieces import Tree
 
@@ -65,6 +64,6 @@ def _operator(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
 
 def part(of: Value, key: Value) -> Value:
     """A part of a tensor, or of a shape or a list, which TensorFlow's keys take for a tensor of one axis."""
-    if not isinstance(of, Symbol) and isinstance(key, Items) and len(key.items) == 1:
+    if not isinstance(of, SymbolicTensor) and isinstance(key, Items) and len(key.items) == 1:
         key = key.items[0]
     return operators.subscript(of, key)

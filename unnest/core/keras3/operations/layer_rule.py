@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from unnest.core.keras3.builder import SIZE
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import CORE, Const, Items, NotUnderstood, Shape, Size, Value, constant
-from unnest.core.keras3.lambdas.values import Tensor as Symbol
+from unnest.core.keras3.lambdas.values import (
+    CORE,
+    Const,
+    Items,
+    NotUnderstood,
+    Shape,
+    Size,
+    SymbolicTensor,
+    Value,
+    constant,
+)
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
@@ -53,7 +62,7 @@ def _operands(value: Value, call: LayerArguments) -> list[Operand]:
 
 
 def _operand(value: Value) -> Operand:
-    if not isinstance(value, Symbol):
+    if not isinstance(value, SymbolicTensor):
         raise NotUnderstood("a result that is no tensor")
     return (
         operators.calculation("Multiply", value, constant(1)).operand

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, Tensor, Value
+from unnest.core.keras3.lambdas.values import CallArguments, Dialect, Items, SymbolicTensor, Value
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode, Part
 
-X = Tensor(Input(0), "float32", "x", shape=(None, 3, 4))
-Y = Tensor(Input(1), "float32", "y", shape=(None, 3, 4))
-INTEGERS = Tensor(Input(0), "int32", "i", shape=(None, 3, 4))
-UNSHAPED = Tensor(Input(0), "float32", "u")
+X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 3, 4))
+Y = SymbolicTensor(Input(1), "float32", "y", shape=(None, 3, 4))
+INTEGERS = SymbolicTensor(Input(0), "int32", "i", shape=(None, 3, 4))
+UNSHAPED = SymbolicTensor(Input(0), "float32", "u")
 
 
 def path(text: str, dialect: Dialect) -> Value:
@@ -31,7 +31,7 @@ def computed(value: Value) -> str:
     """The operations of a tensor, or of a list of them: `Sqrt(Maximum(x0, 0.0))`, a class's arguments by name."""
     if isinstance(value, Items):
         return f"[{', '.join(computed(item) for item in value.items)}]"
-    assert isinstance(value, Tensor), value
+    assert isinstance(value, SymbolicTensor), value
     return _spelt(value.operand)
 
 

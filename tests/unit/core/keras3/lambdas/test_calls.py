@@ -15,7 +15,7 @@ from unnest.core.keras3.lambdas.values import (
     Dialect,
     Name,
     NotUnderstood,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     items,
@@ -104,7 +104,7 @@ def test_attributes_of_tensors() -> None:
     ],
 )
 def test_a_call_is_an_operation(value: Value, class_name: str, config: dict[str, object], text: str) -> None:
-    assert isinstance(value, Tensor)
+    assert isinstance(value, SymbolicTensor)
     assert isinstance(value.operand, OpNode)
     assert (value.operand.module, value.operand.class_name) == (NUMPY, class_name)
     assert (value.operand.config, value.text) == (config, text)
@@ -165,5 +165,5 @@ def test_other_arguments_are_not_understood(
 def test_what_backends_compute_differently(text: str, dialect: Dialect, reason: str) -> None:
     with pytest.raises(NotUnderstood, match=f"^{re.escape(reason)}$"):
         called(text, X, constant(1), dialect=dialect)
-    assert isinstance(called(text, X, constant(1)), Tensor)
-    assert isinstance(called("K.exp", X, dialect=dialect), Tensor)
+    assert isinstance(called(text, X, constant(1)), SymbolicTensor)
+    assert isinstance(called("K.exp", X, dialect=dialect), SymbolicTensor)

@@ -11,10 +11,10 @@ from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcodes import PYTHONS
 from unnest.core.keras3.lambdas.expressions import Expressions
-from unnest.core.keras3.lambdas.values import Dialect, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
 
-X = Tensor(Input(0), "float32", "x", shape=(None, 4))
+X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
 CODE = CodeObject(
     layout="3.8", arguments=1, keyword_only=0, stack=4, flags=0, code=b"", constants=(None, 2, (1, 2)),
     names=("K", "exp"), locals=("x", "y"), free=(), cells=(), slots=(),

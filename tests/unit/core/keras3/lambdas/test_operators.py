@@ -17,7 +17,7 @@ from unnest.core.keras3.lambdas.values import (
     Shape,
     Size,
     SliceOf,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     items,
@@ -26,10 +26,10 @@ from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode
 from unnest.core.model import Json
 
 NUMPY = "keras.src.ops.numpy"
-X = Tensor(Input(0), "float32", "x", shape=(None, 4))
-Y = Tensor(Input(1), "float32", "y", shape=(None, 4))
-WIDER = Tensor(Input(1), "float32", "w", shape=(None, 3, 4))
-BOOL = Tensor(Input(2), "bool", "b")
+X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
+Y = SymbolicTensor(Input(1), "float32", "y", shape=(None, 4))
+WIDER = SymbolicTensor(Input(1), "float32", "w", shape=(None, 3, 4))
+BOOL = SymbolicTensor(Input(2), "bool", "b")
 VECTOR = items("list", [constant(1), constant(2)])
 FLOATS: Json = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtype": "float32"}}
 
@@ -49,7 +49,7 @@ FLOATS: Json = {"class_name": "__numpy__", "config": {"value": [1.0, 2.0], "dtyp
 )
 def test_on_tensors(symbol: str, left: Value, right: Value, node: OpNode, text: str) -> None:
     result = operators.binary(symbol, left, right)
-    assert isinstance(result, Tensor)
+    assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.text) == (node, text)
 
 
@@ -86,7 +86,7 @@ def test_what_binds_less_tightly_stands_in_parentheses() -> None:
 def test_the_shape_of_a_sum(right: Value, shape: tuple[int | None, ...] | None, rows: int | None) -> None:
     """As NumPy broadcasts; whose rows they are is known where nothing could widen it."""
     result = operators.binary("+", X, right)
-    assert isinstance(result, Tensor)
+    assert isinstance(result, SymbolicTensor)
     assert (result.shape, result.rows) == (shape, rows)
 
 
@@ -95,7 +95,7 @@ def test_the_shape_of_a_sum(right: Value, shape: tuple[int | None, ...] | None, 
 )
 def test_a_comparison_is_a_truth_value(symbol: str, name: str) -> None:
     result = operators.compare(symbol, X, constant(0))
-    assert isinstance(result, Tensor)
+    assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.dtype) == (OpNode(NUMPY, name, {}, (Input(0), 0)), "bool")
 
 
@@ -116,7 +116,7 @@ def test_a_comparison_is_a_truth_value(symbol: str, name: str) -> None:
 )
 def test_a_part_of_a_tensor(key: Value, stored: Json, text: str) -> None:
     result = operators.subscript(X, key)
-    assert isinstance(result, Tensor)
+    assert isinstance(result, SymbolicTensor)
     assert (result.operand, result.text) == (OpNode(NUMPY, "GetItem", {}, (Input(0), stored)), text)
 
 
@@ -208,7 +208,7 @@ def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
     """Which TensorFlow would not take beside integers; an integer shows nothing."""
     unknown = replace(X, dtype=UNKNOWN)
     scaled = operators.binary("/", unknown, constant(127.5))
-    assert isinstance(scaled, Tensor)
+    assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
     for symbol, value in (("/", constant(2)), ("+", unknown)):
         with pytest.raises(NotUnderstood, match=r"^arithmetic on an unknown dtype$"):

@@ -13,7 +13,7 @@ from unnest.core.keras3.lambdas.values import (
     Const,
     NotUnderstood,
     SliceOf,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     items,
@@ -21,7 +21,7 @@ from unnest.core.keras3.lambdas.values import (
 from unnest.core.keras3.op_nodes import Input, OpNode, Part
 from unnest.core.model import Json
 
-X = Tensor(Input(0), "float32", "x")
+X = SymbolicTensor(Input(0), "float32", "x")
 ONE, TWO = constant(1), constant(2)
 
 
@@ -116,7 +116,7 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
         (lambda n: items("list", [ONE] * (values.MAX_ELEMENTS - 2 + n)), "a long list"),
         (
             lambda n: values.operation(
-                "m", "Add", {}, [], [Tensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
+                "m", "Add", {}, [], [SymbolicTensor(None, "float32", "x", nodes=values.MAX_NODES - 2 + n)]
             ),
             "the expression is too large",
         ),

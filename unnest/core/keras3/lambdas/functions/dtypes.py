@@ -7,7 +7,7 @@ from dataclasses import replace
 from unnest.core.keras3.lambdas import arrays
 from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op
 from unnest.core.keras3.lambdas.operators import FLOAT, calculation
-from unnest.core.keras3.lambdas.values import CORE, NN, Array, Const, NotUnderstood, Tensor, Value, constant
+from unnest.core.keras3.lambdas.values import CORE, NN, Array, Const, NotUnderstood, SymbolicTensor, Value, constant
 
 CASTS = Table()
 
@@ -51,7 +51,7 @@ def _is_left_out(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-def _one_hot_of(call: Bound, size: str) -> Tensor:
+def _one_hot_of(call: Bound, size: str) -> SymbolicTensor:
     x = call.tensor("x")
     if x.dtype not in {"int32", "int64", "uint8"}:
         raise NotUnderstood(f"one-hot rows of {x.dtype}")

@@ -18,7 +18,7 @@ from unnest.core.keras3.lambdas.values import (
     Const,
     Name,
     NotUnderstood,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     items,
@@ -82,12 +82,12 @@ METHODS = {"0": "BILINEAR", "1": "NEAREST_NEIGHBOR", "'bilinear'": "BILINEAR", "
 """TensorFlow's numbers and words for them."""
 
 
-def _resized(call: Bound, how: str) -> Tensor:
+def _resized(call: Bound, how: str) -> SymbolicTensor:
     size: Json = [*_size(call)]
     return op(IMAGE, "Resize", call.floats("x"), size=size, interpolation=how, data_format="channels_last")
 
 
-def _between(x: Tensor, sizes: list[int], *, is_aligned: bool) -> Tensor:
+def _between(x: SymbolicTensor, sizes: list[int], *, is_aligned: bool) -> SymbolicTensor:
     """Between the two rows, then the two columns, next to where a pixel comes from, which is not its centre.
 
     (Source: TensorFlow 1.13, core/kernels/resize_bilinear_op.cc and image_resizer_state.h, which compute in 32 bits.)
@@ -104,7 +104,7 @@ def _between(x: Tensor, sizes: list[int], *, is_aligned: bool) -> Tensor:
     return x
 
 
-def _nearest(x: Tensor, sizes: list[int]) -> Tensor:
+def _nearest(x: SymbolicTensor, sizes: list[int]) -> SymbolicTensor:
     for axis, (before, after) in enumerate(zip(_height_and_width(x), sizes, strict=True), 1):
         places = [min(int(source), before - 1) for source in _sources(before, after)]
         x = replace(_at(x, places, axis), shape=_with_size(x, axis, after))
@@ -121,18 +121,18 @@ def _of_32_bits(value: float) -> float:
     return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
-def _with_size(x: Tensor, axis: int, size: int) -> tuple[int | None, ...]:
+def _with_size(x: SymbolicTensor, axis: int, size: int) -> tuple[int | None, ...]:
     assert x.shape is not None
     return (*x.shape[:axis], size, *x.shape[axis + 1 :])
 
 
-def _at(x: Tensor, places: list[int], axis: int) -> Tensor:
+def _at(x: SymbolicTensor, places: list[int], axis: int) -> SymbolicTensor:
     """The rows or columns of an image at these places."""
     index: Json = {"class_name": "__numpy__", "config": {"value": [*places], "dtype": "int32"}}
     return operation(NUMPY, "Take", {"axis": axis}, [x.operand, index], [x])
 
 
-def _height_and_width(x: Tensor) -> list[int]:
+def _height_and_width(x: SymbolicTensor) -> list[int]:
     sizes = [size for size in x.shape[1:3] if size is not None] if x.shape and len(x.shape) == IMAGE_RANK else []
     if len(sizes) != PAIR:
         raise NotUnderstood("an image of unknown height or width")
@@ -154,7 +154,7 @@ def _central_crop(call: Bound) -> Value:
     return _cut(x, *((start, size - 2 * start) for start, size in zip(starts, _height_and_width(x), strict=True)))
 
 
-def _cut(x: Tensor, *spans: tuple[int, int]) -> Value:
+def _cut(x: SymbolicTensor, *spans: tuple[int, int]) -> Value:
     """So many rows and columns from there on."""
     sizes = _height_and_width(x)
     if any(
@@ -279,11 +279,11 @@ def _local_response_normalization(call: Bound) -> Value:
     if not 0 < radius <= MAX_RADIUS:
         raise NotUnderstood("the radius")
     squares = op(NUMPY, "Pad", op(NUMPY, "Square", x), pad_width=[[0, 0]] * 3 + [[radius, radius]], mode="constant")
-    total: Tensor | None = None
+    total: SymbolicTensor | None = None
     for k in range(2 * radius + 1):
         end = None if k == 2 * radius else k - 2 * radius
         near = subscript(squares, items("tuple", [constant(...), slice_of([constant(k), constant(end)])]))
-        assert isinstance(near, Tensor)
+        assert isinstance(near, SymbolicTensor)
         total = near if total is None else calculation("Add", total, near)
     assert total is not None
     total = calculation("Multiply", total, constant(float(call.number("alpha"))))

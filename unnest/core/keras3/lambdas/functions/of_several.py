@@ -11,7 +11,7 @@ from unnest.core.keras3.lambdas.values import (
     Array,
     Const,
     NotUnderstood,
-    Tensor,
+    SymbolicTensor,
     Value,
     array,
     as_floats,
@@ -124,12 +124,12 @@ def _dot(call: Bound) -> Value:
     nested = array(y)
     if nested is None:
         y = call.floats("y")
-    rank = _rank(nested) if not isinstance(y, Tensor) else len(y.shape or ())
+    rank = _rank(nested) if not isinstance(y, SymbolicTensor) else len(y.shape or ())
     if x.shape is None or len(x.shape) < MATRIX or rank < MATRIX:
         raise NotUnderstood("`K.dot` of unknown ranks, or of vectors")
     if rank == MATRIX:
         return calculation("Matmul", x, y)
-    assert isinstance(y, Tensor)
+    assert isinstance(y, SymbolicTensor)
     return operation(NUMPY, "Tensordot", {"axes": [[-1], [rank - 2]]}, [x.operand, y.operand], [x, y])
 
 
@@ -157,7 +157,7 @@ def _batch_dot(call: Bound) -> Value:
     return calculation("Matmul", left, right)
 
 
-def _swapped(tensor: Tensor) -> Tensor:
+def _swapped(tensor: SymbolicTensor) -> SymbolicTensor:
     return op(NUMPY, "Swapaxes", tensor, axis1=-1, axis2=-2)
 
 
@@ -175,11 +175,11 @@ def _where(call: Bound) -> Value:
     """TensorFlow 1 has no broadcasting here, but takes whole rows by a vector: shapes must be known to be one."""
     condition = call.tensor("condition")
     x, y = (call[side] if number(call[side]) is not None else call.floats(side) for side in ("x", "y"))
-    tensors = [condition, *(side for side in (x, y) if isinstance(side, Tensor))]
-    shapes = {side.shape if isinstance(side, Tensor) else () for side in (condition, x, y)}
+    tensors = [condition, *(side for side in (x, y) if isinstance(side, SymbolicTensor))]
+    shapes = {side.shape if isinstance(side, SymbolicTensor) else () for side in (condition, x, y)}
     if condition.dtype != "bool" or (call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)):
         raise NotUnderstood("`tf.where` of what may not have one shape")
-    operands = [side.operand if isinstance(side, Tensor) else _float(side) for side in (condition, x, y)]
+    operands = [side.operand if isinstance(side, SymbolicTensor) else _float(side) for side in (condition, x, y)]
     chosen = operation(NUMPY, "Where", {}, operands, tensors)
     return replace(chosen, dtype=FLOAT, shape=condition.shape if len(shapes) == 1 else None)
 

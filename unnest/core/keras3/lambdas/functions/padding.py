@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unnest.core.keras3.lambdas.functions.signatures import PAIR, Bound, Table, op
-from unnest.core.keras3.lambdas.values import NUMPY, Const, NotUnderstood, Tensor, Value, array
+from unnest.core.keras3.lambdas.values import NUMPY, Const, NotUnderstood, SymbolicTensor, Value, array
 from unnest.core.keras3.op_nodes import OpNode
 from unnest.core.model import Json
 
 PADDING = Table()
 
 
-def padded(x: Tensor, widths: Json, value: Json) -> Tensor:
+def padded(x: SymbolicTensor, widths: Json, value: Json) -> SymbolicTensor:
     """A tensor with so many elements of a value before and behind, two numbers an axis.
 
     The value is an argument of Keras 3's call, and not of its class.

@@ -14,7 +14,7 @@ from unnest.core.keras3.lambdas.values import (
     NN,
     NUMPY,
     NotUnderstood,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     items,
@@ -108,7 +108,7 @@ def _running(names: str, class_name: str, start: float) -> None:
         return replace(made, shape=x.shape, rows=x.rows if axis else None)
 
 
-def _shifted(x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> Tensor:
+def _shifted(x: SymbolicTensor, axis: int, shape: tuple[int | None, ...] | None, start: float) -> SymbolicTensor:
     """Each element in the place of the one behind it along an axis; the first is where such a calculation starts."""
     if shape is None or not -len(shape) <= axis < len(shape):
         raise NotUnderstood("a running sum of a shape that is not known")
@@ -116,7 +116,7 @@ def _shifted(x: Tensor, axis: int, shape: tuple[int | None, ...] | None, start: 
     widths: Json = [[int(k == axis % len(shape)), 0] for k in places]
     keys = [slice_of([constant(None), constant(-1 if k == axis % len(shape) else None)]) for k in places]
     shifted = subscript(padded(x, widths, start), items("tuple", keys))
-    assert isinstance(shifted, Tensor)
+    assert isinstance(shifted, SymbolicTensor)
     return shifted
 
 

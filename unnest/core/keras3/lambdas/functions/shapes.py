@@ -17,7 +17,7 @@ from unnest.core.keras3.lambdas.values import (
     Items,
     NotUnderstood,
     Size,
-    Tensor,
+    SymbolicTensor,
     Value,
     array,
     constant,
@@ -72,7 +72,7 @@ def _reshape(call: Bound) -> Value:
     return replace(reshaped, shape=(None, *shape[1:]), rows=x.rows)
 
 
-def _rest(x: Tensor, rows: Size, sizes: Sequence[int | Size]) -> int:
+def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:
     """What -1 stands for beside the number of a tensor's own rows: what a row holds, by the sizes that are told."""
     others = math.prod(size for size in sizes if isinstance(size, int) and size != -1)
     row = _row(x)
@@ -81,13 +81,13 @@ def _rest(x: Tensor, rows: Size, sizes: Sequence[int | Size]) -> int:
     return row // others
 
 
-def _row(x: Tensor) -> int | None:
+def _row(x: SymbolicTensor) -> int | None:
     """How many elements a row of a tensor has."""
     sizes = [size for size in x.shape[1:] if size is not None] if x.shape else []
     return math.prod(sizes) if x.shape and len(sizes) == len(x.shape) - 1 else None
 
 
-def _keeps_rows(x: Tensor, sizes: Sequence[int | Size]) -> bool:
+def _keeps_rows(x: SymbolicTensor, sizes: Sequence[int | Size]) -> bool:
     """Whether row k of the result is row k of the tensor: its rows are counted, or hold as much as before."""
     rest = [size for size in sizes[1:] if isinstance(size, int)]
     if len(rest) + 1 != len(sizes) or -1 in rest:
@@ -144,7 +144,7 @@ def _slice(call: Bound) -> Value:
     return subscript(call.tensor("x"), items("tuple", keys))
 
 
-def _joined(class_name: str, call: Bound) -> Tensor:
+def _joined(class_name: str, call: Bound) -> SymbolicTensor:
     tensors = call.tensors("tensors")
     return operation(NUMPY, class_name, {"axis": call.integer("axis")}, [[each.operand for each in tensors]], tensors)
 
@@ -163,7 +163,7 @@ def _concat(call: Bound) -> Value:
 def _stack(call: Bound) -> Value:
     """Of sizes it is one more way to write a shape, which is an array then."""
     values = call["tensors"]
-    if isinstance(values, Items) and not any(isinstance(each, Tensor) for each in values.items):
+    if isinstance(values, Items) and not any(isinstance(each, SymbolicTensor) for each in values.items):
         call.only(axis=0)
         call.sizes("tensors")
         return replace(values, kind="stored")
@@ -255,7 +255,7 @@ def _gather(call: Bound) -> Value:
 
 def _taken(call: Bound, axis: int) -> Value:
     x, indices = call.tensor("x"), call["indices"]
-    if isinstance(indices, Tensor) and indices.dtype in {"int32", "int64"}:
+    if isinstance(indices, SymbolicTensor) and indices.dtype in {"int32", "int64"}:
         return operation(NUMPY, "Take", {"axis": axis}, [x.operand, indices.operand], [x, indices])
     if isinstance(indices, Const):
         index: Json = call.integer("indices")

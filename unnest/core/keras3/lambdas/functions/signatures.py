@@ -15,7 +15,7 @@ from unnest.core.keras3.lambdas.values import (
     NotUnderstood,
     Shape,
     Size,
-    Tensor,
+    SymbolicTensor,
     Value,
     constant,
     number,
@@ -43,26 +43,26 @@ class Bound:
     def __getitem__(self, name: str) -> Value:
         return self.values[name]
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str) -> SymbolicTensor:
         """A tensor of whatever dtype."""
         value = self[name]
-        if not isinstance(value, Tensor):
+        if not isinstance(value, SymbolicTensor):
             raise NotUnderstood(f"{kind(value)} in a tensor's place")
         return value
 
-    def floats(self, name: str) -> Tensor:
+    def floats(self, name: str) -> SymbolicTensor:
         """A tensor of floats."""
         value = self.tensor(name)
         if value.dtype != FLOAT:
             raise NotUnderstood(f"arithmetic on {value.dtype}")
         return value
 
-    def tensors(self, name: str) -> list[Tensor]:
+    def tensors(self, name: str) -> list[SymbolicTensor]:
         """A list of tensors of one dtype."""
         value = self[name]
         if not isinstance(value, Items) or not value.items:
             raise NotUnderstood(f"{kind(value)} in the place of a list of tensors")
-        parts = [part for part in value.items if isinstance(part, Tensor)]
+        parts = [part for part in value.items if isinstance(part, SymbolicTensor)]
         if len(parts) != len(value.items) or len({part.dtype for part in parts}) > 1:
             raise NotUnderstood("a list that holds more than tensors of one kind")
         return parts
@@ -189,7 +189,7 @@ class Table(dict[str, KnownFunction]):
         return enter
 
 
-def shape_of(tensor: Tensor) -> Shape:
+def shape_of(tensor: SymbolicTensor) -> Shape:
     """The sizes of a tensor as Python sees them, the batch unknown.
 
     Raises:
@@ -201,6 +201,6 @@ def shape_of(tensor: Tensor) -> Shape:
     return Shape(tensor.shape, "shape", "", tensor.rows)
 
 
-def op(module: str, class_name: str, *tensors: Tensor, **config: Json) -> Tensor:
+def op(module: str, class_name: str, *tensors: SymbolicTensor, **config: Json) -> SymbolicTensor:
     """An operation of Keras 3 on tensors alone, with these arguments of its class."""
     return operation(module, class_name, config, [tensor.operand for tensor in tensors], tensors)

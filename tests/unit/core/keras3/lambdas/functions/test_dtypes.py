@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import Name, NotUnderstood, Tensor, Value, constant
+from unnest.core.keras3.lambdas.values import Name, NotUnderstood, SymbolicTensor, Value, constant
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from unnest.core.keras3.lambdas.values import Name, NotUnderstood, Tensor, Value
 )  # fmt: skip
 def test_operations(value: Value, operations: str, dtype: str) -> None:
     assert computed(value) == operations
-    assert isinstance(value, Tensor)
+    assert isinstance(value, SymbolicTensor)
     assert value.dtype == dtype
 
 

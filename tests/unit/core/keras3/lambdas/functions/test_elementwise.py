@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.keras3.lambdas.functions.elementwise import ELEMENTWISE
-from unnest.core.keras3.lambdas.values import NotUnderstood, Tensor, Value, constant
+from unnest.core.keras3.lambdas.values import NotUnderstood, SymbolicTensor, Value, constant
 
 ONE, ZERO = constant(1.0), constant(0.0)
 
@@ -40,7 +40,7 @@ def test_operations(value: Value, operations: str) -> None:
 def test_arithmetic_is_on_floats(name: str) -> None:
     """Integers and truth values are only handed on."""
     more = (constant(0), ONE) if name in {"K.clip", "tf.clip_by_value"} else ()
-    assert isinstance(called(name, X, *more), Tensor)
+    assert isinstance(called(name, X, *more), SymbolicTensor)
     if name not in {"tf.identity", "K.identity", "K.stop_gradient", "tf.stop_gradient"}:
         with pytest.raises(NotUnderstood, match=r"^arithmetic on int32$"):
             called(name, INTEGERS, *more)

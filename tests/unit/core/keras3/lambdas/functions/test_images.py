@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, Items, NotUnderstood, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, Items, NotUnderstood, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
 
 SIZE = items("tuple", [constant(8), constant(6)])
@@ -33,7 +33,7 @@ def test_operations(value: Value, operations: str) -> None:
     assert computed(value) == operations
 
 
-IMAGE = Tensor(Input(0), "float32", "x", shape=(None, 4, 2, 3))
+IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4, 2, 3))
 HALVES = "[[[0.0]], [[0.5]], [[0.0]], [[0.5]], [[0.0]], [[0.5]], [[0.0]], [[0.5]]]"
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, SymbolicTensor, Value, constant, items
 
 ROWS = replace(X, shape=(None, 4))
 PAIR = items("list", [constant(1), constant(2)])
@@ -39,7 +39,7 @@ PAIR = items("list", [constant(1), constant(2)])
 )  # fmt: skip
 def test_operations(value: Value, operations: str, dtype: str) -> None:
     assert computed(value) == operations
-    assert isinstance(value, Tensor)
+    assert isinstance(value, SymbolicTensor)
     assert value.dtype == dtype
 
 
@@ -55,6 +55,6 @@ def test_what_versions_do_otherwise() -> None:
     for dialect in (Dialect("tensorflow", "1"), Dialect("tensorflow")):
         with pytest.raises(NotUnderstood, match=r"^`tf.where` of what may not have one shape$"):
             called("tf.where", called("K.less", X, Y), X, UNSHAPED, dialect=dialect)
-        assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), Tensor)
+        assert isinstance(called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor)
     with pytest.raises(NotUnderstood, match=r"^arithmetic on int32$"):
         called("tf.add", INTEGERS, constant(1))

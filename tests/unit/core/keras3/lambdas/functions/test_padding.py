@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import Dialect, NotUnderstood, SymbolicTensor, Value, constant, items
 from unnest.core.keras3.op_nodes import Input
 
-IMAGE = Tensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
+IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
 LAST, FIRST = (Dialect("tensorflow", "2", data_format=f"channels_{where}") for where in ("last", "first"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3.lambdas.values import NotUnderstood, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import NotUnderstood, SymbolicTensor, Value, constant, items
 
 BOTH = items("list", [constant(1), constant(-1)])
 
@@ -34,7 +34,7 @@ def test_operations(value: Value, operations: str) -> None:
 @pytest.mark.parametrize(("name", "axis"), [("K.argmax", -1), ("K.argmin", -1), ("tf.argmax", 0), ("tf.argmin", 0)])
 def test_a_position_is_an_integer(name: str, axis: int) -> None:
     value = called(name, X)
-    assert isinstance(value, Tensor)
+    assert isinstance(value, SymbolicTensor)
     assert (computed(value).partition(", ")[2], value.dtype) == (f"axis={axis})", "int64")
 
 

@@ -9,7 +9,16 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import Const, NotUnderstood, Shape, SliceOf, Tensor, Value, constant, items
+from unnest.core.keras3.lambdas.values import (
+    Const,
+    NotUnderstood,
+    Shape,
+    SliceOf,
+    SymbolicTensor,
+    Value,
+    constant,
+    items,
+)
 
 
 def whole(*numbers: int) -> Value:
@@ -55,7 +64,7 @@ def test_operations(value: Value, operations: str) -> None:
 
 def test_integers_stay_integers() -> None:
     value = called("tf.reshape", INTEGERS, whole(-1, 12))
-    assert isinstance(value, Tensor)
+    assert isinstance(value, SymbolicTensor)
     assert value.dtype == "int32"
 
 
@@ -72,7 +81,7 @@ OTHER = replace(Y, rows=1)
 NARROW = replace(ROWS, shape=(None, None, 4))
 
 
-def sizes(tensor: Tensor, function: str = "tf.shape") -> list[Value]:
+def sizes(tensor: SymbolicTensor, function: str = "tf.shape") -> list[Value]:
     """`shape[0], shape[1], shape[2]`."""
     shape = called(function, tensor)
     return [operators.subscript(shape, constant(place)) for place in range(3)]
@@ -91,7 +100,9 @@ def sizes(tensor: Tensor, function: str = "tf.shape") -> list[Value]:
         (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(12)], [-1, 12]),
     ],
 )
-def test_a_reshape_by_sizes_of_a_tensor(x: Tensor, shape: Callable[[Tensor], list[Value]], newshape: list[int]) -> None:
+def test_a_reshape_by_sizes_of_a_tensor(
+    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]], newshape: list[int]
+) -> None:
     """One of them may be unknown: it follows from the others."""
     for written in (items("list", shape(x)), called("tf.stack", items("list", shape(x)))):
         assert computed(called("tf.reshape", x, written)) == f"Reshape(x0, newshape={newshape})"
@@ -114,7 +125,7 @@ def test_a_reshape_to_the_shape_of_another() -> None:
         (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(-1)]),
     ],
 )
-def test_a_reshape_that_does_not_follow(x: Tensor, shape: Callable[[Tensor], list[Value]]) -> None:
+def test_a_reshape_that_does_not_follow(x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]]) -> None:
     with pytest.raises(NotUnderstood, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", x, items("list", shape(x)))
 
@@ -122,12 +133,12 @@ def test_a_reshape_that_does_not_follow(x: Tensor, shape: Callable[[Tensor], lis
 def test_rows_behind_a_reshape() -> None:
     """They are the input's where they are counted, or hold as much as before; and no longer where rows were joined."""
     kept = called("tf.reshape", ROWS, whole(-1, 2, 6))
-    assert isinstance(kept, Tensor)
+    assert isinstance(kept, SymbolicTensor)
     assert (kept.shape, kept.rows) == ((None, 2, 6), 0)
     flat = called("tf.reshape", kept, items("list", [sizes(kept)[0], constant(-1)]))
     assert computed(flat) == "Reshape(Reshape(x0, newshape=[-1, 2, 6]), newshape=[-1, 12])"
     joined = called("tf.reshape", ROWS, whole(-1, 4))
-    assert isinstance(joined, Tensor)
+    assert isinstance(joined, SymbolicTensor)
     assert (joined.shape, joined.rows) == ((None, 4), None)
 
 
