@@ -25,8 +25,8 @@ class Code(Enum):
     )
     NAMED_BY_COUNT = (
         "warning",
-        "what {layers} was called is not stored: the name is that of the first such layers that a process makes",
-        "load in the order of layers, or call it so in your code; --architecture MODEL.json tells the name",
+        "the weights do not say what {layers} are called; the names are those that Keras gives to the first in a process",
+        "load in the order of layers, or call them so in your code; --architecture MODEL.json tells the names",
     )
     NEEDS_ARCHITECTURE = (
         "warning",
