@@ -25,7 +25,7 @@ class Code(Enum):
     )
     NAMED_BY_COUNT = (
         "warning",
-        "the weights do not say what {layers} are called; the names are those that Keras gives to the first in a process",
+        "the weights do not say what {layers} are called: the names are what Keras calls the first ones in a process",
         "load in the order of layers, or call them so in your code; --architecture MODEL.json tells the names",
     )
     NEEDS_ARCHITECTURE = (
