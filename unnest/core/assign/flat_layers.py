@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from unnest.core.architecture import snake_case
@@ -55,14 +56,20 @@ def _parts(owner: str, tensor: Tensor) -> tuple[str, ...]:
 def _is_keras_part(parts: Sequence[str]) -> bool:
     """Whether Keras itself calls the parts of its layers so, or layers that nobody named."""
     bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
-    return all(part in PARTS or part.endswith("cell") or part in map(snake_case, OWN) for part in bare)
+    return all(part in PARTS or part.endswith("cell") or part in _automatic_names() for part in bare)
+
+
+@cache
+def _automatic_names() -> frozenset[str]:
+    """What Keras calls layers that nobody names, without their numbers; for few files, and so not made at start-up."""
+    return frozenset(map(snake_case, OWN))
 
 
 PARTS = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})
 """(Source: the weights of Keras's own layers in files of Keras 2.0 to 2.3 and tf.keras 1.13 to 2.15.)"""
 
 
-def _with_bidirectional(found: Mapping[str, tuple[Tensor, ...]]) -> Mapping[str, tuple[Tensor, ...]]:
+def _with_bidirectional(found: Layers) -> Layers:
     """Owners with one for each Bidirectional layer of Keras 1: its weights bear the names of the two layers in it.
 
     Its own name is stored nowhere; they get those that Keras gives to the first ones of a process. Raises Ambiguous
