@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 import models
 import saved_models
-from run import peak, taking_turns, unnest
+from run import peak, planned, taking_turns, unnest
 
 from tests.makebundle import inflated
 from unnest.core.model import Stored
@@ -133,6 +133,14 @@ def start_up(bench: Bench) -> list[Row]:
     ]
 
 
+def peak_of_fix(path: Path, output: Path, *options: str) -> float:
+    """Megabytes that `fix` of a file held at most; the output is removed."""
+    try:
+        return peak("fix", path, "-o", output, *options)
+    finally:
+        shutil.rmtree(output) if output.is_dir() else output.unlink()
+
+
 def fix_h5(bench: Bench) -> list[Row]:
     """A large .h5 against a copy of it."""
     large, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
@@ -153,7 +161,7 @@ def fix_h5(bench: Bench) -> list[Row]:
             seconds["fix"].over((1.1, seconds["cp"]), (1, seconds["h5py"])),
         ),
         *(
-            (f"peak memory, {megabytes} MiB", f"{peak('fix', bench.h5(megabytes), '-o', output, '--force'):.0f} MiB")
+            (f"peak memory, {megabytes} MiB", f"{peak_of_fix(bench.h5(megabytes), output):.0f} MiB")
             for megabytes in (bench.megabytes, bench.large)
             if megabytes
         ),
@@ -189,7 +197,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
         ),
         ("`fix --keras 3`", str(seconds["dialect"])),
         ("... over `fix --to keras`", seconds["dialect"].over((1, seconds["container"]))),
-        ("peak memory", f"{peak('fix', source, '-o', output, '--keras', '3'):.0f} MiB"),
+        ("peak memory", f"{peak_of_fix(source, output, '--keras', '3'):.0f} MiB"),
     ]
 
 
@@ -264,7 +272,7 @@ def fix_saved_model(bench: Bench) -> list[Row]:
             seconds["fix"].over((1.1, seconds["cp"]), (1, seconds["h5py"])),
         ),
         ("`unnest inspect`", str(seconds["inspect"])),
-        ("peak memory of `fix`", f"{peak('fix', large, '-o', output, '--force'):.0f} MiB"),
+        ("peak memory of `fix`", f"{peak_of_fix(large, output):.0f} MiB"),
     ]
     if "tensorflow" in seconds:
         rows.append(("`tf.train.load_checkpoint` and every tensor of it", str(seconds["tensorflow"])))
@@ -295,13 +303,16 @@ def many_files(bench: Bench) -> list[Row]:
 
 def growth(bench: Bench) -> list[Row]:
     """What grows with what."""
-    from unnest.core.plan import plan
-
     rows, output = [], bench.folder / "output.h5"
     for megabytes in (16, 64, 256):
         path = bench.h5(megabytes)
-        took = interleaved({"fix": unnest("fix", path, "-o", output, "--force")}, bench.rounds)["fix"]
-        rows.append((f"`fix` of {megabytes} MiB", f"{took}, {peak('fix', path, '-o', output, '--force'):.0f} MiB"))
+
+        def fix(path: Path = path) -> None:
+            unnest("fix", path, "-o", output)()
+            output.unlink()
+
+        took = interleaved({"fix": fix}, bench.rounds)["fix"]
+        rows.append((f"`fix` of {megabytes} MiB", f"{took}, {peak_of_fix(path, output):.0f} MiB"))
     kinds: list[tuple[str, Callable[[int], Stored], tuple[int, ...]]] = [
         ("layers", models.stored_with_layers, (100, 1000, 10_000)),
         ("levels of wrappers", models.stored_with_levels, (1, 10, 100)),
@@ -311,10 +322,7 @@ def growth(bench: Bench) -> list[Row]:
         for size in sizes:
             stored = make(size)
 
-            def planned(stored: Stored = stored) -> None:
-                plan(stored)
-
-            took = interleaved({"plan": planned}, bench.rounds)["plan"]
+            took = interleaved({"plan": planned(stored)}, bench.rounds)["plan"]
             rows.append((f"recognition and plan, {size:,} {what}", str(took)))
     return rows
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from unnest.core.architecture import tensor_refs
 from unnest.core.json_tree import OBJECT
 from unnest.core.model import Json, JsonObject
 
@@ -104,6 +105,15 @@ class Graph:
             for ref in dict.fromkeys(call.reads):
                 readers.setdefault(ref.call, []).append((call_id, ref))
         return {call_id: tuple(reads) for call_id, reads in readers.items()}
+
+    @cached_property
+    def noted_shapes(self) -> Mapping[Ref, tuple[int | None, ...]]:
+        """The shapes that Keras 3 notes beside every tensor that a call reads; of other dialects none."""
+        return {
+            Ref(layer, number - self.layers[layer].first, tensor): shape
+            for _, call in self.calls()
+            for (layer, number, tensor), shape in tensor_refs.noted_shapes(call.stored, self.layers)
+        }
 
 
 def keras_order(reads: Callable[[CallId], Iterable[Ref]], inputs: Iterable[Ref], outputs: Iterable[Ref]) -> list[str]:

@@ -10,7 +10,7 @@ All of them are found, and replaced, by one walk over whatever structure they si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from unnest.budget import spend
@@ -84,6 +84,16 @@ def reads(node: Json, layers: Container[str]) -> list[RawRef]:
 
     rewrite(node, layers, collect)
     return refs
+
+
+def noted_shapes(node: Json, layers: Container[str]) -> Iterator[tuple[RawRef, tuple[int | None, ...]]]:
+    """Every tensor of a stored node beside which Keras 3 notes its shape, None for a size that is not known."""
+    for part in json_tree.objects(node):
+        spec = part.get("config") if part.get("class_name") == KERAS_3_TENSOR else None
+        shape = spec.get("shape") if isinstance(spec, json_tree.OBJECT) else None
+        if isinstance(shape, (list, tuple)):
+            for ref in reads(part, layers):
+                yield ref, tuple(size if isinstance(size, int) else None for size in shape)
 
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:

@@ -24,7 +24,7 @@ from unnest.core.recognise.op_calls import (
     with_refs,
 )
 from unnest.core.recognise.slice_claims import ClaimedRows
-from unnest.core.recognise.tensor_graph import MAX_CALLS, NOTHING, Column, TensorGraph
+from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 
 
 class LayerTensors(TensorGraph):
@@ -44,6 +44,7 @@ class LayerTensors(TensorGraph):
         self.graph, self.supposed = graph, supposed
         self.outputs = graph.outputs
         self._claimed: dict[CallId, list[ClaimedRows]] = {}
+        self._shapes: dict[Ref, Shape | None] = {}
         self._outputs: dict[tuple[str, int], Shape | None] = {}
         for ref, rows in sorted(claimed.items()):
             self._claimed.setdefault(ref.call, []).append(rows)
@@ -131,18 +132,15 @@ class LayerTensors(TensorGraph):
         is_different = any(other != settings[0] for other in settings)
         return f"{names[0]} and {names[1]} compute different things" if is_different else None
 
-    @cached_property
-    def _noted(self) -> dict[Ref, Shape]:
-        """The shapes that Keras 3 notes beside every tensor that a call reads."""
-        return {
-            self._ref(raw): shape for _, call in self.graph.calls() for raw, shape in _notes(call.stored, self.graph)
-        }
-
     def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
-        """The shape of a tensor, as far as the file tells, None where it does not; some may be known."""
-        shapes = dict(known)
+        """The shape of a tensor, as far as the file tells, None where it does not; some may be known.
+
+        Without any, those of all tensors before it are kept: a model is asked for each of its tensors.
+        """
+        shapes = dict(known) if known else self._shapes
         pending = [ref]
-        while pending and len(shapes) < MAX_CALLS:
+        while pending:
+            spend()
             here = pending[-1]
             reads = self.reads(here.call)
             if here in shapes:
@@ -156,13 +154,13 @@ class LayerTensors(TensorGraph):
                 keeps = what is not None and what.name in KEEPING_SHAPE
                 after = [shapes[read] for read in reads]
                 shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
-        shape = shapes.get(ref)
+        shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
     def _told_shape(self, ref: Ref) -> Shape | None:
         layer = self.graph.layers[ref.layer]
-        if ref in self._noted:
-            return self._noted[ref]
+        if ref in self.graph.noted_shapes:
+            return self.graph.noted_shapes[ref]
         if is_model(layer.stored):
             return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
@@ -272,20 +270,3 @@ def _lined_up(axis: Json, shapes: Sequence[Shape | None]) -> Shape | None:
     together = None if None in sizes else sum(size for size in sizes if size is not None)
     rest = {(*shape[:at], *shape[at + 1 :]) for shape in told}
     return (*told[0][:at], together, *told[0][at + 1 :]) if len(rest) == 1 else None
-
-
-def _notes(value: Json, graph: Graph) -> Iterator[tuple[tensor_refs.RawRef, Shape]]:
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            config = part.get("config")
-            if part.get("class_name") == tensor_refs.KERAS_3_TENSOR and isinstance(config, Mapping):
-                shape = config.get("shape")
-                if isinstance(shape, Sequence) and not isinstance(shape, str):
-                    for raw in tensor_refs.reads(part, graph.layers):
-                        yield raw, tuple(d if isinstance(d, int) else None for d in shape)
-            else:
-                pending += part.values()
-        elif isinstance(part, Sequence) and not isinstance(part, str):
-            pending += part

@@ -80,6 +80,30 @@ def layers(count: int) -> Callable[[], None]:
     return planned(functional(*entries, outputs=[(f"d{count - 1}", 0, 0)], name="outer"), 1)
 
 
+def template_layers(count: int) -> Callable[[], None]:
+    """A wrapper around a chain of so many layers."""
+    chain = [layer(f"d{n}", [f"d{n - 1}" if n else "tx"], **DENSE) for n in range(count)]
+    return planned(wrapped(source("tx", (None, 3)), *chain, end=f"d{count - 1}"), 1)
+
+
+def nested_models(count: int) -> Callable[[], None]:
+    """A wrapper around a chain of so many models."""
+    models = [
+        functional(source("i"), layer("d", ["i"], **DENSE), inputs=[("i", 0, 0)], outputs=[("d", 0, 0)], name=f"n{n}")
+        for n in range(count)
+    ]
+    chain = [nested(model, [(f"n{n - 1}", 1, 0) if n else ("tx", 0, 0)]) for n, model in enumerate(models)]
+    return planned(wrapped(source("tx", (None, 3)), *chain, end=f"n{count - 1}", node=1), 1)
+
+
+def wrapped(*template: dict[str, Any], end: str, node: int = 0) -> dict[str, Any]:
+    """Two towers of one template, whose output is `end`'s."""
+    outer = parallel([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
+    net = next(entry for entry in outer["config"]["layers"] if entry["name"] == "net")
+    net.update(functional(*template, inputs=[("tx", 0, 0)], outputs=[(end, node, 0)]))
+    return outer
+
+
 def operations(count: int) -> Callable[[], None]:
     """Two towers of so many operations in all."""
     writer = Writer()
@@ -100,7 +124,9 @@ def found_two(graph: OpGraph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "size"), [(levels, 100), (layers, 1_000), (operations, 8_000)], ids=["levels", "layers", "operations"]
+    ("made", "size"),
+    [(levels, 100), (layers, 1_000), (template_layers, 1_000), (nested_models, 200), (operations, 8_000)],
+    ids=["levels", "layers", "layers of the template", "models in the template", "operations"],
 )
 def test_twice_as_much_costs_twice_as_much(made: Callable[[int], Callable[[], None]], size: int) -> None:
     assert counted(made(size)) < MORE_THAN_TWICE * counted(made(size // 2))
