@@ -127,10 +127,23 @@ def test_towers_of_a_recurrent_model_run_on_their_devices(tf: Any, keras: Any) -
     assert len(set(ran.values())) == 1
 
 
-def test_towers_draw_their_own_dropout(tf: Any, keras: Any) -> None:
-    """Equal rows in two towers: equal numbers only if both drew the same."""
-    parallel = multi_gpu_model(recurrent(keras, "dropout"), 2)
-    call = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((None, 5, 3))])
-    one = series(8)
-    y = call(tf.constant(np.concatenate([one, one]))).numpy()
-    assert np.abs(y[:8] - y[8:]).max() > 1e-3
+DRAWING = {
+    "LSTM": lambda layers: layers.LSTM(4, dropout=0.5),
+    "LSTM, recurrent": lambda layers: layers.LSTM(4, dropout=0.5, recurrent_dropout=0.3),
+    "GRU, recurrent": lambda layers: layers.GRU(4, recurrent_dropout=0.5),
+    "SimpleRNN": lambda layers: layers.SimpleRNN(4, dropout=0.5),
+    "a cell": lambda layers: layers.RNN(layers.LSTMCell(4, dropout=0.5)),
+    "convolutional": lambda layers: layers.ConvLSTM1D(2, 2, dropout=0.5),
+}
+
+
+@pytest.mark.parametrize("rows", [None, 40])
+@pytest.mark.parametrize("kind", DRAWING)
+def test_towers_draw_their_own_dropout(tf: Any, keras: Any, kind: str, rows: int | None) -> None:
+    """Equal rows in two towers, under a global seed: equal numbers only where both drew the same."""
+    shape = (5, 3, 2) if kind == "convolutional" else (5, 6)
+    parallel = multi_gpu_model(keras.Sequential([keras.Input(shape), DRAWING[kind](keras.layers)]), 2)
+    call = tf.function(lambda x: parallel(x, training=True), input_signature=[tf.TensorSpec((rows, *shape))])
+    first, second = np.split(call(tf.ones((40, *shape))).numpy().reshape(40, -1), 2)
+    same = sum(np.allclose(a, b, atol=1e-6) for a, b in zip(first, second, strict=True))
+    assert same < 4

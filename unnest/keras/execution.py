@@ -175,7 +175,7 @@ class Towers:
             batched = self.flat_result.batched
             return [*(rows_of(y, 0, keep) for y in result[:batched]), *result[batched:]]
 
-        with tf.name_scope(f"tower_{i}"):
+        with tf.name_scope(f"tower_{i}"), own_seed(i):
             if self.api.exporting():
                 # TensorFlow cannot load a custom gradient around layers that an export wraps in functions.
                 with tf.device(self.devices[i]):
@@ -243,6 +243,29 @@ def one_call_at_a_time() -> Iterator[None]:
 def _replicated() -> bool:
     """Whether this is one of several replicas of a distribution strategy."""
     return bool(tf.distribute.get_strategy().num_replicas_in_sync > 1)
+
+
+@contextmanager
+def own_seed(i: int) -> Iterator[None]:
+    """In the block, in a graph under a global seed, random operations of tower `i` are seeded apart from other towers'.
+
+    TensorFlow numbers the random operations of each graph from 0, and the body of every loop is a graph with the seed
+    of the one around it: the loops of two towers would draw the same numbers (tf_keras's recurrent cells do so).
+    """
+    graph = tf.compat.v1.get_default_graph()
+    global_seed = None if tf.executing_eagerly() else graph.seed
+    if global_seed is None:
+        yield
+        return
+    graph.seed = (global_seed + i * BETWEEN_SEEDS) % 2**31
+    try:
+        yield
+    finally:
+        graph.seed = global_seed
+
+
+BETWEEN_SEEDS = 0x3C6EF35F
+"""Odd and large, so that towers share no seed with each other, or with a run whose seed is the next."""
 
 
 def on_device(
