@@ -51,6 +51,9 @@ def test_the_signature_is_keras_own(keras: Any, checkpoint: Any) -> None:
     for name in ("max_to_keep", "best_to_keep"):
         with pytest.raises(ValueError, match=rf"^{name}=0: at least one checkpoint must stay$"):
             checkpoint("x.keras", **{name: 0})
+        for number in ("2", 1.5, True):
+            with pytest.raises(ValueError, match=rf"^{name}={number!r}: give a whole number of checkpoints$"):
+                checkpoint("x.keras", **{name: number})
     with pytest.raises(TypeError, match="template"):
         checkpoint("x.keras", template="model")
 
@@ -194,6 +197,7 @@ def test_best_is_taken_up_from_the_files(training: Any, checkpoint: Any, tmp_pat
     path = str(tmp_path / "m-{epoch:02d}-{loss:.4f}.keras")
     for name in ("m-03-0.0000.keras", "m-07-0.5000.keras"):
         (tmp_path / name).touch()
+    training[2]()  # a run that goes on
     callback = checkpoint(path, save_best_only=True, monitor="loss", mode="min")
     training[2](callback)
     assert callback.best == 0.0

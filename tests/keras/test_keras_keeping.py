@@ -42,14 +42,15 @@ def save(model: Any, checkpoint: Any) -> Any:
 
     def run(path: Any, values: list[float], **options: Any) -> Any:
         weights_only = str(path).endswith((".weights.h5", "prefix"))
-        callback = checkpoint(str(path), monitor="loss", mode="min", save_weights_only=weights_only, **options)
+        options = {"monitor": "loss", "mode": "min", "save_weights_only": weights_only, **options}
+        callback = checkpoint(str(path), **options)
         callback.set_model(model)
         callback.on_train_begin()
         for epoch, value in enumerate(values):
             # As after a step of training: no file is the one before.
             model.set_weights([w + np.float32(1.5) for w in model.get_weights()])
             callback.on_epoch_begin(epoch)
-            callback.on_epoch_end(epoch, {"loss": value})
+            callback.on_epoch_end(epoch, {options["monitor"]: value})
         return callback
 
     return run
@@ -82,6 +83,47 @@ def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(keras: Any, sav
     for torn in (b"", b"{", b"[1]", b'[{"name": "m.keras"}]', b"\xff"):
         record.write_bytes(torn)
         assert save(path, [1.0], save_best_only=True).best == 1.0
+
+
+def fresh(keras: Any, model: Any) -> None:
+    """Make the model one whose training begins: an optimizer without a step."""
+    model.compile(keras.optimizers.SGD(0.1), loss=keras.losses.MeanSquaredError())
+
+
+def test_a_run_that_starts_anew_takes_up_nothing(keras: Any, model: Any, save: Any, tmp_path: Path) -> None:
+    """As the folds of a cross-validation: the file is this run's, and a line says whose it was."""
+    path = tmp_path / "m.keras"
+    save(path, [0.25], save_best_only=True)
+    fresh(keras, model)
+    told = r"m\.keras is an earlier run's, with loss=0\.25; .* pass initial_value_threshold=0\.25 to keep"
+    with pytest.warns(UserWarning, match=told):
+        assert save(path, [0.75, 0.5], save_best_only=True).best == 0.5
+    np.testing.assert_array_equal(keras.models.load_model(path).get_weights()[0], model.get_weights()[0])
+
+
+def test_a_run_that_starts_anew_leaves_the_files_of_earlier_ones(
+    keras: Any, model: Any, save: Any, tmp_path: Path
+) -> None:
+    """Its own best files are kept, whatever the others' values are."""
+    save(tmp_path / "m-{epoch}-{loss}.keras", [1.0, 2.0], best_to_keep=1)
+    fresh(keras, model)
+    save(tmp_path / "m-{epoch}-{loss}.keras", [4.0, 3.0, 5.0], best_to_keep=1)
+    assert visible(tmp_path) == ["m-1-1.0.keras", "m-2-3.0.keras"]
+
+
+def test_values_of_another_monitor_or_mode_are_not_compared(save: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m.keras"
+    save(path, [0.25], save_best_only=True)
+    assert save(path, [0.125], save_best_only=True, mode="max").best == 0.125
+    assert save(path, [0.5], save_best_only=True, monitor="accuracy", mode="max").best == 0.5
+    assert save(path, [0.25], save_best_only=True, monitor="accuracy", mode="max").best == 0.5
+
+
+def test_files_of_another_monitor_are_not_ranked(save: Any, tmp_path: Path) -> None:
+    """They stay, as files do whose value is not known."""
+    save(tmp_path / "m-{epoch}.keras", [0.25, 0.5, 0.75], best_to_keep=3)
+    save(tmp_path / "m-{epoch}.keras", [0.125, 0.0625], best_to_keep=1, monitor="accuracy", mode="max")
+    assert visible(tmp_path) == ["m-1.keras", "m-3.keras"]
 
 
 def test_a_threshold_of_the_callers_own_is_what_counts(save: Any, tmp_path: Path) -> None:

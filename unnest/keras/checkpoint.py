@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from unnest.keras import atomic_save, record, resume_best
+import numpy as np
+
+from unnest.keras import atomic_save, record
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model, require, running
+from unnest.keras.resume_best import EarlierRuns
 from unnest.keras.saver import Saver
 
 
@@ -34,8 +37,10 @@ def model_checkpoint(api: KerasApi) -> Any:
         best_to_keep: so many of the files with the best monitored values stay. What neither of the two keeps, goes.
 
         With `save_best_only` or one of these two, what is written is noted, with its value, in a small hidden file
-        beside the models (`unnest.keras.record`): the next run takes up the files, and, unless
-        `initial_value_threshold` is given, the best value so far. Files that no note speaks of are never deleted;
+        beside the models (`unnest.keras.record`): a run that goes on (a later epoch than the first, or an optimizer
+        that has made steps) takes up the files, and, unless `initial_value_threshold` is given, the best value of
+        the same monitor and mode. A run that starts anew takes up nothing, as with Keras's own; a warning says so
+        where it replaces an earlier run's best file. Files that no note speaks of are never deleted;
         without a note the best value is taken from the names of files, where `filepath` holds it. `best` changes only
         when the save has succeeded. Files appear complete or not at all; what killed saves left goes when training
         starts.
@@ -64,8 +69,8 @@ def model_checkpoint(api: KerasApi) -> Any:
             self._keep = max_to_keep, best_to_keep
             keeps_record = self.save_best_only or self._keep != (None, None)
             self._saver = Saver(api, template, record.Record(str(self.filepath)) if keeps_record else None)
-            self._takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
-            self._values: list[float] | None = None
+            takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
+            self._earlier_runs = EarlierRuns(self._saver, str(self.filepath), self.monitor, takes_up_best=takes_up_best)
 
         def set_model(self, model: Model) -> None:
             _refuse_stranger(api, model)
@@ -77,7 +82,11 @@ def model_checkpoint(api: KerasApi) -> Any:
                 self._saver.choose(self.model)
             atomic_save.sweep(str(self.filepath))
             # Before any worker can have written: if one saw the chief's first file and did not save, all would wait.
-            self._values = _values(self, self._saver)
+            self._earlier_runs.read()
+
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            super().on_epoch_begin(epoch, logs)
+            self._earlier_runs.begin_epoch(epoch, self.model)
 
         def _get_file_path(self, epoch: int, batch: int | None, logs: Any) -> str:
             path: str = super()._get_file_path(epoch, batch, logs)
@@ -86,9 +95,8 @@ def model_checkpoint(api: KerasApi) -> Any:
         def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
             if getattr(self, "monitor_op", True) is None:
                 self._set_monitor_op()  # Keras 3 does so after the first epoch, too late for save_freq=int
-            if self._takes_up_best:
-                self._takes_up_best = False
-                self.best = _best_of(self, _values(self, self._saver) if self._values is None else self._values)
+            lower_is_better = bool(self.monitor_op(0.0, 1.0))
+            self.best = self._earlier_runs.take_up(self.best, lower_is_better=lower_is_better)
             best_before = self.best
             with _stand_in(api, self, self._saver, _number((logs or {}).get(self.monitor))):
                 try:
@@ -97,7 +105,7 @@ def model_checkpoint(api: KerasApi) -> Any:
                     self.best = best_before
                     raise
             if self._keep != (None, None):
-                self._saver.prune(*self._keep, lower_is_better=bool(self.monitor_op(0.0, 1.0)))
+                self._saver.prune(*self._keep, lower_is_better=lower_is_better)
 
     # Where pickle finds it again.
     ModelCheckpoint.__module__ = "unnest.keras" if api == running() else "unnest.keras.legacy"
@@ -120,11 +128,6 @@ def _stand_in(api: KerasApi, callback: Any, saver: Saver, value: float | None) -
         setattr(callback, attribute, running)
 
 
-def _values(callback: Any, saver: Saver) -> list[float]:
-    """The monitored values of what earlier runs left: as they noted them, or as the names of files have them."""
-    return saver.taken_up() or list(resume_best.values(str(callback.filepath), callback.monitor))
-
-
 def _refuse_stranger(api: KerasApi, model: object) -> None:
     """One line for a model of the other Keras."""
     if is_model(model) and api_of(model) != api:
@@ -144,20 +147,13 @@ def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
         )
 
 
-def _refuse_none(**numbers: int | None) -> None:
-    """One line for keeping no file at all."""
+def _refuse_none(**numbers: Any) -> None:
+    """One line for keeping no file at all, and for what is no number of files."""
     for name, number in numbers.items():
+        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, np.integer))):
+            raise ValueError(f"{name}={number!r}: give a whole number of checkpoints")
         if number is not None and number < 1:
             raise ValueError(f"{name}={number}: at least one checkpoint must stay")
-
-
-def _best_of(callback: Any, values: list[float]) -> Any:
-    """The callback's best value, or a better one that earlier runs' files have."""
-    best = callback.best
-    for value in values:
-        if best is None or bool(callback.monitor_op(value, best)):
-            best = value
-    return best
 
 
 def _number(value: Any) -> float | None:

@@ -1,6 +1,6 @@
 """What a checkpoint has written, and the monitored value of each: a small hidden file beside the models.
 
-    .NAME.checkpoints        JSON: [{"name", "value", "size", "checksum"}, ..], oldest first
+    .NAME.checkpoints        JSON: [{"name", "value", "size", "checksum", "monitor"}, ..], oldest first
 
 NAME is the last part of the callback's path, placeholders included. The models themselves stay as Keras writes them.
 A line holds as long as the file of that name is the one that was written: its size and a checksum say so. It is written
@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import tensorflow as tf
 
@@ -27,12 +27,16 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Entry:
-    """A file that was written: its path from the record's folder, and the monitored value, where it was known."""
+    """A file that was written: its path from the record's folder, and the monitored value, where it was known.
+
+    `monitor` says of what: `min` or `max`, which is better, and the name, as in `min val_loss`.
+    """
 
     name: str
     value: float | None
     size: int
     checksum: int
+    monitor: str = ""
 
 
 class Record:
@@ -46,6 +50,7 @@ class Record:
         self._store = stores.of(pattern)
         self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
         self.entries: list[Entry] = []
+        self.monitor = ""
 
     def read(self) -> None:
         """Take up the lines that hold; a record that is not there, or is none of ours, has none."""
@@ -62,9 +67,19 @@ class Record:
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
-        entry = Entry(name, value, *mark)
+        entry = Entry(name, value, *mark, self.monitor)
         self._write([*(e for e in self.entries if e != entry), entry])
         self.entries = [*(e for e in self.entries if e.name != name), entry]
+
+    def values(self) -> list[float]:
+        """The known values of what is monitored now; what was monitored otherwise cannot be compared with them."""
+        return [e.value for e in self.entries if e.value is not None and e.monitor == self.monitor]
+
+    def surplus(self, last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:
+        """See `surplus`: the values that count are those of what is monitored now."""
+        known = [e if e.monitor == self.monitor else replace(e, value=None) for e in self.entries]
+        gone = surplus(known, last, best, lower_is_better=lower_is_better)
+        return [entry for entry, each in zip(self.entries, known, strict=True) if each in gone]
 
     def drop(self, entry: Entry) -> None:
         """Delete what `entry` speaks of, unless another has taken its name since."""

@@ -1,13 +1,78 @@
-"""Reading the best value so far out of the names of checkpoints that an earlier run left."""
+"""Taking up the best value so far: as earlier runs noted it, or as the names of their checkpoints have it."""
 
 from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from string import Formatter
 
+import tensorflow as tf
+
+from unnest.keras.keras_api import Model
+from unnest.keras.saver import Saver
+
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
+
+class EarlierRuns:
+    """What earlier runs of a checkpoint left. A run goes on with it, or starts anew and takes up nothing.
+
+    It goes on where it begins at a later epoch than the first, or with an optimizer that has made steps.
+    """
+
+    def __init__(self, saver: Saver, filepath: str, monitor: str, *, takes_up_best: bool) -> None:
+        self._saver, self._filepath, self._monitor, self._takes_up_best = saver, filepath, monitor, takes_up_best
+        self._values_in_names: list[float] | None = None
+        self._is_first_epoch = self._starts_anew = False
+
+    def read(self) -> None:
+        """Read what is there when training begins."""
+        self._saver.read_record()
+        self._values_in_names = list(values(self._filepath, self._monitor))
+        self._is_first_epoch = True
+
+    def begin_epoch(self, epoch: int, model: Model) -> None:
+        """At the first epoch: only now has BackupAndRestore said where the run goes on."""
+        if self._is_first_epoch:
+            self._is_first_epoch = False
+            self._starts_anew = epoch == 0 and not _steps_made(model)
+
+    def take_up(self, best: float | None, *, lower_is_better: bool) -> float | None:
+        """Before a save: the best value so far, earlier runs' included where this run goes on; `best` is its own."""
+        self._saver.set_monitor(f"{'min' if lower_is_better else 'max'} {self._monitor}")
+        if self._values_in_names is None:
+            self.read()
+        earlier = self._saver.earlier_values() or self._values_in_names or []
+        starts_anew, takes_up_best = self._starts_anew, self._takes_up_best and bool(earlier)
+        self._starts_anew = self._takes_up_best = False
+        if starts_anew:
+            self._saver.forget_earlier_runs()
+        if not takes_up_best:
+            return best
+        better = min if lower_is_better else max
+        if starts_anew:
+            _warn_of_another_run(self._filepath, self._monitor, better(earlier))
+            return best
+        return better(earlier if best is None else [best, *earlier])
+
+
+def _steps_made(model: Model) -> int:
+    """How many steps the model's optimizer has made; 0 where that cannot be said."""
+    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
+    return 0 if iterations is None else int(tf.convert_to_tensor(iterations))
+
+
+def _warn_of_another_run(path: str, monitor: str, best: float) -> None:
+    """One line where a run that starts anew is about to replace an earlier run's best file."""
+    if "{" not in path:
+        warnings.warn(
+            f"{path} is an earlier run's, with {monitor}={best!r}; this run starts anew and replaces it: "
+            f"pass initial_value_threshold={best!r} to keep what is better",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def values(pattern: str, monitor: str) -> Iterator[float]:

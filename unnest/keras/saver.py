@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from unnest.keras import atomic_save, compiled_copy, stores
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
-from unnest.keras.record import Record, surplus
+from unnest.keras.record import Record
 from unnest.keras.template import base_model, template_model, templates_in
 
 
@@ -87,12 +87,24 @@ class Saver:
         """Where to write what Keras calls `filepath`."""
         return self._remote.get(filepath, filepath)
 
-    def taken_up(self) -> list[float]:
-        """Read what earlier runs have noted; the values of those files of theirs that are still there."""
-        if self._record is None:
-            return []
-        self._record.read()
-        return [entry.value for entry in self._record.entries if entry.value is not None]
+    def read_record(self) -> None:
+        """Read what earlier runs have noted."""
+        if self._record is not None:
+            self._record.read()
+
+    def set_monitor(self, monitor: str) -> None:
+        """Say of what the values are from now on: `min` or `max`, and the name."""
+        if self._record is not None:
+            self._record.monitor = monitor
+
+    def earlier_values(self) -> list[float]:
+        """The values of the same monitor of those files of earlier runs that are still there."""
+        return [] if self._record is None else self._record.values()
+
+    def forget_earlier_runs(self) -> None:
+        """Note from now on what this run writes alone; no file goes."""
+        if self._record is not None:
+            self._record.entries = []
 
     def note(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
@@ -102,7 +114,7 @@ class Saver:
     def prune(self, last: int | None, best: int | None, *, lower_is_better: bool) -> None:
         """Delete what is neither among the newest nor among the best."""
         if self._record is not None:
-            for entry in surplus(self._record.entries, last, best, lower_is_better=lower_is_better):
+            for entry in self._record.surplus(last, best, lower_is_better=lower_is_better):
                 self._record.drop(entry)
 
     def choose(self, running: Model) -> Model:
