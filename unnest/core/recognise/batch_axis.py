@@ -1,53 +1,56 @@
 """Operations of a tower that work along the batch: rows are reduced, sorted, weighed against each other.
 
-Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it. The axis of the
-rows is followed from the slices on, through what is known of each operation. Where it is lost nothing is said.
+Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
+among them, or on their number. The axis of the rows is followed from the slices on, through what is known of each
+operation. Where it is lost nothing is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
+
 from unnest.budget import remembered, spend
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
-from unnest.core.recognise.elements import NOT_COMPUTED, whole_numbers
+from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.recognise.carried_out import literal_axis
+from unnest.core.recognise.elements import NOT_COMPUTED, Array, whole_numbers
+from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.kernels import ELEMENTWISE
-from unnest.core.recognise.layer_tensors import KEEPING_SHAPE, LayerTensors
+from unnest.core.recognise.layer_tensors import KEEPING_SHAPE, OF_CODE, LayerTensors
 from unnest.core.recognise.op_calls import OpCall, Value
+from unnest.core.recognise.op_kinds import ALONG, CONCATENATES, MATRIX, MATRIX_PRODUCTS, REDUCING, SLICES
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
-from unnest.core.recognise.tensor_graph import TensorGraph, Values
-
-REDUCING = frozenset({
-    "max", "min", "mean", "sum", "prod", "all", "any", "logsumexp", "var", "std", "median", "argmax", "argmin",
-    "reducemax", "reducemin", "reducemean", "reducesum", "reduceprod", "reduceall", "reduceany", "reducelogsumexp",
-    "reducevariance", "reducestd", "reduceeuclideannorm", "countnonzero",
-})  # fmt: skip
-"""Operations that make one number of all along some axes; of all axes where none is named."""
-
-ALONG = {
-    "softmax": -1, "logsoftmax": -1, "sort": -1, "argsort": -1, "l2normalize": -1, "cumsum": 0, "cumprod": 0,
-    "topk": -1, "topkv2": -1,
-}  # fmt: skip
-"""Operations that keep the shape and work along one axis, with the axis where none is named."""
+from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, row_sizes, rows_of
 
 KEEPING = (KEEPING_SHAPE - ALONG.keys()) | frozenset(ELEMENTWISE) | frozenset({
     "biasadd", "pow", "power", "squareddifference", "rsqrt", "reciprocal", "sign", "where", "selectv2", "erf", "tanh",
     "conv2d", "depthwiseconv2dnative", "conv3d", "maxpool", "avgpool", "fusedbatchnorm", "fusedbatchnormv2",
-    "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "addn", "average", "rowwise",
+    "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "addn", "average", "rowwise", "oversteps",
 })  # fmt: skip
 """Operations that leave every row where it is."""
 
 CHOOSING = frozenset({
-    "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "range", "arange", "sequencemask",
-    "shape", "shapen", "size", "rank", "zeroslike", "oneslike", "zeros", "ones", "fill",
+    "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",
+    "zeroslike", "oneslike", "zeros", "ones", "fill",
 })  # fmt: skip
 """Operations that need not hand on what is in their tensors: one of two branches (training or not), a size."""
 
-MATRIX_PRODUCTS = frozenset({"matmul", "batchmatmulv2"})
+SIZES = frozenset({"shape", "size"})
+"""Operations that tell how many rows there are."""
 
-MATRIX = 2
-"""The axes of one."""
+PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
+"""Operations that may take sizes out of a shape, the number of rows or others."""
+
+COUNTING = (KEEPING - {"rowwise", "oversteps"}) | REDUCING | frozenset({
+    "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape",
+}) | PARTS_OF_SHAPES  # fmt: skip
+"""Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
+
+TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
+"""Operations that give some rows of a tensor, or all in another order."""
 
 LOST = -1
 """The axis of rows that nobody knows the place of."""
@@ -55,36 +58,19 @@ LOST = -1
 MIXED = -2
 """Stands for rows that were mixed."""
 
+COUNT = -3
+"""Of numbers that are made of the number of rows."""
 
-def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Collection[Ref]) -> CallId | None:
-    """The first call between rows (`entries`, on axis 0) and some tensors that works along these rows; None if none."""
-    axes: dict[Ref, int | None] = dict.fromkeys(entries, 0)
-    entered: set[Ref] = set()
-    pending = [*ends]
-    while pending:
-        spend()
-        here = pending[-1]
-        what = graph.computed(here.call)
-        reads = [] if what.name in CHOOSING else [*graph.reads(here.call)]
-        missing = [ref for ref in reads if ref not in axes and ref not in entered]
-        if here not in axes and here not in entered and missing:
-            entered.add(here)
-            pending += missing
-            continue
-        pending.pop()
-        if here in axes:
-            continue
-        of_reads = {ref: axes.get(ref, LOST) for ref in reads}
-        if what.name in CHOOSING:
-            axes[here] = LOST
-        elif all(axis is None for axis in of_reads.values()):
-            axes[here] = None
-        else:
-            axis = _after(graph, what, of_reads)
-            if axis == MIXED:
-                return here.call
-            axes[here] = axis
-    return None
+SOME = -4
+"""Of rows that stand elsewhere than they did, or for others."""
+
+
+def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, Shape | None]) -> CallId | None:
+    """The first call between rows (`entries`, on axis 0) and some tensors that works along these rows; None if none.
+
+    `entries` have the shapes that are known of them beside the graph.
+    """
+    return _RowAxes(graph, entries).mixing_call(ends)
 
 
 def mixing_layer(model: Graph) -> str | None:
@@ -97,7 +83,8 @@ def mixing_layer(model: Graph) -> str | None:
 
 def _mixing_layer(model: Graph) -> str | None:
     tensors = LayerTensors(model)
-    calls = [along_the_batch(tensors, [output], model.inputs) for output in model.outputs]
+    entries = dict.fromkeys(model.inputs)
+    calls = [along_the_batch(tensors, [output], entries) for output in model.outputs]
     for at in calls:  # a loss is reduced over the batch beside what is told of rows
         if at is not None and not (None in calls and tensors.is_number(Ref(at.layer, at.rank, 0))):
             return at.layer
@@ -105,85 +92,271 @@ def _mixing_layer(model: Graph) -> str | None:
     return next((name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None)
 
 
-def _after(graph: TensorGraph, what: OpCall, reads: Mapping[Ref, int | None]) -> int | None:
-    """Where the rows lie in what an operation makes; MIXED where it works along them, LOST where it does not say."""
-    if what.name in KEEPING:
-        return _together(graph, reads)
-    first = next((value for value in what.args if isinstance(value, Ref)), None)
-    axis = None if first is None else reads.get(first)
-    if first is None or axis is None or axis == LOST:
+class _RowAxes:
+    """Where the rows of some entries lie in what is made of them: an axis, None for no rows, or one of the above."""
+
+    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None]) -> None:
+        self.graph = graph
+        self.axes: dict[Ref, int | None] = dict.fromkeys(entries, 0)
+        #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
+        self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
+        #: Numbers that are made of sizes, in a batch of DIVISIBLE rows and in one of twice as many.
+        self.counts: dict[Ref, tuple[Array, Array]] = {}
+
+    def mixing_call(self, ends: Collection[Ref]) -> CallId | None:
+        """The first call that mixes rows, None if none does."""
+        entered: set[Ref] = set()
+        pending = [*ends]
+        while pending:
+            spend()
+            here = pending[-1]
+            what = self.graph.computed(here.call)
+            reads = [] if what.name in CHOOSING else [*self.graph.reads(here.call)]
+            missing = [ref for ref in reads if ref not in self.axes and ref not in entered]
+            if here not in self.axes and here not in entered and missing:
+                entered.add(here)
+                pending += missing
+                continue
+            pending.pop()
+            if here in self.axes:
+                continue
+            axis = self._axis(here, what, {ref: self.axes.get(ref, LOST) for ref in reads})
+            if axis == MIXED or (axis == SOME and here in ends):
+                return here.call
+            self.axes[here] = axis
+        return None
+
+    def _rank(self, ref: Ref) -> int | None:
+        return self.graph.rank_of(ref, self.shapes)
+
+    def _axis(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int | None:
+        """Where the rows lie in a tensor; MIXED where its operation works along them, LOST where it does not say."""
+        if what.name in CHOOSING:
+            return LOST
+        if {*reads.values()} <= {None, COUNT} or what.name in SIZES:
+            return self._of_sizes(here, what, reads)
+        if what.name in KEEPING:
+            is_mixed = what.name == "oversteps" and any(axis is not None and axis > 0 for axis in reads.values())
+            return MIXED if is_mixed else self._together(reads)
+        if what.name in OF_CODE.values() or what.name in CONCATENATES:
+            return _of_code(what, reads) if what.name in OF_CODE.values() else _of_concat(what, reads)
+        if what.name == "einsum":
+            return _of_einsum(what, reads)
+        first = next((value for value in what.args if isinstance(value, Ref)), None)
+        axis = None if first is None else reads.get(first)
+        return LOST if first is None or axis is None or axis < 0 else self._of_first(here, what, first, axis, reads)
+
+    def _of_first(self, here: Ref, what: OpCall, first: Ref, axis: int, reads: Mapping[Ref, int | None]) -> int:
+        """The same of an operation on its first tensor, whose rows lie on some axis."""
+        if what.name in MATRIX_PRODUCTS:
+            return self._of_product(what, first, reads)
+        if what.name == "tensordot":
+            return _of_tensordot(what, axis, reads)
+        if what.name in REDUCING or what.name in ALONG or (what.name == "moments" and what.kwargs):
+            return self._along(what, axis, self._rank(first))
+        if what.name in TAKING:
+            return self._taken(here, first) if axis == 0 else LOST
+        return self._moved(here, what, first, axis)
+
+    def _shape(self, ref: Ref) -> Shape | None:
+        return None if self._rank(ref) is None else self.graph.shape(ref, self.shapes)
+
+    def _of_sizes(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int | None:
+        """The same of an operation that reads no rows, but perhaps how many there are."""
+        if {*reads.values()} <= {None}:
+            return None
+        return self._size(here, what) if what.name in SIZES else self._counted(here, what)
+
+    def _size(self, here: Ref, what: OpCall) -> int:
+        """The sizes of a tensor; LOST where they are not known, or the rows lie elsewhere."""
+        first = what.args[0]
+        shape = self._shape(first) if isinstance(first, Ref) and self.axes[first] == 0 else None
+        if shape is None:
+            return LOST
+        sizes = [(rows, *row_sizes(shape[1:], DIVISIBLE)) for rows in (DIVISIBLE, 2 * DIVISIBLE)]
+        one, other = (np.array(each if what.name == "shape" else np.prod(each)) for each in sizes)
+        self.counts[here] = one, other
+        return COUNT
+
+    def _counted(self, here: Ref, what: OpCall) -> int | None:
+        """What is made of sizes: nothing of the rows where it is the same for another number of them."""
+        if what.name not in COUNTING:
+            return LOST
+        try:
+            one, other = (
+                Values(self.graph, rows, 0, {ref: arrays[k] for ref, arrays in self.counts.items()}).of(here)
+                for k, rows in enumerate((DIVISIBLE, 2 * DIVISIBLE))
+            )
+        except NOT_COMPUTED:
+            return LOST if what.name in PARTS_OF_SHAPES else COUNT
+        if np.array_equal(one, other):
+            return None
+        self.counts[here] = one, other
+        return COUNT
+
+    def _taken(self, here: Ref, first: Ref) -> int:
+        """Rows of a tensor: LOST where they cannot be computed."""
+        shape = self._shape(first)
+        if shape is None:
+            return LOST
+        whole = numbered((DIVISIBLE, *row_sizes(shape[1:], DIVISIBLE)))
+        try:
+            part = Values(self.graph, DIVISIBLE, 0, {first: whole}).of(here)
+        except NOT_COMPUTED:
+            return LOST
+        self.shapes[here] = (None,) * part.ndim
+        if part.ndim < whole.ndim:  # one row, or one entry of every row
+            return 0 if part.shape[:1] == whole.shape[:1] and _first_entries(part) == _first_entries(whole) else SOME
+        rows = rows_of(part, whole)
+        if rows is None:
+            return LOST if part.shape[:1] != whole.shape[:1] else 0 if _keeps_rows(part, whole) else SOME
+        return 0 if rows == [*range(DIVISIBLE)] else SOME
+
+    def _along(self, what: OpCall, axis: int, rank: int | None) -> int:
+        """Where the rows lie behind an operation that works along some axes."""
+        along = self._axes_of(what, rank)
+        if along is None:
+            return LOST
+        if axis in along:
+            return MIXED
+        return axis if what.name in ALONG or axis == 0 else LOST
+
+    def _moved(self, here: Ref, what: OpCall, first: Ref, axis: int) -> int:
+        """Where the rows lie behind an operation that may move them; MIXED where time lies on their axis."""
+        if what.name == "timemajor":
+            return MIXED if axis == 0 else LOST
+        if what.name == "expanddims":
+            at = self._numbers(_argument(what, 1, "axis", "dim"))
+            if not at or at[0] < 0:
+                return LOST
+            self._set_rank(here, first, 1)
+            return axis + (at[0] <= axis)
+        order = self._order(what, first) if what.name == "transpose" else None
+        self._set_rank(here, first, 0)
+        return order.index(axis) if order is not None and axis in order else LOST
+
+    def _set_rank(self, here: Ref, first: Ref, more: int) -> None:
+        """Note how many axes a tensor has: those of another one, and some more."""
+        rank = self._rank(first)
+        if rank is not None and self.shapes.get(here) is None:
+            self.shapes[here] = (None,) * (rank + more)
+
+    def _order(self, what: OpCall, first: Ref) -> list[int] | None:
+        """The old axes in their new order; turned round where none is named."""
+        named = _argument(what, 1, "perm", "axes")
+        if named is not None:
+            return self._numbers(named)
+        rank = self._rank(first)
+        return None if rank is None else [*reversed(range(rank))]
+
+    def _together(self, reads: Mapping[Ref, int | None]) -> int:
+        """The axis of rows where tensors are combined number by number: the same in all that have some.
+
+        What is computed with other rows, or with the number of rows, is another result in another batch.
+        """
+        axes = {axis for axis in reads.values() if axis is not None}
+        if 0 in axes and axes & {COUNT, SOME}:
+            return MIXED
+        if LOST in axes or axes <= {COUNT, SOME}:
+            return SOME if axes == {SOME} else LOST
+        axes -= {COUNT, SOME}
+        ranks = {self._rank(ref) for ref, axis in reads.items() if axis in axes}
+        if len(axes) == 1:
+            is_one = sum(axis in axes for axis in reads.values()) == 1
+            return axes.pop() if is_one or len(ranks) == 1 else LOST
+        return MIXED if len(ranks) == 1 and None not in ranks else LOST
+
+    def _of_product(self, what: OpCall, first: Ref, reads: Mapping[Ref, int | None]) -> int:
+        """The product of two matrices: rows of the second, or columns of the first, are added up or compared."""
+        second = _argument(what, 1, "b", "x2", "y")
+        of_first, of_second = reads[first], reads[second] if isinstance(second, Ref) else None
+        is_turned = any(what.kwargs.get(key) for key in ("transpose_a", "adjoint_a"))
+        if of_first == 0 and of_second is None and not is_turned:
+            return 0
+        if of_second is not None and of_second < 0:
+            return LOST
+        is_matrix = self._rank(first) == MATRIX
+        return MIXED if is_matrix and (of_second is not None or of_first == int(not is_turned)) else LOST
+
+    def _axes_of(self, what: OpCall, rank: int | None) -> Collection[int] | None:
+        """The axes that an operation works along; None where they are computed. Some of unknown ranks are left out."""
+        given = _argument(what, 1, "axis", "axes", "reduction_indices", "dim")
+        if what.name in ("topk", "topkv2") or given is None:
+            given = ALONG.get(what.name)
+        if given is None and what.name != "moments":
+            return range(rank or 1)
+        numbers = self._numbers(given)
+        if numbers is None:
+            return None
+        if rank is not None:
+            return [number + rank if number < 0 else number for number in numbers]
+        return [number for number in numbers if number >= 0]
+
+    def _numbers(self, value: Value) -> list[int] | None:
+        """The whole numbers of an argument that is written down, or computed of such; None for any other."""
+        try:
+            if isinstance(value, Ref):
+                value = Values(self.graph, DIVISIBLE, 0, {}).of(value)
+            return whole_numbers(value)
+        except NOT_COMPUTED:
+            return None
+
+
+def _first_entries(array: Array) -> list[int]:
+    """The first entry of every row."""
+    entries: list[int] = array.reshape(len(array), -1)[:, 0]["element"].tolist()
+    return entries
+
+
+def _keeps_rows(part: Array, whole: Array) -> bool:
+    """Whether every row is a part of the one that stood there."""
+    size = whole[0].size
+    rows = part["element"].reshape(len(part), -1) // size
+    return bool((rows == np.arange(len(part))[:, None]).all())
+
+
+def _of_code(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+    """Where the rows lie in what stored code makes of them, which is not each of its own."""
+    if 0 not in reads.values():
         return LOST
-    if what.name in MATRIX_PRODUCTS:
-        return _of_product(graph, what, first, reads)
-    if what.name in REDUCING or what.name in ALONG:
-        return _along(graph, what, axis, graph.rank_of(first))
-    return _moved(graph, what, axis)
+    return MIXED if what.name == OF_CODE[RowsMade.MIXED] else SOME
 
 
-def _along(graph: TensorGraph, what: OpCall, axis: int, rank: int | None) -> int:
-    """Where the rows lie behind an operation that works along some axes."""
-    along = _axes(graph, what, rank)
-    if along is None:
+def _of_concat(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+    """All rows beside others along their axis are more than there were; parts of them may be all."""
+    operands = what.args[0] if what.args and isinstance(what.args[0], list) else []
+    return SOME if len(operands) > 1 and 0 in reads.values() and literal_axis(what) == 0 else LOST
+
+
+def _of_einsum(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+    """Where the rows lie in a sum of products; MIXED where it runs over them, or pairs them."""
+    equation = what.kwargs.get("subscripts", what.args[0])
+    operands = [value for value in what.args if isinstance(value, Ref)]
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
         return LOST
-    if axis in along:
-        return MIXED
-    return axis if what.name in ALONG or axis == 0 else LOST
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    letters = set()
+    for labels, operand in zip(inputs.split(","), operands, strict=False):
+        axis = reads.get(operand)
+        if axis is None:
+            continue
+        if not 0 <= axis < len(labels):
+            return LOST
+        letters.add(labels[axis])
+    if len(letters) != 1:
+        return MIXED if letters else LOST
+    return output.index(letters.pop()) if letters <= {*output} else MIXED
 
 
-def _moved(graph: TensorGraph, what: OpCall, axis: int) -> int:
-    """Where the rows lie behind an operation that may move them; MIXED where time lies on their axis."""
-    if what.name == "timemajor":
-        return MIXED if axis == 0 else LOST
-    order = _numbers(graph, _argument(what, 1, "perm", "axes")) if what.name == "transpose" else None
-    return order.index(axis) if order is not None and axis in order else LOST
-
-
-def _together(graph: TensorGraph, reads: Mapping[Ref, int | None]) -> int | None:
-    """The axis of rows where tensors are combined number by number: the same in all that have some."""
-    with_rows = {ref: axis for ref, axis in reads.items() if axis is not None}
-    axes, ranks = {*with_rows.values()}, {graph.rank_of(ref) for ref in with_rows}
-    return axes.pop() if len(axes) == 1 and (len(with_rows) == 1 or len(ranks) == 1) else LOST
-
-
-def _of_product(graph: TensorGraph, what: OpCall, first: Ref, reads: Mapping[Ref, int | None]) -> int:
-    """The product of two matrices: rows of the second one, or the columns of the first, are added up or compared."""
-    second = _argument(what, 1, "b", "x2")
+def _of_tensordot(what: OpCall, axis: int, reads: Mapping[Ref, int | None]) -> int:
+    """The same of a product summed over the axes that are named of both tensors."""
+    second, axes = _argument(what, 1, "b", "x2"), _argument(what, 2, "axes")
     of_second = reads[second] if isinstance(second, Ref) else None
-    is_turned = any(what.kwargs.get(key) for key in ("transpose_a", "adjoint_a"))
-    if reads[first] == 0 and of_second is None and not is_turned:
-        return 0
-    is_of_rows = reads[first] == 0 and of_second != LOST and graph.rank_of(first) == MATRIX
-    return MIXED if is_of_rows else LOST
+    if of_second is not None or not isinstance(axes, list) or not axes or not isinstance(axes[0], list):
+        return LOST if of_second is None or of_second < 0 else MIXED
+    return MIXED if axis in axes[0] else LOST
 
 
 def _argument(what: OpCall, position: int, *names: str) -> Value:
     named = next((what.kwargs[name] for name in names if what.kwargs.get(name) is not None), None)
     return named if named is not None else what.args[position] if position < len(what.args) else None
-
-
-def _axes(graph: TensorGraph, what: OpCall, rank: int | None) -> Collection[int] | None:
-    """The axes that an operation works along; None where they are computed. Some of unknown ranks are left out."""
-    given = _argument(what, 1, "axis", "axes", "reduction_indices", "dim")
-    if given is None and what.name in REDUCING:
-        return range(rank or 1)
-    if what.name in ("topk", "topkv2") or given is None:
-        given = ALONG[what.name]
-    numbers = _numbers(graph, given)
-    if numbers is None:
-        return None
-    if rank is not None:
-        return [number + rank if number < 0 else number for number in numbers]
-    return [number for number in numbers if number >= 0]
-
-
-def _numbers(graph: TensorGraph, value: Value) -> list[int] | None:
-    """The whole numbers of an argument that is written down, or computed of such; None for any other."""
-    if isinstance(value, Ref):
-        try:
-            value = Values(graph, DIVISIBLE, 0, {}).of(value)
-        except NOT_COMPUTED:
-            return None
-    try:
-        return whole_numbers(value)
-    except NOT_COMPUTED:
-        return None

@@ -202,6 +202,19 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
         yield or_why_not(joined[0].layer, partial(_inline, graph, joined, towers))
 
 
+def _check_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices: Cut) -> None:
+    """Raises NotAWrapper for a tower of the graph's own layers that works along the batch."""
+    from unnest.core.recognise.batch_axis import along_the_batch
+    from unnest.core.recognise.layer_tensors import LayerTensors
+
+    tensors = LayerTensors(graph)
+    shapes = [tensors.rows_alone(source) for source in slices.sources]
+    calls = [along_the_batch(tensors, [end], dict(zip(entries, shapes, strict=True))) for end in ends]
+    for end, call in zip(ends, calls, strict=True):
+        if call is not None and not (None in calls and tensors.is_number(end)):
+            raise NotAWrapper(f"{call.layer}, a part of the towers, works along the batch")
+
+
 def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
     """What slices by stored code, or by a class of somebody's own, are cut from; None where they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
@@ -235,6 +248,7 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     check_own_layers(graph, calls[0], last)
+    _check_rows(graph, [end[0] for end in ends], [column[0] for column in columns], slices)
     for merge in joined:
         merges.check_code(graph, merge, len(columns[0]), dealt_out=slices.dealt_out)
     slices = put_together(graph, slices, [None] * len(columns), joined)

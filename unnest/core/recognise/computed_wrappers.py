@@ -95,7 +95,7 @@ def _mixing(graph: TensorGraph, wrapper: ComputedWrapper) -> NearMiss | None:
 
     A loss in a row of its own, beside other outputs, is reduced over the part, as it would be in any tower.
     """
-    entries = [column[0] for column in wrapper.sources]
+    entries = {column[0]: graph.rows_alone(source) for column, source in wrapper.sources.items()}
     calls = [along_the_batch(graph, joined.operands[:1], entries) for joined in wrapper.joins]
     for joined, call in zip(wrapper.joins, calls, strict=True):
         is_loss = call is not None and None in calls and (graph.shape(joined.operands[0]) or (None,))[0] == 1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.row_values import SIZES, Rows, Value
+from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
@@ -126,6 +127,38 @@ def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
     """Whether the code of a layer can be followed, and gives the rows of so many towers back in order."""
     joined = _joined(layer, towers, dealt_out=dealt_out)
     return joined is not None and not joined.change and not joined.is_partly and _are_all(joined, towers)
+
+
+class RowsMade(Enum):
+    """What stored code makes of the rows that it is given, as far as it can be followed."""
+
+    MIXED = "rows that depend on each other"
+    OTHERS = "some of them, or more, or in another order"
+    UNKNOWN = "nobody can tell; or a number made of all, a loss say"
+
+
+def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
+    """What the code of a layer makes of tensors of these shapes."""
+    ranks = {len(shape) for shape in shapes if shape}
+    is_told = len(ranks) == 1 and None not in shapes
+
+    def given(rank: int) -> Value:
+        sizes = [tuple(n for n in shape[1:] if n is not None) for shape in shapes if shape]
+        rows = [
+            Rows(tuple(range(ROWS_A_PART)), rank, sizes=row if is_told and len(row) == rank - 1 else SIZES)
+            for row in sizes or [()] * len(shapes)
+        ]
+        return rows[0] if len(rows) == 1 else rows
+
+    value = _followed(layer, given, (*ranks,) if is_told else RANKS)
+    values = value if isinstance(value, list) else [value]
+    results = [each for each in values if isinstance(each, Rows) and each.rank]
+    if any(result.along for result in results):
+        return RowsMade.MIXED
+    if any(isinstance(each, Stacked) for each in values):
+        return RowsMade.OTHERS
+    is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
+    return RowsMade.OTHERS if is_other else RowsMade.UNKNOWN
 
 
 ROWS_A_TOWER = 2

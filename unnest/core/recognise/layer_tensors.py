@@ -12,7 +12,8 @@ from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.model import Json
-from unnest.core.recognise import layer_facts
+from unnest.core.recognise import followed_slices, layer_facts
+from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.op_calls import (
     OpCall,
     UnreadableCall,
@@ -107,12 +108,16 @@ class LayerTensors(TensorGraph):
             return what
         if layer.settings.get("time_major") is True:
             return OpCall("timemajor", reads, {})
-        is_own = is_keras_class(layer.class_name, layer.stored) and not layer_facts.is_function(layer)
-        return OpCall("rowwise", reads, {}) if is_own else NOTHING
+        if layer_facts.is_function(layer):
+            made = followed_slices.rows_made(layer, [self.shape(ref) for ref in reads])
+            return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
+        if not is_keras_class(layer.class_name, layer.stored):
+            return NOTHING
+        return OpCall("oversteps" if today(layer.class_name) in OVER_STEPS else "rowwise", reads, {})
 
-    def rank_of(self, ref: Ref) -> int | None:
+    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
         """The number of axes of a tensor, as far as the file tells."""
-        shape = self.shape(ref)
+        shape = self.shape(ref, known)
         return None if shape is None else len(shape)
 
     def _ref(self, raw: tensor_refs.RawRef) -> Ref:
@@ -132,12 +137,12 @@ class LayerTensors(TensorGraph):
         is_different = any(other != settings[0] for other in settings)
         return f"{names[0]} and {names[1]} compute different things" if is_different else None
 
-    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
-        """The shape of a tensor, as far as the file tells, None where it does not; some may be known.
+    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+        """The shape of a tensor, as far as the file tells, None where it does not.
 
-        Without any, those of all tensors before it are kept: a model is asked for each of its tensors.
+        Those of all tensors before it are kept, in `known` or here: a model is asked for each of its tensors.
         """
-        shapes = dict(known) if known else self._shapes
+        shapes = self._shapes if known is None else known
         pending = [ref]
         while pending:
             spend()
@@ -200,7 +205,8 @@ class LayerTensors(TensorGraph):
 def _of_keras(layer: Layer, call: Call) -> OpCall:
     """One of Keras's own layers that puts tensors together, as the operation that it is."""
     reads = [*call.reads]
-    if layer_facts.joins_on_batch_axis(layer, call):
+    is_code_for_one = len(reads) == 1 and layer_facts.is_function(layer)  # which joins it with itself
+    if not is_code_for_one and layer_facts.joins_on_batch_axis(layer, call):
         return OpCall("concat", [reads, 0], {})
     if len(reads) == 1 and "function" not in layer.settings and layer_facts.passes_on(layer, call):
         return OpCall("identity", reads, {})
@@ -235,6 +241,16 @@ def _settings(layer: Layer) -> Json:
         settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
     return settings
 
+
+OF_CODE = {RowsMade.MIXED: "mixes", RowsMade.OTHERS: "takes"}
+"""The names that stand for stored code which works along the rows, or takes some of them."""
+
+OVER_STEPS = frozenset({
+    "Conv1D", "SeparableConv1D", "DepthwiseConv1D", "Conv2D", "Conv3D", "LSTM", "GRU", "SimpleRNN", "RNN",
+    "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "Attention", "AdditiveAttention", "MultiHeadAttention",
+    "MaxPooling1D", "AveragePooling1D", "GlobalMaxPooling1D", "GlobalAveragePooling1D", "Flatten",
+})  # fmt: skip
+"""Keras's own layers that put together what lies on axis 1: time, or rows that were turned there."""
 
 KEEPING_SHAPE = frozenset({
     "relu", "relu6", "leakyrelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "logsoftmax",

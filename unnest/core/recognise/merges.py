@@ -10,6 +10,7 @@ from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
+from unnest.core.recognise.told_numbers import Slice
 
 
 def of_models(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMiss]]:
@@ -88,6 +89,9 @@ def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
     """
     layer, call = graph.layers[at.layer], graph.call(at)
     told = layer_facts.joins_on_batch_axis(layer, call)
+    alone = Slice(layer, call, 0)
+    if len(call.reads) == 1 and told and followed_slices.are_followed([alone], None):
+        return followed_slices.takes_all_rows(alone)  # what joins a tensor with itself is no join
     if told is True or len(call.reads) == 1 or not layer_facts.is_function(layer):
         return told
     if followed_slices.puts_together(layer, len(call.reads), dealt_out=False):

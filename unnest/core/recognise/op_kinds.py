@@ -35,6 +35,25 @@ JOINS = LINES_UP | MOVES | ADDS | {"concatv2", "pack"}
 """What such operations are called in TensorFlow's graphs, in lower case, and those behind which one may lie."""
 
 
+REDUCING = frozenset({
+    "max", "min", "mean", "sum", "prod", "all", "any", "logsumexp", "var", "std", "median", "argmax", "argmin",
+    "reducemax", "reducemin", "reducemean", "reducesum", "reduceprod", "reduceall", "reduceany", "reducelogsumexp",
+    "reducevariance", "reducestd", "reduceeuclideannorm", "countnonzero", "norm", "euclideannorm",
+})  # fmt: skip
+"""Operations that make one number of all along some axes; of all axes where none is named."""
+
+ALONG: dict[str, int | None] = {
+    "softmax": -1, "logsoftmax": -1, "sort": -1, "argsort": -1, "l2normalize": None, "cumsum": 0, "cumprod": 0,
+    "topk": -1, "topkv2": -1, "normalize": -1,
+}  # fmt: skip
+"""Operations that keep the shape and work along one axis, with the axis where none is named; None for all axes."""
+
+MATRIX_PRODUCTS = frozenset({"matmul", "batchmatmulv2"})
+
+MATRIX = 2
+"""The axes of one."""
+
+
 def may_join_rows(kind: str) -> bool:
     """Whether what puts rows together can end in an operation of a TensorFlow graph."""
     return kind.lower() in JOINS

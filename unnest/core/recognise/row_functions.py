@@ -12,6 +12,7 @@ from math import prod
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
+from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING
 from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
@@ -27,6 +28,7 @@ from unnest.core.recognise.row_values import (
     as_number,
     as_numbers,
     changed,
+    computed_with,
     static_shape,
 )
 
@@ -46,9 +48,9 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
         raise NotFollowed
     room, _, name = function.path.rpartition(".")
     rows = [value for value in (*positional, *keywords.values()) if isinstance(value, Rows)]
-    if rows and (name in CHANGING or plain_name(name) in ELEMENTWISE or room.rpartition(".")[2] in CHANGING_ROOMS):
-        return changed(rows[0], f"calls {function.path}")
     given = {key: value for key, value in keywords.items() if key != "name"}
+    if rows and room and (computed := _computed(function.path, rows, positional, given)):
+        return computed
     own = OF_SHAPES.get(name) if room else BUILTINS.get(name)
     if own is None:
         return by_kernel(name, positional, given)
@@ -58,17 +60,80 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
         raise NotFollowed from error
 
 
+def _computed(
+    path: str, rows: Sequence[Rows], positional: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    """What a function computes of the values of tensors; None where it does not, for all that is known."""
+    room, _, name = path.rpartition(".")
+    kind = plain_name(name)
+    if kind in REDUCING or kind in ALONG:
+        computed = _along(path, positional, keywords)
+        return [computed] * 2 if kind == "topk" else computed
+    if kind in MATRIX_PRODUCTS or kind == "dot":
+        return _product(path, rows)
+    if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
+        return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
+    changes = name in CHANGING or kind in ELEMENTWISE or room.rpartition(".")[2] in CHANGING_ROOMS
+    return computed_with(rows, f"calls {path}") if changes else None
+
+
 CHANGING = frozenset({
     "abs", "square", "sqrt", "exp", "log", "pow", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "l2_normalize",
     "negative", "clip", "clip_by_value", "roll", "rot90", "fliplr", "flip_left_right", "flip_up_down", "random_normal",
     "random_uniform", "dropout", "per_image_standardization", "adjust_brightness", "adjust_contrast", "resize_images",
     "random_flip_left_right", "random_crop", "central_crop", "one_hot", "sort", "argsort", "top_k", "unique",
-    "unique_with_counts", "shuffle", "random_shuffle", "where", "repeat", "repeat_elements", "tile",
+    "unique_with_counts", "shuffle", "random_shuffle", "where", "repeat", "repeat_elements", "tile", "zeros_like",
+    "ones_like", "temporal_padding", "spatial_2d_padding", "spatial_3d_padding", "transpose", "permute_dimensions",
 })  # fmt: skip
 """Functions that change the values of the tensor that they are given, choose by them, or repeat them."""
 
+
+def _is_along(_: Value, __: Value = None, axis: Value = None, **others: Value) -> bool:
+    """Whether the third argument, an axis, is that of the rows, or missing."""
+    axis = others.get("dim", axis)
+    return axis is None or 0 in as_numbers(axis)
+
+
+REARRANGING: Mapping[str, Callable[..., bool]] = {
+    "roll": _is_along,
+    "repeat": _is_along,
+    "repeatelements": _is_along,
+    "tile": lambda _, multiples=1, **__: as_numbers(multiples)[0] != 1,
+    "shuffle": lambda *_, **__: True,
+    "randomshuffle": lambda *_, **__: True,
+    "unique": lambda *_, **__: True,
+}
+"""Functions that may move or repeat the rows -> whether they do, by their arguments."""
+
 CHANGING_ROOMS = frozenset({"image", "nn", "random"})
 """Modules all functions of which do."""
+
+
+def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Rows:
+    """A tensor reduced, or weighed, along some axes: of all where a reduction names none."""
+    tensor, *others = positional
+    if not isinstance(tensor, Rows):
+        raise NotFollowed
+    kernel = plain_name(path)
+    named = next((keywords[name] for name in ("axis", "reduction_indices", "dim") if name in keywords), None)
+    axis = named if named is not None else others[0] if others else None
+    if axis is None:
+        axis = ALONG.get(kernel)
+    axes = {int(number) % tensor.rank for number in as_numbers(axis)} if axis is not None else {*range(tensor.rank)}
+    done = changed(tensor, f"calls {path}")
+    if 0 in axes:
+        done = done._replace(along=done.along or f"calls {path} along the rows")
+    if kernel in ALONG or keywords.get("keepdims") or keywords.get("keep_dims") or others[1:]:
+        return done
+    sizes = tuple(size for at, size in enumerate(tensor.sizes, 1) if at not in axes)
+    return done._replace(numbers=() if 0 in axes else done.numbers, rank=tensor.rank - len(axes), sizes=sizes)
+
+
+def _product(path: str, rows: Sequence[Rows]) -> Rows:
+    """Of matrices; one of rows with rows is made of all of them, and so is `dot` of more axes."""
+    product = computed_with(rows, f"calls {path}")
+    is_of_all = len(rows) > 1 and (rows[0].rank == MATRIX or plain_name(path) == "dot")
+    return product._replace(along=product.along or f"calls {path} along the rows") if is_of_all else product
 
 
 def _shape(tensor: Value) -> Vector:
@@ -121,6 +186,8 @@ def _reshape(tensor: Value, shape: Value) -> Value:
     if isinstance(tensor, Rows):
         if first in {-1, len(tensor.numbers)} and row == tensor.shape[1:]:
             return tensor
+        if row[1:] == tensor.shape[1:]:
+            return _in_parts(tensor, _whole(first), row[0])
         if not tensor.has_true_sizes or first not in {-1, len(tensor.numbers)} or prod(row) != prod(tensor.sizes):
             raise NotFollowed
         return changed(tensor._replace(rank=1 + len(row), sizes=row), "reshapes its rows")
@@ -134,6 +201,37 @@ def _reshape(tensor: Value, shape: Value) -> Value:
     return whole._replace(numbers=numbers, is_partly=is_partly)
 
 
+def _in_parts(tensor: Rows, first: int, second: int) -> Stacked:
+    """Rows as `(-1, parts, ...)`, which deals them out, or as `(parts, -1, ...)`, which cuts them."""
+    count = len(tensor.numbers)
+    number = first if first > 0 else second
+    if number < 1 or count % number or -1 not in {first, second} or {first, second} == {-1}:
+        raise NotFollowed
+    rows = tensor.numbers
+    if first == -1:
+        parts = [rows[k::number] for k in range(number)]
+    else:
+        share = count // number
+        parts = [rows[k * share : (k + 1) * share] for k in range(number)]
+    return Stacked(tuple(tensor._replace(numbers=part) for part in parts), int(first == -1))
+
+
+def _pad(tensor: Value, paddings: Value, *_: Value, **__: Value) -> Value:
+    """As it is where nothing is added."""
+    if not isinstance(tensor, Rows):
+        return by_kernel("pad", [tensor, paddings], {})
+    amounts = [as_numbers(each) for each in as_entries(paddings)]
+    if not amounts or any(amounts[0]):
+        raise NotFollowed
+    return changed(tensor, "pads the rows") if any(map(any, amounts)) else tensor
+
+
+def _unstack(tensor: Value, *arguments: Value, **named: Value) -> Value:
+    if isinstance(tensor, Stacked) and not arguments[1:] and named.get("axis", 0) == tensor.axis:
+        return list(tensor.parts)
+    return by_kernel("unstack", [tensor, *arguments], named)
+
+
 def _whole(number: float) -> int:
     if number != int(number):
         raise NotFollowed
@@ -144,7 +242,7 @@ def _cast(value: Value, dtype: Value = None) -> Value:
     kind = dtype.path.rpartition(".")[2] if isinstance(dtype, Named) else dtype
     if not isinstance(value, Rows):
         return by_kernel("cast", [value, kind], {})
-    if kind not in COARSE:
+    if kind not in COARSE and not value.change:
         raise NotFollowed
     return changed(value, f"casts the values to {kind}")
 
@@ -159,6 +257,8 @@ OF_SHAPES: Mapping[str, Callable[..., Value]] = {
     "strided_slice": _strided_slice,
     "stack": _stack,
     "reshape": _reshape,
+    "pad": _pad,
+    "unstack": _unstack,
     "cast": _cast,
     "to_int32": lambda value: _cast(value, "int32"),
     "to_float": lambda value: _cast(value, "float32"),

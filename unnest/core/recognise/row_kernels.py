@@ -11,7 +11,7 @@ import numpy as np
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.carried_out import by_name, carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array
+from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array, ByContents
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import OpCall, plain_name
 from unnest.core.recognise.row_values import (
@@ -19,11 +19,13 @@ from unnest.core.recognise.row_values import (
     PLAIN_LISTS,
     Named,
     Rows,
+    Unexplained,
     Value,
     Vector,
     as_entries,
     as_numbers,
     changed,
+    computed_with,
     is_number,
 )
 
@@ -56,18 +58,26 @@ def by_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Val
 def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     kernel = OTHER_NAMES.get(name, plain_name(name))
     if not is_known(OpCall(kernel, (), {})):
-        raise NotFollowed
+        return Unexplained(name)
     if kernel in ELEMENTWISE:
         return _value(_carried_out(OpCall(kernel, [_array(value) for value in positional], {}))[0], None)
     given = by_name(kernel, _in_todays_order(kernel, positional), keywords)
     rows = _rows_in(given.values())
     if rows:
         if kernel not in OF_ROWS:
-            raise NotFollowed
+            return Unexplained(name)
         change = _along_another_axis(kernel, given, rows[0].rank)
         if change:
             return _changed_parts(kernel, given, rows, change)
-    results = _carried_out(OpCall(kernel, (), {key: _array(value) for key, value in given.items()}))
+    try:
+        results = _carried_out(OpCall(kernel, (), {key: _array(value) for key, value in given.items()}))
+    except ByContents as error:  # a mask, or indices, made of the tensor
+        whole = given.get("x")
+        if not isinstance(whole, Rows):
+            raise NotFollowed from error
+        how = f"chooses rows by their values (`{name}`)"
+        chosen = changed(whole, how)._replace(along=whole.along or how)
+        return [chosen] * _few(given.get("num")) if kernel in LISTS else chosen
     values = [_value(result, _with_first_change(rows)) for result in results]
     return values if kernel in LISTS else values[0]
 
@@ -137,7 +147,7 @@ def _rows_in(values: Iterable[Value]) -> list[Rows]:
 
 
 def _with_first_change(rows: Sequence[Rows]) -> Rows | None:
-    return next((each for each in rows if each.change), rows[0]) if rows else None
+    return computed_with(rows, "") if rows else None
 
 
 def _array(value: Value) -> object:

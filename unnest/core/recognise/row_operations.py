@@ -13,12 +13,14 @@ from unnest.core.recognise.row_values import (
     Named,
     Rows,
     ShapeMethod,
+    Stacked,
     Unexplained,
     Value,
     Vector,
     as_entries,
     as_number,
     changed,
+    computed_with,
     static_shape,
 )
 
@@ -43,9 +45,9 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
         NotFollowed: Where neither is a tensor of rows, and the two are not numbers.
 
     """
-    for side in (left, right):
-        if isinstance(side, Rows):
-            return changed(side, f"computes with the values (`{symbol.removeprefix('classic ')}`)")
+    tensors = [side for side in (left, right) if isinstance(side, Rows)]
+    if tensors:
+        return computed_with(tensors, f"computes with the values (`{symbol.removeprefix('classic ')}`)")
     for side in (left, right):
         if isinstance(side, Unexplained):
             return side
@@ -94,8 +96,8 @@ def truth(value: Value) -> bool:
 
 def subscript(of: Value, key: Value) -> Value:
     """`of[key]`."""
-    if isinstance(of, Rows):
-        return part_of(of, key)
+    if isinstance(of, (Rows, Stacked)):
+        return part_of(of, key) if isinstance(of, Rows) else _part_of_stack(of, key)
     if isinstance(of, Unexplained):
         return of
     if isinstance(of, Vector):
@@ -138,6 +140,17 @@ def part_of(rows: Rows, key: Value) -> Rows:
     )
     change = next(filter(None, beside), "")
     return changed(cut, change) if change else cut
+
+
+def _part_of_stack(of: Stacked, key: Value) -> Rows:
+    """`of[i]`, or `of[:, i]` where the parts lie along axis 1."""
+    keys = key if type(key) is tuple else (key,)
+    if len(keys) != of.axis + 1 or keys[:-1] != (slice(None),) * of.axis:
+        raise NotFollowed
+    part = _entry(of.parts, keys[-1])
+    if not isinstance(part, Rows):
+        raise NotFollowed
+    return part
 
 
 def _is_unexplained(key: slice) -> bool:

@@ -22,7 +22,8 @@ class Rows(NamedTuple):
     """Rows of the batch by number; `rank` counts all axes. `change`: the first thing done beside cutting rows.
 
     `sizes`: those of the axes after the batch, where the file tells them; stand-ins otherwise. `is_partly`: whether
-    parts of these axes may be all that is left: the rows are known, what is left of them is not.
+    parts of these axes may be all that is left: the rows are known, what is left of them is not. `along`: the first
+    thing done along the rows, by which what is there for one row depends on the others; "" where each is by itself.
     """
 
     numbers: tuple[int, ...]
@@ -30,6 +31,7 @@ class Rows(NamedTuple):
     change: str = ""
     sizes: tuple[int, ...] = SIZES
     is_partly: bool = False
+    along: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -121,6 +123,13 @@ def is_number(value: Value) -> bool:
 def changed(rows: Rows, change: str) -> Rows:
     """The rows with a change, unless something was changed before."""
     return rows if rows.change else rows._replace(change=change)
+
+
+def computed_with(tensors: Sequence[Rows], change: str) -> Rows:
+    """What is computed of several tensors, number by number: the largest one's rows, with what was done to any."""
+    whole = max(tensors, key=lambda tensor: (tensor.rank, len(tensor.numbers)))
+    change = next((tensor.change for tensor in tensors if tensor.change), change)
+    return whole._replace(change=change, along=next((tensor.along for tensor in tensors if tensor.along), ""))
 
 
 def static_shape(rows: Rows) -> tuple[int | None, ...]:

@@ -7,8 +7,7 @@ and one written k times are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,8 +171,9 @@ class ServingTensors(TensorGraph):
         squares = [op for op in (self.op(user) for user in self.readers.get(at, ()) if of in self.reads(user)) if op]
         return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
-    def rank_of(self, ref: Ref) -> int | None:
+    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
         """The number of axes of a tensor, as far as it is stored."""
+        del known
         shape = self.view.shape(self._places[ref])
         return None if shape is None else len(shape)
 
@@ -188,7 +188,7 @@ class ServingTensors(TensorGraph):
         value = op.value if op is not None else self.view.root.known.get(ref.layer)
         return ref if value is None or value.size > MAX_FOLDED else value
 
-    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
+    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """The shape of a tensor, as far as it is stored."""
         del known
         shape = self.view.shape(self._places[ref])

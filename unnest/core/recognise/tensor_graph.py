@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -62,8 +61,16 @@ class TensorGraph(ABC):
         """The tensors that a call is given."""
 
     @abstractmethod
-    def shape(self, ref: Ref, known: Mapping[Ref, Shape | None] = MappingProxyType({})) -> Shape | None:
-        """The shape of a tensor, as far as the file tells, None where it does not; some may be known."""
+    def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
+        """The shape of a tensor, as far as the file tells, None where it does not.
+
+        `known` are some beside those in the file; what is worked out with them is added to it.
+        """
+
+    def rows_alone(self, ref: Ref) -> Shape | None:
+        """The shape of any number of rows of a tensor, None where the file does not tell."""
+        shape = None if self.rank_of(ref) is None else self.shape(ref)
+        return (None, *shape[1:]) if shape else None
 
     @abstractmethod
     def parsed(self, at: CallId) -> OpCall:
@@ -74,7 +81,7 @@ class TensorGraph(ABC):
         """What a call says, whether it can be carried out or not; `NOTHING` where it cannot be read."""
 
     @abstractmethod
-    def rank_of(self, ref: Ref) -> int | None:
+    def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
         """The number of axes of a tensor, None where the file does not tell."""
 
     @abstractmethod
