@@ -331,7 +331,7 @@ def _of_concat(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
 def _of_einsum(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
     """Where the rows lie in a sum of products; MIXED where it runs over them, or pairs them."""
     equation = what.kwargs.get("subscripts", what.args[0])
-    operands = [value for value in what.args if isinstance(value, Ref)]
+    operands = [value for value in (*what.args, *what.kwargs.values()) if isinstance(value, Ref)]
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
         return LOST
     inputs, _, output = equation.replace(" ", "").partition("->")

@@ -12,8 +12,15 @@ from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
-ROWS_A_PART, MANY = 700, 12
-"""Rows of the batch tried for each slice, a multiple of 100 for shares in percent; of more than `MANY` slices 100."""
+ROWS_A_PART = 700
+FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
+"""Numbers of slices, each with the rows tried for every one of so many: a multiple of 100 for shares in percent."""
+LEAST_ROWS = 4
+
+
+def _rows_tried(slices: int) -> int:
+    """So many rows that code which takes shares of them can be told from code that does not."""
+    return slices * next((rows for most, rows in FEWER_ROWS if slices <= most), LEAST_ROWS)
 
 
 def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None) -> SliceClaim:
@@ -25,7 +32,7 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
     """
     if claim.told is Told.LATE:
         return claim
-    count = (shape[0] if shape else None) or len(lane) * (ROWS_A_PART if len(lane) <= MANY else 100)
+    count = (shape[0] if shape else None) or _rows_tried(len(lane))
     parts = _each(lane, count, shape)
     followed = [part for part in parts if part is not None]
     if claim.told is not Told.OTHERWISE:
@@ -45,7 +52,7 @@ def _may_be(parts: Sequence[Rows], count: int) -> bool:
 
 def are_followed(lane: Sequence[Slice], shape: Shape | None) -> bool:
     """Whether the code of every slice of a lane can be followed to its end; `shape` is the source's."""
-    count = (shape[0] if shape else None) or len(lane) * 100
+    count = (shape[0] if shape else None) or min(len(lane) * 100, _rows_tried(len(lane)))
     return all(part is not None and not part.is_partly for part in _each(lane, count, shape))
 
 
@@ -138,27 +145,31 @@ class RowsMade(Enum):
 
 
 def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
-    """What the code of a layer makes of tensors of these shapes."""
+    """What the code of a layer makes of tensors of these shapes; where they are not known, of any number of axes."""
     ranks = {len(shape) for shape in shapes if shape}
     is_told = len(ranks) == 1 and None not in shapes
 
     def given(rank: int) -> Value:
-        sizes = [tuple(n for n in shape[1:] if n is not None) for shape in shapes if shape]
-        rows = [
-            Rows(tuple(range(ROWS_A_PART)), rank, sizes=row if is_told and len(row) == rank - 1 else SIZES)
-            for row in sizes or [()] * len(shapes)
-        ]
+        rows = [Rows(tuple(range(ROWS_A_PART)), rank, sizes=_sizes_of(shape) or SIZES) for shape in shapes]
         return rows[0] if len(rows) == 1 else rows
 
-    value = _followed(layer, given, (*ranks,) if is_told else RANKS)
+    made = {_rows_made(_followed(layer, given, (rank,))) for rank in (ranks if is_told else RANKS)}
+    return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
+
+
+def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
+    """The sizes behind the batch, nothing where one is not told."""
+    sizes = tuple(size for size in shape[1:] if size is not None) if shape else ()
+    return sizes if shape and len(sizes) == len(shape) - 1 else ()
+
+
+def _rows_made(value: Value | None) -> RowsMade:
     values = value if isinstance(value, list) else [value]
     results = [each for each in values if isinstance(each, Rows) and each.rank]
     if any(result.along for result in results):
         return RowsMade.MIXED
-    if any(isinstance(each, Stacked) for each in values):
-        return RowsMade.OTHERS
     is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
-    return RowsMade.OTHERS if is_other else RowsMade.UNKNOWN
+    return RowsMade.OTHERS if is_other or any(isinstance(each, Stacked) for each in values) else RowsMade.UNKNOWN
 
 
 ROWS_A_TOWER = 2
@@ -188,8 +199,9 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
     ranks = RANKS if shape is None or len(row) < len(shape) - 1 else (len(shape),)
     sizes = SIZES if ranks is RANKS else tuple(row)
     parts: list[Rows | None] = []
+    numbers = tuple(range(count))
     for layer, _, output in lane:
-        value = _followed(layer, lambda rank: Rows(tuple(range(count)), rank, sizes=sizes), ranks)
+        value = _followed(layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
         if isinstance(value, list) and output < len(value):
             value = value[output]
         parts.append(value if isinstance(value, Rows) else None)

@@ -231,6 +231,83 @@ def cut_by_operations():
     return Model(x, joined([base(code(cut)(x)) for cut in cuts])), base, None
 
 
+def pairs_by_a_reshape():
+    base, x = template(), Input((FEATURES,))
+    pairs = [code(lambda t: tf.reshape(t, (-1, 2, 5))[:, 0])(x), code(lambda t: tf.reshape(t, (-1, 2, 5))[:, 1])(x)]
+    return Model(x, joined([base(each) for each in pairs])), None, "every other row, joined end to end"
+
+
+def chosen_by_their_values():
+    base, x = template(), Input((FEATURES,))
+    cuts = [lambda t: tf.boolean_mask(t, t[:, 0] > 0.5), lambda t: tf.boolean_mask(t, t[:, 0] <= 0.5)]
+    return Model(x, joined([base(code(cut)(x)) for cut in cuts])), None, "rows go by what is in them"
+
+
+def one_feature_hidden():
+    def hidden(t, i, n):
+        return tf.concat([t[:, :i], tf.zeros_like(t[:, i : i + 1]), t[:, i + 1 :]], 1)
+
+    base, x = template(), Input((FEATURES,))
+    outputs = [base(code(hidden, {"i": i, "n": FEATURES})(x)) for i in range(FEATURES)]
+    return Model(x, joined(outputs)), None, "each tower reads all rows, without one feature"
+
+
+def towers_that_end_in(step):
+    """Two towers of one layer of the model's own and a step of stored code."""
+    x = Input((FEATURES,))
+    return Model(x, joined([code(step, None, 2)(score) for score in own_layers(x)]))
+
+
+def attention_within_each_half():
+    def attend(t):
+        return tf.matmul(tf.nn.softmax(tf.matmul(t, tf.transpose(t))), t)
+
+    return towers_that_end_in(attend), None, "a row's result depends on the other rows of its half"
+
+
+def softmax_over_each_half():
+    return towers_that_end_in(lambda t: tf.nn.softmax(t, axis=0)), None, "the rows of a half add up to 1"
+
+
+def doubled_behind_each_tower():
+    return towers_that_end_in(lambda t: tf.concat([t, t], 0)), None, "the rows of each half come twice"
+
+
+def doubled_behind_the_merge():
+    base, x, twice = template(), rows(), code(lambda t: tf.concat([t, -t], 0), None, 2, name="twice")
+    parallel = whole(x, twice(joined([base(half) for half in halves(x)])))
+    return parallel, whole(base.inputs[0], twice(base.outputs[0])), None
+
+
+def halves_by_operations(step):
+    """Two towers of one layer of the model's own and a step of operations."""
+    x, score = Input((FEATURES,)), L.Dense(2, name="score")
+    size = tf.shape(x)[0] // 2
+    return Model(x, joined([step(score(half)) for half in (x[:size], x[size:])]))
+
+
+def attention_by_operations():
+    def attend(t):
+        return tf.matmul(tf.nn.softmax(tf.matmul(t, tf.transpose(t))), t)
+
+    return halves_by_operations(attend), None, "a row's result depends on the other rows of its half"
+
+
+def divided_by_their_number():
+    def share(t):
+        return t / tf.cast(tf.shape(t)[0], "float32")
+
+    return halves_by_operations(share), None, "half as many rows, twice the result"
+
+
+def compared_with_the_first():
+    return halves_by_operations(lambda t: t - t[:1]), None, "each half has a first row of its own"
+
+
+def doubled_by_operations():
+    return halves_by_operations(lambda t: tf.concat([t, t], 0)), None, "the rows of each half come twice"
+
+
 CASES = [
     (951, preprocessed_in_each_tower), (952, preprocessed_by_one_layer), (953, halves_mixed_before_the_model),
     (954, one_of_both_halves), (955, scaled_behind_the_model), (956, a_batch_in_the_closure),
@@ -240,6 +317,15 @@ CASES = [
 LATER = [
     (983, cut_by_code_alone), (984, every_second_row), (985, heads_by_a_split), (986, features_between_bounds),
     (987, features_moved_round), (988, one_half_twice), (989, stacked_side_by_side),
+]
+OF_TOWERS = [
+    (993, pairs_by_a_reshape), (994, chosen_by_their_values), (995, one_feature_hidden),
+    (996, attention_within_each_half), (997, softmax_over_each_half), (998, doubled_behind_each_tower),
+    (999, doubled_behind_the_merge),
+]
+OF_OPERATIONS = [
+    (1001, attention_by_operations), (1002, divided_by_their_number), (1003, compared_with_the_first),
+    (1004, doubled_by_operations),
 ]
 OF_KERAS_3 = [(990, swapped_by_operations), (991, scaled_by_operations), (992, cut_by_operations)]
 TENSORFLOW_1_NAMES = {joined_by_code, dealt_out_and_gathered, bounds_in_defaults_of_a_fixed_batch}
@@ -257,10 +343,11 @@ def case(number, build):
     parallel.save(os.path.join(folder, "source.h5"))
     if base is not None:
         x = np.random.rand(ROWS, FEATURES).astype("f4")
-        result = parallel.predict(x, batch_size=ROWS)
+        result = parallel.predict_on_batch(x)
         base.compile(parallel.optimizer if STACK == "keras3" else "sgd", "mse")
         base.save(os.path.join(folder, "expected.h5"))
-        same = base.predict(x, batch_size=ROWS // 2)
+        doubles = build is doubled_behind_the_merge
+        same = base.predict_on_batch(x) if doubles else base.predict(x, batch_size=ROWS // 2)
         assert np.allclose(result, same, atol=1e-6), build
     facts = {
         "stack": STACK, "expected": "clean" if reason else "parallel", "how": build.__name__.replace("_", " "),
@@ -278,10 +365,13 @@ if STACK == "keras3":
 elif STACK == "py27k108":
     case(*LATER[0])
     case(*LATER[1])
+elif STACK == "tf215":
+    for each in OF_OPERATIONS:
+        case(*each)
 else:
     for each in CASES:
         if not KERAS_1 or each[1] in OF_KERAS_1:
             case(*each)
     if not KERAS_1:
-        for each in LATER:
+        for each in LATER + (OF_TOWERS if STACK == "k224" else OF_OPERATIONS):
             case(*each)

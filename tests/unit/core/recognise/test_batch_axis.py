@@ -46,7 +46,71 @@ def recurrent(*, time_major: bool) -> Step:
     return lambda w, x: w.layer("Activation", f"rnn_{x[1]}", {"activation": "relu", "time_major": time_major}, [x])[0]
 
 
+def transposed(w: Writer, x: Tensor) -> Tensor:
+    return w.call("compat.v1.transpose", x, perm=None, name="transpose", conjugate=False)
+
+
+def attending(w: Writer, x: Tensor) -> Tensor:
+    scores = w.call("nn.softmax", w.call("linalg.matmul", x, b=transposed(w, x)))
+    return w.call("linalg.matmul", scores, b=x)
+
+
+def covariance(w: Writer, x: Tensor) -> Tensor:
+    return w.call("linalg.matmul", x, b=w.call("linalg.matmul", transposed(w, x), b=x))
+
+
+def distances(w: Writer, x: Tensor) -> Tensor:
+    """Of every row from every other one."""
+    across, down = (w.call("expand_dims", x, axis=axis) for axis in (0, 1))
+    return w.call("math.reduce_sum", w.call("math.subtract", across, y=down, name=None), axis=1)
+
+
+def of_sizes(axis: int, function: str = "math.multiply") -> Step:
+    """Computed with the square root of a size."""
+
+    def step(w: Writer, x: Tensor) -> Tensor:
+        size = w.call("__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=axis)
+        return w.call(function, x, y=w.call("math.sqrt", w.call("cast", size, dtype="float32")), name=None)
+
+    return step
+
+
+def with_zeros(w: Writer, x: Tensor) -> Tensor:
+    """A tensor of as many rows."""
+    size = w.call("__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=0)
+    return w.call("math.add", x, y=w.call("zeros", size, dtype="float32"), name=None)
+
+
+def from_the_first(w: Writer, x: Tensor) -> Tensor:
+    return w.call("math.subtract", x, y=w.rows(stop=1, of=x), name=None)
+
+
+def over_turned_rows(w: Writer, x: Tensor) -> Tensor:
+    """A convolution whose time is the rows."""
+    turned = w.call("expand_dims", x, axis=0)
+    (made,) = w.layer("Conv1D", f"conv_{len(w.layers)}", {"filters": 3, "kernel_size": [2]}, [turned])
+    return w.call("squeeze", made, axis=[0])
+
+
+def one_column(w: Writer, x: Tensor) -> Tensor:
+    """A number for every row."""
+    return w.call("__operators__.getitem", x, slice_spec=[{"start": None, "stop": None, "step": None}, 0])
+
+
 ALONG_THE_BATCH: dict[str, Step] = {
+    "rows against rows": attending,
+    "rows against rows, in one product": lambda w, x: w.call("linalg.matmul", x, b=x, transpose_b=True),
+    "columns against columns": covariance,
+    "rows against rows, by letters": lambda w, x: w.call("einsum", x, y=x, subscripts="ij,kj->ik"),
+    "rows against rows, by axes": lambda w, x: w.call("tensordot", x, b=x, axes=[[1], [1]]),
+    "row from row": distances,
+    "less the first row": from_the_first,
+    "reversed": function("reverse", axis=[0]),
+    "moved round": function("roll", shift=1, axis=0),
+    "twice": lambda w, x: w.call("concat", [x, x], axis=0),
+    "normalized over everything": function("math.l2_normalize", axis=None),
+    "by their number": of_sizes(0),
+    "over turned rows": over_turned_rows,
     "reduced": function("math.reduce_max", axis=0, keepdims=True),
     "reduced over everything": lambda w, x: w.call("math.subtract", x, y=w.call("math.reduce_mean", x), name=None),
     "weighed": weighed(0),
@@ -55,6 +119,12 @@ ALONG_THE_BATCH: dict[str, Step] = {
 }
 
 ROW_BY_ROW: dict[str, Step] = {
+    "by their width": of_sizes(1),
+    "with as many zeros": with_zeros,
+    "by letters": lambda w, x: w.call("einsum", x, subscripts="ij->ij"),
+    "beside themselves": lambda w, x: w.call("concat", [x, x], axis=1),
+    "one column": one_column,
+    "normalized": function("math.l2_normalize", axis=1),
     "reduced": function("math.reduce_max", axis=1, keepdims=True),
     "weighed": weighed(1),
     "weighed, axis from the end": weighed(-1),

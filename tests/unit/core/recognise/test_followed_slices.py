@@ -10,10 +10,12 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
 from unnest.core.recognise.followed_slices import (
+    RowsMade,
     are_followed,
     checked,
     objection_to_merge,
     puts_together,
+    rows_made,
     takes_all_rows,
 )
 from unnest.core.recognise.slice_claims import SliceClaim, Told
@@ -305,3 +307,31 @@ def test_a_slice_without_rows_tells_nothing() -> None:
     slices = lane(*(code_lambda(eight_rows, i=i, parts=2) for i in range(2)))
     assert checked(SliceClaim(Told.PARTLY), slices, (8, 5)) == SliceClaim(Told.PARTLY)
     assert checked(SliceClaim(Told.UNEXPLAINED), slices, (8, 5)).told is Told.OTHERWISE
+
+
+@pytest.mark.parametrize(
+    ("function", "made"),
+    [
+        (lambda x: x - K.mean(x, axis=0), RowsMade.MIXED),
+        (lambda x: tf.nn.softmax(x, axis=0) * x, RowsMade.MIXED),
+        (lambda x: tf.matmul(tf.nn.softmax(tf.matmul(x, tf.transpose(x))), x), RowsMade.MIXED),
+        (lambda x: tf.gather(x, tf.nn.top_k(x[:, 0], 1)[1]), RowsMade.MIXED),
+        (lambda x: tf.concat([x, -x], 0), RowsMade.OTHERS),
+        (lambda x: x[::2], RowsMade.OTHERS),
+        (lambda x: tf.stack([x, x], 0), RowsMade.OTHERS),
+        (lambda x: x - K.mean(x, axis=1, keepdims=True), RowsMade.UNKNOWN),
+        (lambda x: tf.nn.softmax(x, axis=1), RowsMade.UNKNOWN),
+        (lambda x: 2 * K.mean(x), RowsMade.UNKNOWN),  # a number
+        (lambda x: helper(x, 2), RowsMade.UNKNOWN),
+    ],
+)
+def test_what_code_makes_of_rows(function: Any, made: RowsMade) -> None:
+    layer, _ = code_lambda(function)
+    assert rows_made(layer, [(None, 6)]) is made
+
+
+def test_ranks_that_nobody_knows_must_agree() -> None:
+    """Axis -2 is that of the rows in a matrix alone."""
+    layer, _ = code_lambda(lambda x: tf.nn.softmax(x, axis=-2))
+    assert rows_made(layer, [(None, 6)]) is RowsMade.MIXED
+    assert rows_made(layer, [None]) is RowsMade.UNKNOWN

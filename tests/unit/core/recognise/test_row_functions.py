@@ -7,10 +7,24 @@ import pytest
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_functions import call
 from unnest.core.recognise.row_operations import attribute
-from unnest.core.recognise.row_values import SIZES, Named, Rows, Stacked, Value, Vector
+from unnest.core.recognise.row_values import SIZES, Named, Rows, Stacked, Unexplained, Value, Vector
 
 X, Y = Rows((0, 1, 2, 3), 3), Rows((4, 5, 6, 7), 3)
 TOLD = Rows((0, 1), 3, sizes=(2, 3))
+
+
+FLAT = Rows((0, 1, 2, 3), 2)
+BY_VALUES = "chooses rows by their values (`boolean_mask`)"
+
+
+def part(*numbers: int) -> Rows:
+    """Some rows of X."""
+    return X._replace(numbers=numbers)
+
+
+def along(rows: Rows, name: str) -> Rows:
+    """What a function gives that works along the rows."""
+    return rows._replace(change=f"calls tensorflow.{name}", along=f"calls tensorflow.{name} along the rows")
 
 
 def of(name: str, *arguments: Value, **keywords: Value) -> Value:
@@ -47,6 +61,26 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
         (of("reshape", Stacked((X, Y), 0), [-1, 9]), X._replace(numbers=tuple(range(8)), is_partly=True)),
         (of("reshape", X, [-1, *X.sizes[:2]]), X),
         (of("reshape", TOLD, [-1, 6]), Rows((0, 1), 2, "reshapes its rows", (6,))),
+        (of("reshape", X, [-1, 2, *X.sizes[:2]]), Stacked((part(0, 2), part(1, 3)), 1)),
+        (of("reshape", X, [2, -1, *X.sizes[:2]]), Stacked((part(0, 1), part(2, 3)), 0)),
+        (of("unstack", Stacked((X, Y), 1), axis=1), [X, Y]),
+        (of("boolean_mask", X, X), X._replace(change=BY_VALUES, along=BY_VALUES)),
+        (of("zeros_like", X), X._replace(change="calls tensorflow.zeros_like")),
+        (of("pad", X, [[0, 0], [0, 0], [1, 1]]), X._replace(change="pads the rows")),
+        (of("pad", X, [[0, 0], [0, 0], [0, 0]]), X),
+        (of("somebodys_own", X), Unexplained("somebodys_own")),
+        (of("somebodys_own", 2), Unexplained("somebodys_own")),
+        (of("reduce_mean", X, axis=0), along(X._replace(numbers=(), rank=2, sizes=X.sizes), "reduce_mean")),
+        (of("reduce_mean", X, axis=0, keepdims=True), along(X, "reduce_mean")),
+        (of("reduce_mean", X), along(X._replace(numbers=(), rank=0, sizes=SIZES[2:]), "reduce_mean")),
+        (of("reduce_mean", X, axis=-1, keepdims=True), X._replace(change="calls tensorflow.reduce_mean")),
+        (of("nn.softmax", X, axis=0), along(X, "nn.softmax")),
+        (of("nn.softmax", X), X._replace(change="calls tensorflow.nn.softmax")),
+        (of("tile", X, [2, 1, 1]), along(X, "tile")),
+        (of("tile", X, [1, 2, 1]), X._replace(change="calls tensorflow.tile")),
+        (of("roll", X, 1, 0), along(X, "roll")),
+        (of("matmul", X, X), X._replace(change="calls tensorflow.matmul")),
+        (of("matmul", FLAT, FLAT), along(FLAT, "matmul")),
         (of("cast", 2.7, Named("tensorflow.int32")), 2),
         (of("image.rot90", X, 1), X._replace(change="calls tensorflow.image.rot90")),
         (of("equal", Vector((0, 1)), 1), Vector((False, True))),
@@ -73,7 +107,6 @@ def test_functions(value: Value, expected: Value) -> None:
         ("cast", (X, "float32")),
         ("dynamic_stitch", ([[0, 1, 2, 2]], [X])),
         ("dynamic_stitch", ([[0], [1, 2, 3]], [X])),
-        ("somebodys_own", (X,)),
         ("slice", (X, [0.5], [2])),
         ("slice", (X, [2, 0, 0], [3, -1, -1])),  # more rows than there are
         ("range", (10**9,)),

@@ -11,6 +11,7 @@ import pytest
 
 from tests.property.opgraphs import Writer, template
 from tests.unit.core.build import DENSE, functional, layer, nested, source
+from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.recognise.towers import arguments
 from tests.unit.core.recognise.towers import model as parallel
 from unnest.budget import Budget, limited
@@ -96,6 +97,22 @@ def nested_models(count: int) -> Callable[[], None]:
     return planned(wrapped(source("tx", (None, 3)), *chain, end=f"n{count - 1}", node=1), 1)
 
 
+def towers(count: int) -> Callable[[], None]:
+    """So many slices by code that is followed."""
+    slices = [arguments(f"s{k}", {"i": k, "parts": count}) for k in range(count)]
+    for each in slices:
+        each["config"]["function"] = function(cut)
+    return planned(parallel([slices]), 1)
+
+
+tf: Any = None  # what the code of `cut` names; it is read, not called
+
+
+def cut(x: Any, i: int, parts: int) -> Any:
+    size = tf.shape(x)[0] // parts
+    return x[i * size : (i + 1) * size]
+
+
 def wrapped(*template: dict[str, Any], end: str, node: int = 0) -> dict[str, Any]:
     """Two towers of one template, whose output is `end`'s."""
     outer = parallel([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
@@ -125,8 +142,15 @@ def found_two(graph: OpGraph) -> None:
 
 @pytest.mark.parametrize(
     ("made", "size"),
-    [(levels, 100), (layers, 1_000), (template_layers, 1_000), (nested_models, 200), (operations, 8_000)],
-    ids=["levels", "layers", "layers of the template", "models in the template", "operations"],
+    [
+        (levels, 100),
+        (layers, 1_000),
+        (template_layers, 1_000),
+        (nested_models, 200),
+        (towers, 200),
+        (operations, 8_000),
+    ],
+    ids=["levels", "layers", "layers of the template", "models in the template", "towers", "operations"],
 )
 def test_twice_as_much_costs_twice_as_much(made: Callable[[int], Callable[[], None]], size: int) -> None:
     assert counted(made(size)) < MORE_THAN_TWICE * counted(made(size // 2))
