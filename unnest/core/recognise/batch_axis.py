@@ -19,13 +19,17 @@ from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import NOT_COMPUTED, Array, whole_numbers
 from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.kernels import ELEMENTWISE
-from unnest.core.recognise.layer_tensors import KEEPING_SHAPE, OF_CODE, LayerTensors
+from unnest.core.recognise.layer_tensors import OF_CODE, LayerTensors
 from unnest.core.recognise.op_calls import OpCall, Value
 from unnest.core.recognise.op_kinds import ALONG, CONCATENATES, MATRIX, MATRIX_PRODUCTS, REDUCING, SLICES
+from unnest.core.recognise.op_shapes import KEEPING_SHAPE
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, row_sizes, rows_of
 
-KEEPING = (KEEPING_SHAPE - ALONG.keys()) | frozenset(ELEMENTWISE) | frozenset({
+TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
+"""Operations that give some rows of a tensor, or all in another order."""
+
+KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | frozenset(ELEMENTWISE) | frozenset({
     "biasadd", "pow", "power", "squareddifference", "rsqrt", "reciprocal", "sign", "where", "selectv2", "erf", "tanh",
     "conv2d", "depthwiseconv2dnative", "conv3d", "maxpool", "avgpool", "fusedbatchnorm", "fusedbatchnormv2",
     "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "addn", "average", "rowwise", "oversteps",
@@ -48,9 +52,6 @@ COUNTING = (KEEPING - {"rowwise", "oversteps"}) | REDUCING | frozenset({
     "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape",
 }) | PARTS_OF_SHAPES  # fmt: skip
 """Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
-
-TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
-"""Operations that give some rows of a tensor, or all in another order."""
 
 LOST = -1
 """The axis of rows that nobody knows the place of."""

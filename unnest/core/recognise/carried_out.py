@@ -47,7 +47,8 @@ def by_name(function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -
     names, _ = TABLE[function]
     given = dict(zip(names, args, strict=False))
     for key, value in kwargs.items():
-        name = key if key in names else ALIASES.get(key, key)
+        own = OWN_NAMES.get(function, {}).get(key, key)
+        name = own if own in names else ALIASES.get(own, own)
         if name in names and name not in given:
             given[name] = value
         elif not _is_empty(value):  # an argument that would change what the function does
@@ -94,6 +95,10 @@ ALIASES = {
     "concat_dim": "axis", "split_dim": "axis", "num_split": "parts", "reference": "x",
 }  # fmt: skip
 """What the stacks call one and the same argument."""
+
+
+OWN_NAMES = {"where": {"x": "y", "y": "z"}}
+"""What a function calls arguments that are others elsewhere: here `y` and `z` are chosen from, and moved by none."""
 
 
 def _is_empty(value: Value) -> bool:

@@ -24,6 +24,8 @@ from unnest.core.recognise.op_calls import (
     shape_of,
     with_refs,
 )
+from unnest.core.recognise.op_kinds import MATRIX
+from unnest.core.recognise.op_shapes import broadcast, lined_up, op_shape
 from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 
@@ -155,10 +157,10 @@ class LayerTensors(TensorGraph):
             elif missing := [read for read in reads if read not in shapes]:
                 pending += missing
             else:
-                what = said(self.graph.layers[here.layer], self.graph.call(here.call))
-                keeps = what is not None and what.name in KEEPING_SHAPE
-                after = [shapes[read] for read in reads]
-                shapes[here] = after[0] if keeps else _after(self.graph.layers[here.layer], after)
+                layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
+                is_of_keras = said(layer, self.graph.call(here.call)) is None
+                of_reads = dict(zip(reads, after, strict=True))
+                shapes[here] = _after(layer, after) if is_of_keras else op_shape(self.parsed(here.call), of_reads)
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 
@@ -252,12 +254,6 @@ OVER_STEPS = frozenset({
 })  # fmt: skip
 """Keras's own layers that put together what lies on axis 1: time, or rows that were turned there."""
 
-KEEPING_SHAPE = frozenset({
-    "relu", "relu6", "leakyrelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "logsoftmax",
-    "softplus", "softsign", "square", "sqrt", "exp", "log", "abs", "identity", "cast", "stopgradient", "l2normalize",
-})  # fmt: skip
-"""Operations whose result has the shape of the first tensor that they read."""
-
 ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
 
 
@@ -267,22 +263,13 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     if shape is None or not is_keras_class(layer.class_name, layer.stored):
         return None
     if len(shapes) > 1 and layer.class_name == "Concatenate":
-        return _lined_up(layer.settings.get("axis", -1), shapes)
-    if len(shapes) > 1:
-        return shape if layer.class_name in ELEMENTWISE_LAYERS and len({*shapes}) == 1 else None
+        return lined_up(layer.settings.get("axis", -1), shapes)
+    if len(shapes) > 1 and layer.class_name in ELEMENTWISE_LAYERS:
+        return broadcast(shapes)
+    if len(shapes) > 1:  # of two matrices, one number for each row
+        is_dot = layer.class_name == "Dot" and all(each is not None and len(each) == MATRIX for each in shapes)
+        return (shape[0], 1) if is_dot else None
     try:
         return rule_of(today(layer.class_name))(layer.settings, shape)
     except (UnknownShape, ArithmeticError, LookupError, TypeError):
         return None
-
-
-def _lined_up(axis: Json, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of tensors that are alike but for one axis, along which they are put together."""
-    told = [shape for shape in shapes if shape is not None and len(shape) == len(shapes[0] or ())]
-    if len(told) < len(shapes) or not isinstance(axis, int) or not axis % len(told[0]) > 0:
-        return None
-    at = axis % len(told[0])
-    sizes = [shape[at] for shape in told]
-    together = None if None in sizes else sum(size for size in sizes if size is not None)
-    rest = {(*shape[:at], *shape[at + 1 :]) for shape in told}
-    return (*told[0][:at], together, *told[0][at + 1 :]) if len(rest) == 1 else None

@@ -238,9 +238,11 @@ class Values:
         return array
 
     def _sizes(self, shape: Shape | None) -> tuple[int, ...]:
-        """The shape of a stand-in. Raises UnreadableCall for what has no rows, or too much in them."""
-        if not shape:
+        """The shape of a stand-in. Raises UnreadableCall where it is not known, or has too much in it."""
+        if shape is None:
             raise UnreadableCall
+        if not shape:
+            return ()
         sizes = (self.rows if shape[0] is None else shape[0], *row_sizes(shape[1:], self.longest))
         if prod(sizes) > MAX_WORK // 4:
             raise UnreadableCall

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
+from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
 from unnest.core.recognise.layer_tensors import LayerTensors
@@ -287,3 +287,33 @@ def test_towers_that_are_built_for_their_share(rows: int, wrappers: int) -> None
     assert len(seen.wrappers) == wrappers
     reason = "op_3 is built for the number of rows of one tower, and takes no other"
     assert [miss.reason for miss in seen.near_misses] == [reason] * (1 - wrappers)
+
+
+def shaped(w: Writer) -> Tensor:
+    """As pictures come from 0 to 255."""
+    return w.call("math.subtract", w.call("math.truediv", X, y=127.5, name=None), y=1.0, name=None)
+
+
+def standardized(w: Writer) -> Tensor:
+    mean = w.call("math.reduce_mean", X, axis=-1, keepdims=True)
+    return w.call("math.subtract", X, y=mean, name=None)
+
+
+def centered(w: Writer) -> Tensor:
+    """By one number of the whole batch, which was taken before it is cut."""
+    return w.call("math.subtract", X, y=w.call("math.reduce_mean", X), name=None)
+
+
+def masked(w: Writer) -> Tensor:
+    return w.call("where", w.call("math.greater", X, y=0.5, name=None), x=X, y=0.0)
+
+
+@pytest.mark.parametrize("before", [shaped, standardized, centered, masked])
+@pytest.mark.parametrize("by_split", [True, False])
+def test_what_is_computed_before_the_cut_has_rows(before: Callable[[Writer], Tensor], by_split: bool) -> None:
+    w = Writer()
+    source = before(w)
+    half = w.bound(1, 2)
+    parts = w.split(of=source) if by_split else [w.rows(stop=half, of=source), w.rows(start=half, of=source)]
+    (found,) = recognise(w.graph(w.join(w.dense(*parts)))).wrappers
+    assert [ref.layer for ref in found.sources] == [source[0]]
