@@ -145,7 +145,8 @@ class _RowAxes:
             return _of_einsum(what, reads)
         first = next((value for value in what.args if isinstance(value, Ref)), None)
         axis = None if first is None else reads.get(first)
-        return LOST if first is None or axis is None or axis < 0 else self._of_first(here, what, first, axis, reads)
+        is_lost = axis is None or (axis < 0 and not (axis == SOME and what.name in MATRIX_PRODUCTS))
+        return LOST if first is None or axis is None or is_lost else self._of_first(here, what, first, axis, reads)
 
     def _of_first(self, here: Ref, what: OpCall, first: Ref, axis: int, reads: Mapping[Ref, int | None]) -> int:
         """The same of an operation on its first tensor, whose rows lie on some axis."""
@@ -271,6 +272,8 @@ class _RowAxes:
         """The product of two matrices: rows of the second, or columns of the first, are added up or compared."""
         second = _argument(what, 1, "b", "x2", "y")
         of_first, of_second = reads[first], reads[second] if isinstance(second, Ref) else None
+        if of_first == SOME:
+            return SOME if of_second is None else LOST
         is_turned = any(what.kwargs.get(key) for key in ("transpose_a", "adjoint_a"))
         if of_first == 0 and of_second is None and not is_turned:
             return 0

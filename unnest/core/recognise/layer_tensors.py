@@ -11,6 +11,7 @@ from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
+from unnest.core.keras_facts.weight_order import promised
 from unnest.core.model import Json
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.followed_slices import RowsMade
@@ -221,7 +222,8 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """Whether two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    if not layer_facts.is_weightless(layer):
+    promises = promised(layer.class_name, layer.config)  # of Keras 1's configs too, some of which hold no initializers
+    if not layer_facts.is_weightless(layer) or (promises is not None and promises.total):
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False

@@ -108,6 +108,7 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "reversed": function("reverse", axis=[0]),
     "moved round": function("roll", shift=1, axis=0),
     "twice": lambda w, x: w.call("concat", [x, x], axis=0),
+    "twice, then weighted": lambda w, x: w.call("linalg.matmul", w.call("concat", [x, x], axis=0), b=[[1.0]] * 3),
     "normalized over everything": function("math.l2_normalize", axis=None),
     "by their number": of_sizes(0),
     "over turned rows": over_turned_rows,

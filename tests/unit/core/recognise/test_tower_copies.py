@@ -56,6 +56,15 @@ def test_normalization_keeps_weights_that_no_config_speaks_of() -> None:
         _walked(writer, *writer.dense(*parts))
 
 
+def test_keras_1_speaks_of_no_weights_where_it_has_some() -> None:
+    """Its BatchNormalization has a mode and two regularizers."""
+    config = {"mode": 0, "axis": -1, "gamma_regularizer": None, "beta_regularizer": None, "momentum": 0.99}
+    writer = Writer()
+    parts = [writer.layer("BatchNormalization", f"n_{i}", config, [p])[0] for i, p in enumerate(writer.split())]
+    with pytest.raises(Unlike, match=r"^n_0 and n_1 are different layers$"):
+        _walked(writer, *writer.dense(*parts))
+
+
 def test_what_all_towers_read_whole() -> None:
     """Rows, or their number, that every tower reads are not cut."""
     writer = Writer()
