@@ -367,6 +367,27 @@ def test_a_full_disk(args: list[str], limit: int, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="programs are found otherwise")
+@pytest.mark.parametrize("args", [["inspect", "m.h5"], ["fix", "m.h5"]], ids=["inspect", "fix"])
+def test_no_program_of_the_path_is_run(args: list[str], tmp_path: Path) -> None:
+    """Not even those that libraries ask about the machine."""
+    makeh5.parallel_file(tmp_path / "m.h5")
+    programs, ran = tmp_path / "bin", tmp_path / "ran"
+    programs.mkdir()
+    for name in ("uname", "sh", "ldconfig", "gcc", "cc", "file"):
+        (programs / name).write_text(f"#!/bin/bash\necho {name} >> {ran}\n")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-m", "unnest", *args],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": str(programs)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == (1 if args[0] == "inspect" else 0), done.stderr
+    assert not ran.exists(), ran.read_text()
+
+
 #: Says so when Ctrl-C is ours to handle.
 STARTED = """
 from unnest.__main__ import main

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.blas import start_no_threads
+from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, form_of, show
@@ -73,7 +73,7 @@ def fix(
 
     Example: unnest fix model.h5 writes model.unnested.h5
     """
-    start_no_threads()
+    keep_libraries_light()
     from unnest.batch.fixing import fix_all
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 

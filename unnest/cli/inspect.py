@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.blas import start_no_threads
+from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, form_of, show
@@ -47,7 +47,7 @@ def inspect(
 
     Example: unnest inspect model.h5 checkpoints/
     """
-    start_no_threads()
+    keep_libraries_light()
     from unnest.batch.inspecting import inspect_all
     from unnest.batch.walk import is_walked
     from unnest.options import given_architecture

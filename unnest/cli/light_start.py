@@ -1,0 +1,17 @@
+"""What NumPy and h5py would do while they are loaded, and no command but `balance` needs."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+
+def keep_libraries_light() -> None:
+    """Keep OpenBLAS from starting a thread a core, and h5py from running the program `uname` of the PATH.
+
+    Each takes about a tenth of a short run. To be called before NumPy is loaded. Whoever has set OPENBLAS_NUM_THREADS
+    knows why. h5py asks for the processor's name, for which Python runs `uname -p` where nothing is noted (source:
+    CPython 3.10 to 3.13, platform.py); the machine's name is the same but for a few old systems.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    vars(platform.uname()).setdefault("processor", platform.machine())
