@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
+from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, form_of, show
 from unnest.errors import UsageError

@@ -111,7 +111,7 @@ class _RowAxes:
         while pending:
             spend()
             here = pending[-1]
-            what = self.graph.computed(here.call)
+            what = self.graph.computed(here.call, self.shapes)
             reads = [] if what.name in CHOOSING else [*self.graph.reads(here.call)]
             missing = [ref for ref in reads if ref not in self.axes and ref not in entered]
             if here not in self.axes and here not in entered and missing:

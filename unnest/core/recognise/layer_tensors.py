@@ -101,7 +101,7 @@ class LayerTensors(TensorGraph):
         except UnreadableCall:
             return NOTHING
 
-    def computed(self, at: CallId) -> OpCall:
+    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """What a call says; Keras's own layers keep the rows apart, but for a recurrent one whose axis 0 is time."""
         layer, reads = self.graph.layers[at.layer], [*self.graph.call(at).reads]
         if is_model(layer.stored):
@@ -112,7 +112,7 @@ class LayerTensors(TensorGraph):
         if layer.settings.get("time_major") is True:
             return OpCall("timemajor", reads, {})
         if layer_facts.is_function(layer):
-            made = followed_slices.rows_made(layer, [self.shape(ref) for ref in reads])
+            made = followed_slices.rows_made(layer, [self.shape(ref, known) for ref in reads])
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
         if not is_keras_class(layer.class_name, layer.stored):
             return NOTHING

@@ -84,6 +84,7 @@ CHANGING = frozenset({
     "random_flip_left_right", "random_crop", "central_crop", "one_hot", "sort", "argsort", "top_k", "unique",
     "unique_with_counts", "shuffle", "random_shuffle", "where", "repeat", "repeat_elements", "tile", "zeros_like",
     "ones_like", "temporal_padding", "spatial_2d_padding", "spatial_3d_padding", "transpose", "permute_dimensions",
+    "power", "pool2d", "pool3d", "conv1d", "conv2d",
 })  # fmt: skip
 """Functions that change the values of the tensor that they are given, choose by them, or repeat them."""
 

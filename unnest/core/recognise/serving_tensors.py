@@ -157,8 +157,9 @@ class ServingTensors(TensorGraph):
             return NOTHING
         return self._read(at, op)
 
-    def computed(self, at: CallId) -> OpCall:
+    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """What an operation of any kind says; a mean within a batch normalization that trains is told from others."""
+        del known
         op = self.op(at)
         if op is not None and op.kind == "Mean" and self._is_moment(at):
             return OpCall("moments", [*self.reads(at)], {})

@@ -77,8 +77,11 @@ class TensorGraph(ABC):
         """What a call says, `NOTHING` where it is no operation."""
 
     @abstractmethod
-    def computed(self, at: CallId) -> OpCall:
-        """What a call says, whether it can be carried out or not; `NOTHING` where it cannot be read."""
+    def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
+        """What a call says, whether it can be carried out or not; `NOTHING` where it cannot be read.
+
+        `known` are shapes beside those in the file, as in `shape`.
+        """
 
     @abstractmethod
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
