@@ -15,7 +15,7 @@ from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss
 from unnest.core.recognise import layer_facts, merges, slice_claims
-from unnest.core.recognise.followed_slices import takes_all_rows
+from unnest.core.recognise.followed_slices import is_shown, takes_all_rows
 from unnest.core.recognise.found import (
     Inline,
     LayerWrapper,
@@ -130,7 +130,7 @@ def _around_a_model(
     if _leaves_a_tower_out(graph, towers, slices):
         raise NotAWrapper(f"{template.name} is called on one more slice, which {merge} does not join")
     merges.check(graph, model, towers, joined, dealt_out=slices.dealt_out)
-    is_told = all(each.on_batch_axis for each in joined)
+    is_told = all(each.on_batch_axis for each in joined) and _are_shown(graph, joined, len(towers), slices)
     if not any(each.on_batch_axis for each in joined) and not _speaks_for_itself(graph, towers, slices, joined):
         raise NotAWrapper(f"neither {merge} nor the slices say that the batch is put together again")
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
@@ -145,6 +145,12 @@ def _around_a_model(
         (f"{number} of the one model {template.name}", *_evidence(graph, slices, joined)),
         tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
     )
+
+
+def _are_shown(graph: Graph, joined: Sequence[Merge], towers: int, slices: Cut) -> bool:
+    """Whether no merge of all towers has code that cannot be followed."""
+    merging = [merge.calls[0] for merge in joined if len(graph.call(merge.calls[0]).reads) == towers]
+    return all(is_shown(graph.layers[at.layer], towers, dealt_out=slices.dealt_out) for at in merging)
 
 
 def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> bool:
@@ -259,7 +265,7 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         tuple(dict.fromkeys(slices.sources)),
         slices.calls,
         tuple(joined),
-        "proven" if slices.is_proven else "likely",
+        "proven" if slices.is_proven and _are_shown(graph, joined, len(columns[0]), slices) else "likely",
         (f"{len(calls)} towers of the same layers: {listed(names)}", *_evidence(graph, slices, joined)),
         inline=Inline(
             frozenset(calls[0]),

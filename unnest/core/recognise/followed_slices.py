@@ -8,6 +8,8 @@ from enum import Enum
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
+from unnest.core.recognise.op_calls import plain_name
+from unnest.core.recognise.op_kinds import ALONG, REDUCING
 from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
@@ -124,10 +126,36 @@ def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | N
     """
     joined = _joined(layer, towers, dealt_out=dealt_out)
     if joined is None:
-        return None
+        return _computes(layer)
     if joined.change:
         return f"the code of {layer.name} does more than join rows: it {joined.change}"
     return None if _are_all(joined, towers) else f"the code of {layer.name} joins the rows in another order"
+
+
+def _computes(layer: Layer) -> str | None:
+    """Why code that cannot be followed, a loop say, is no merge: it uses what computes with tensors, or turns them."""
+    code = layer_facts.stored_code(layer)
+    if code is None:
+        return None
+    from unnest.core.recognise.row_functions import CHANGING, CHANGING_ROOMS
+
+    changing = CHANGING | CHANGING_ROOMS | TURNING
+    computing = (name for name in code.names if name in changing or plain_name(name) in REDUCING | ALONG.keys())
+    name = min((name for name in computing if name not in OF_PYTHON), default=None)
+    return f"the code of {layer.name} uses `{name}`, and cannot be followed" if name is not None else None
+
+
+TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "filter"})
+"""What puts the entries of a list, or rows, in another order, or something else in their place."""
+
+
+OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
+"""What Python itself has under such names, for lists and numbers."""
+
+
+def is_shown(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
+    """Whether a layer has no code of its own, or such as can be followed to its end."""
+    return layer_facts.stored_code(layer) is None or _joined(layer, towers, dealt_out=dealt_out) is not None
 
 
 def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:

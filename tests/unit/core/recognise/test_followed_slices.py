@@ -13,6 +13,7 @@ from unnest.core.recognise.followed_slices import (
     RowsMade,
     are_followed,
     checked,
+    is_shown,
     objection_to_merge,
     puts_together,
     rows_made,
@@ -335,3 +336,28 @@ def test_ranks_that_nobody_knows_must_agree() -> None:
     layer, _ = code_lambda(lambda x: tf.nn.softmax(x, axis=-2))
     assert rows_made(layer, [(None, 6)]) is RowsMade.MIXED
     assert rows_made(layer, [None]) is RowsMade.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda v: tf.concat([tf.nn.relu(q) for q in v], 0), "nn"),
+        (lambda v: tf.concat([K.softmax(q) for q in v], 0), "softmax"),
+        (lambda v: tf.concat(list(reversed(v)), 0), "reversed"),
+        (lambda v: tf.concat([tf.reverse(q, [0]) for q in v], 0), "reverse"),
+    ],
+)
+def test_a_merge_that_cannot_be_followed_may_not_compute(function: Any, name: str) -> None:
+    layer, _ = code_lambda(function)
+    reason = f"the code of l uses `{name}`, and cannot be followed"
+    assert objection_to_merge(layer, 2, dealt_out=False) == reason
+    assert not is_shown(layer, 2, dealt_out=False)
+
+
+def test_a_merge_that_cannot_be_followed_is_not_shown() -> None:
+    """A loop may do nothing but put the tensors into a list."""
+    layer, _ = code_lambda(lambda v: tf.concat([q for q in v], 0))  # noqa: C416 - a loop in its code
+    assert objection_to_merge(layer, 2, dealt_out=False) is None
+    assert not is_shown(layer, 2, dealt_out=False)
+    layer, _ = code_lambda(lambda v: tf.concat(v, 0))
+    assert is_shown(layer, 2, dealt_out=False)
