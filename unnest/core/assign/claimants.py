@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
@@ -170,6 +171,13 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
 
 def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
     """For every tensor the layers whose name it bears; None where it bears none."""
+    claims = _claims(tensors, layers)
+    if _are_kept(claims, layers):
+        return claims
+    return _claims_counted_from_one(tensors, layers) or claims
+
+
+def _claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
     own: dict[str, set[int]] = {}
     for has_none in (False, True):  # a merge layer may bear the name of a layer in the template
         named: dict[str, set[int]] = {}
@@ -179,6 +187,42 @@ def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[f
                     named.setdefault(name, set()).add(index)
         own = {**named, **own}
     return [_bearers(tensor.name, own) for tensor in tensors]
+
+
+def _claims_counted_from_one(
+    tensors: Sequence[Tensor], layers: Sequence[Claimant]
+) -> list[frozenset[int] | None] | None:
+    """The claims where the writer counted layers of a class from 1 and their variables from 0; None where it did not.
+
+    `dense_2` has `dense_1/kernel` there, and `dense_1` has `dense/kernel` (source: tf.keras of TensorFlow 1.5 to 1.8).
+    Only where so every weight bears one layer's name, and every layer has all that its config promises, is it told.
+    """
+    names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
+    renamed = [tensor._replace(name=_one_more(tensor.name, names)) for tensor in tensors]
+    claims = _claims(renamed, layers)
+    return claims if _are_kept(claims, layers) else None
+
+
+def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[Claimant]) -> bool:
+    """Whether every weight bears one layer's name, and every layer's is borne by as many as its config promises."""
+    owners = Counter(next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1)
+    promised = [0 if layer.promised is None else layer.promised.total for layer in layers]
+    return owners.total() == len(claims) and all(owners[index] == total for index, total in enumerate(promised))
+
+
+def _one_more(weight_name: str, names: Container[str]) -> str:
+    """A weight's name with the next number in the part that would be a layer's then."""
+    parts = weight_name.split("/")
+    for at, part in enumerate(parts[:-1]):
+        stem, number = NUMBERED.fullmatch(part).groups()  # type: ignore[union-attr] # any text is so
+        following = f"{stem}_{int(number or 0) + 1}"
+        if following in names:
+            return "/".join([*parts[:at], following, *parts[at + 1 :]])
+    return weight_name
+
+
+NUMBERED = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
+"""A name that Keras gave: the class's, and from the second layer on a number."""
 
 
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:

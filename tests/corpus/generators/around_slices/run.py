@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 OUT, STACK = sys.argv[1:]
-if STACK.startswith("tf"):
+if STACK.startswith("tf") or STACK == "k216":
     keras = tf.keras
 else:
     import keras
@@ -286,6 +286,16 @@ def halves_by_operations(step):
     return Model(x, joined([step(score(half)) for half in (x[:size], x[size:])]))
 
 
+def frozen_first_half():
+    """A Sequential that is frozen before another one, with layers of one shape and Keras's names."""
+    first, second = (keras.models.Sequential([L.Dense(4, input_shape=(4,)), L.Dense(4)]) for _ in range(2))
+    first.trainable = False
+    entry, x = Input((4,)), Input((4,))
+    base = Model(entry, second(first(entry)))
+    outputs = [base(code(part, {"i": i, "parts": 2}, 4)(x)) for i in range(2)]
+    return Model(x, joined(outputs)), base, None
+
+
 def attention_by_operations():
     def attend(t):
         return tf.matmul(tf.nn.softmax(tf.matmul(t, tf.transpose(t))), t)
@@ -342,7 +352,7 @@ def case(number, build):
     os.makedirs(folder)
     parallel.save(os.path.join(folder, "source.h5"))
     if base is not None:
-        x = np.random.rand(ROWS, FEATURES).astype("f4")
+        x = np.random.rand(ROWS, *base.input_shape[1:]).astype("f4")
         result = parallel.predict_on_batch(x)
         base.compile(parallel.optimizer if STACK == "keras3" else "sgd", "mse")
         base.save(os.path.join(folder, "expected.h5"))
@@ -365,6 +375,8 @@ if STACK == "keras3":
 elif STACK == "py27k108":
     case(*LATER[0])
     case(*LATER[1])
+elif STACK == "k216":
+    case(1006, frozen_first_half)
 elif STACK == "tf215":
     for each in OF_OPERATIONS:
         case(*each)

@@ -76,6 +76,27 @@ def test_whose_names_weights_bear() -> None:
     assert claims == [frozenset({0}), frozenset({1}), frozenset({0}), frozenset({1}), None]
 
 
+COUNTED_FROM_ONE = [
+    ("from one", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "dense/bias:0"], [1, 1, 0, 0]),
+    ("as they are", ["dense_1/kernel:0", "dense_1/bias:0", "dense_2/kernel:0", "dense_2/bias:0"], [0, 0, 1, 1]),
+    ("one missing", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0"], [0, 0, None]),
+    ("one of another", ["dense_1/kernel:0", "dense_1/bias:0", "dense/kernel:0", "other/bias:0"], [0, 0, None, None]),
+]
+
+
+@pytest.mark.parametrize(
+    ("names", "owners"), [row[1:] for row in COUNTED_FROM_ONE], ids=[r[0] for r in COUNTED_FROM_ONE]
+)
+def test_variables_may_be_counted_from_zero_where_layers_are_from_one(
+    names: list[str], owners: list[int | None]
+) -> None:
+    """Only where so all weights have an owner, and all layers what they promise."""
+    graph = graph_of(dense("dense_1"), dense("dense_2"))
+    layers = [Claimant.of(graph.layers[name], "") for name in ("dense_1", "dense_2")]
+    expected = [None if owner is None else frozenset({owner}) for owner in owners]
+    assert name_claims(tensors(*names), layers) == expected
+
+
 def test_layers_without_names_bear_those_of_their_class() -> None:
     def bare(kind: str) -> dict[str, Any]:
         return {"class_name": kind, "config": {k: v for k, v in DENSE.items() if k != "name"}}
