@@ -139,6 +139,33 @@ def test_threads_that_call_a_model_with_added_losses(tf: Any, keras: Any) -> Non
     assert wrong == []
 
 
+SAVED_MODELS = {
+    "tf.saved_model.save": lambda tf, model, folder: tf.saved_model.save(model, folder),
+    "export": lambda _, model, folder: model.export(folder),
+}
+"""Ways to write a SavedModel that serves."""
+
+
+@pytest.mark.parametrize("trained", [False, True])
+@pytest.mark.parametrize("name", ["dense", "recurrent"])
+@pytest.mark.parametrize("way", SAVED_MODELS)
+def test_saved_models(
+    tf: Any, keras: Any, zoo: Any, rows: Any, tmp_path: Path, way: str, name: str, trained: bool
+) -> None:
+    """What is exported loads without Keras, and computes the same."""
+    template = zoo[name]()
+    parallel = multi_gpu_model(template, 2)
+    batch = rows(template, 5)
+    if trained:
+        parallel.compile("sgd", keras.losses.MeanSquaredError())
+        parallel.fit(batch, np.asarray(template(batch)) + 1, verbose=0)
+    SAVED_MODELS[way](tf, parallel, str(tmp_path / "saved"))
+    serving = tf.saved_model.load(str(tmp_path / "saved")).signatures["serving_default"]
+    argument = next(iter(serving.structured_input_signature[1]))
+    (served,) = serving(**{argument: tf.constant(batch)}).values()
+    np.testing.assert_allclose(served, template(batch), atol=1e-5)
+
+
 UNPICKLE = """
 import pickle, sys
 import numpy as np

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -82,7 +84,9 @@ class KerasApi:
             yield getattr(layer, attribute)
 
     def exporting(self) -> bool:
-        """Whether a SavedModel is being traced by tf_keras (Keras 3 has no such format of its own)."""
+        """Whether what is traced now is for a SavedModel: of `export`, of `tf.saved_model.save`, or of tf_keras."""
+        if _EXPORTING.get() or import_module("tensorflow.python.saved_model.save_context").in_save_context():
+            return True
         if self.name == "keras":
             return False
         scope = import_module("tf_keras.src.saving.legacy.saved_model.utils")
@@ -101,6 +105,18 @@ class KerasApi:
         variables = {id(v): v for v in candidates if isinstance(v, tf.Variable) or self.name == "keras"}
         return list(variables.values())
 
+
+@contextmanager
+def export() -> Iterator[None]:
+    """In the block, what is traced is for a SavedModel."""
+    token = _EXPORTING.set(True)
+    try:
+        yield
+    finally:
+        _EXPORTING.reset(token)
+
+
+_EXPORTING = ContextVar("exporting", default=False)
 
 KERAS = KerasApi("keras")
 TF_KERAS = KerasApi("tf_keras")

@@ -30,7 +30,7 @@ import tensorflow as tf
 from unnest.keras import batch_split
 from unnest.keras import devices as device_names
 from unnest.keras.execution import HOST, Towers, one_call_at_a_time, rows_of
-from unnest.keras.keras_api import KerasApi, Model, Tensor, is_model, require
+from unnest.keras.keras_api import KerasApi, Model, Tensor, export, is_model, require
 from unnest.keras.moving_statistics import IN_TURN
 
 PACKAGE = "unnest"
@@ -197,6 +197,11 @@ def _parallel_model(api: KerasApi) -> Any:
                     stacklevel=2,
                 )
             return super().save_weights(filepath, *args, **kwargs)
+
+        def export(self, *args: Any, **kwargs: Any) -> Any:
+            """As Keras's own: the SavedModel has the towers, on their devices."""
+            with export():
+                return super().export(*args, **kwargs)
 
         def __reduce__(self) -> tuple[Any, ...]:
             rebuild, arguments = super().__reduce__()
