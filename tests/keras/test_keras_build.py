@@ -61,10 +61,30 @@ def test_ratios_that_are_none_are_refused(keras: Any, zoo: Any, ratios: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("ratios", "parts"), [([2, 2], (1, 1)), ([0.5, 0.25], (2, 1)), ([768, 560], (48, 35)), ([1e-9, 1], (1, 10**9))]
+    ("ratios", "parts"),
+    [
+        ([2, 2], (1, 1)),
+        (np.array([4, 3]), (4, 3)),
+        (np.array([0.5, 0.25]), (2, 1)),
+        ([0.5, 0.25], (2, 1)),
+        ([768, 560], (48, 35)),
+        ([1e-9, 1], (1, 10**9)),
+    ],
 )
 def test_ratios_become_the_smallest_whole_numbers(ratios: Any, parts: Any) -> None:
     assert whole_ratios(ratios, 2) == parts
+
+
+def test_ratios_of_numpy(keras: Any, zoo: Any) -> None:
+    assert towers_of(multi_gpu_model(zoo["dense"](), 2, np.array([4, 3])))[1] == (4, 3)
+
+
+@pytest.mark.parametrize("ratios", [2, False])
+def test_what_is_no_list_of_ratios_is_refused(keras: Any, zoo: Any, ratios: Any) -> None:
+    """Keras's `cpu_merge` was third."""
+    told = rf"^ratios={ratios}: give one number for each of 2 devices; cpu_merge and cpu_relocation go by name$"
+    with pytest.raises(ValueError, match=told):
+        multi_gpu_model(zoo["dense"](), 2, ratios)
 
 
 # -- templates -------------------------------------------------------------------
@@ -95,8 +115,61 @@ def test_templates_without_a_graph_are_refused(keras: Any) -> None:
         multi_gpu_model("model", 2)
     stateful = keras.layers.LSTM(2, stateful=True)
     x = keras.Input(batch_shape=(4, 3, 2))
-    with pytest.raises(ValueError, match="stateful"):
+    with pytest.raises(ValueError, match=r"is stateful, [^\n]*: build it with stateful=False, or train"):
         multi_gpu_model(keras.Model(x, stateful(x)), 2)
+
+
+@pytest.mark.parametrize("shape", [(), (1, 3)])
+@pytest.mark.parametrize("by", ["operation", "layer"])
+def test_outputs_without_rows_are_refused(tf: Any, keras: Any, shape: tuple[int, ...], by: str) -> None:
+    """There is nothing to join along."""
+
+    class Mean(keras.layers.Layer):
+        def call(self, x: Any) -> Any:
+            return tf.reduce_mean(x, axis=0, keepdims=True) if shape else tf.reduce_mean(x)
+
+        def compute_output_shape(self, _: Any) -> Any:
+            return shape
+
+    x = keras.Input((4,))
+    y = keras.layers.Dense(3)(x)
+    mean = keras.ops.mean if keras.__name__ == "keras" else tf.reduce_mean
+    statistic = Mean()(y) if by == "layer" else mean(y, axis=0, keepdims=True) if shape else mean(y)
+    told = r"^Functional 'm': output 1 of shape \(.*\) has no rows of the batch, .*: leave it out [^\n]*$"
+    with pytest.raises(ValueError, match=told):
+        multi_gpu_model(keras.Model(x, [y, statistic], name="m"), 2)
+
+
+def test_outputs_of_several_rows_for_each_of_the_batch(tf: Any, keras: Any) -> None:
+    """Steps of series as rows: they are joined in the template's order."""
+
+    class Steps(keras.layers.Layer):
+        def call(self, x: Any) -> Any:
+            return tf.reshape(x, (-1, x.shape[-1]))
+
+        def compute_output_shape(self, shape: Any) -> Any:
+            return (shape[0] and shape[0] * shape[1], shape[-1])
+
+    for x in (keras.Input((4, 3)), keras.Input(batch_shape=(6, 4, 3))):
+        template = keras.Model(x, Steps()(x))
+        batch = np.random.default_rng(0).normal(size=(6, 4, 3)).astype("f")
+        np.testing.assert_array_equal(multi_gpu_model(template, 2)(batch), template(batch))
+
+
+def test_inputs_of_other_rows_are_refused(keras: Any, zoo: Any) -> None:
+    parallel = multi_gpu_model(zoo["several"](), 2)
+    with pytest.raises(ValueError, match=r"'several' in towers: inputs of 2 and 6 rows; all must have the same number"):
+        parallel([np.ones((6, 4), "f"), np.ones((2, 3), "f")])
+
+
+def test_a_sequential_that_was_built_by_a_call(keras: Any) -> None:
+    template = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(3)])
+    batch = np.random.default_rng(0).normal(size=(6, 5)).astype("f")
+    expected = template(batch)
+    parallel = multi_gpu_model(template, 2)
+    np.testing.assert_allclose(parallel(batch), expected, atol=1e-6)
+    np.testing.assert_allclose(parallel(batch[:3]), expected[:3], atol=1e-6)
+    assert template_model(parallel) is template
 
 
 def test_relocation_and_wrapping_twice_say_what_they_do(keras: Any, zoo: Any) -> None:

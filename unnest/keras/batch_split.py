@@ -7,7 +7,7 @@ tower never goes without as long as there is a row at all (its lower bound is be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import gcd, lcm
@@ -17,22 +17,26 @@ LIMIT = 2**31
 """Bounds are computed in int64: totals below this times any batch below 2**32 cannot overflow."""
 
 
-def whole_ratios(ratios: Sequence[float], towers: int) -> tuple[int, ...]:
+def whole_ratios(ratios: Iterable[float], towers: int) -> tuple[int, ...]:
     """The ratios as the smallest whole numbers in the same proportion.
 
     Raises ValueError unless there is one positive, finite number per tower. Where floats need
     more digits than LIMIT holds they are rounded, never to zero.
     """
-    if len(ratios) != towers:
+    try:
+        ratios = list(ratios)
+    except TypeError:
         raise ValueError(
-            f"ratios={list(ratios)} holds {len(ratios)} numbers, one for each of {towers} devices is needed"
-        )
+            f"ratios={ratios!r}: give one number for each of {towers} devices; cpu_merge and cpu_relocation go by name"
+        ) from None
+    if len(ratios) != towers:
+        raise ValueError(f"ratios={ratios} holds {len(ratios)} numbers, one for each of {towers} devices is needed")
     try:
         fractions = [Fraction(str(r)) for r in ratios]
     except ValueError:
-        raise ValueError(f"ratios={list(ratios)}: every ratio must be a finite number") from None
+        raise ValueError(f"ratios={ratios}: every ratio must be a finite number") from None
     if min(fractions) <= 0:
-        raise ValueError(f"ratios={list(ratios)}: every ratio must be greater than zero")
+        raise ValueError(f"ratios={ratios}: every ratio must be greater than zero")
     scale = lcm(*(r.denominator for r in fractions))
     parts = [int(r * scale) for r in fractions]
     parts = [p // gcd(*parts) for p in parts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
@@ -19,7 +19,7 @@ from unnest.keras.parallel_model import LayerClasses, is_parallel, layer_classes
 def multi_gpu_model(
     model: Model,
     gpus: int | Sequence[int | str] | None = None,
-    ratios: Sequence[float] | None = None,
+    ratios: Iterable[float] | None = None,
     cpu_merge: bool = True,
     cpu_relocation: bool = False,
     *,
@@ -78,7 +78,7 @@ def make_parallel(model: Model, gpu_count: int) -> Model:
 def _build(
     model: Model,
     gpus: int | Sequence[int | str] | None,
-    ratios: Sequence[float] | None,
+    ratios: Iterable[float] | None,
     *,
     cpu_merge: bool,
     least: int,
@@ -88,9 +88,10 @@ def _build(
     if is_parallel(model):
         warnings.warn("the model is parallel already: its template is made parallel anew", UserWarning, stacklevel=3)
         model = template_of(model)
+    _open_batch(api, model)
     check_template(api, model)
     targets = device_names.targets(gpus, least)
-    whole_ratios = batch_split.whole_ratios(ratios or [1] * len(targets), len(targets))
+    whole_ratios = batch_split.whole_ratios([1] * len(targets) if ratios is None else ratios, len(targets))
     merge = HOST if cpu_merge else f"/{targets[0]}"
     differing = differences.of(api, model, way) if len(targets) > 1 else []
     if differing:
@@ -121,8 +122,39 @@ def check_template(api: KerasApi, model: Model) -> None:
     ]
     if stateful:
         raise ValueError(
-            f"{label}: layer {stateful[0]!r} is stateful, its state has a row for each row of the whole batch"
+            f"{label}: layer {stateful[0]!r} is stateful, its state has a row for each row of the whole batch: "
+            "build it with stateful=False, or train the template itself on one device"
         )
+    _check_rows(label, model)
+
+
+def _check_rows(label: str, model: Model) -> None:
+    """Raise ValueError for an input or output that has no rows of the batch: such cannot be cut, or joined."""
+    batch = None
+    for x in model.inputs:
+        shape = tf.TensorShape(x.shape)
+        if shape.rank == 0:
+            raise ValueError(f"{label}: input {tensor_layer(x).name!r} is a scalar, it cannot be cut for towers")
+        batch = batch or shape[0]
+    for i, y in enumerate(model.outputs):
+        shape = tf.TensorShape(y.shape)
+        rows = shape[0] if shape.rank else None
+        if shape.rank == 0 or (rows is not None and (batch is None or rows % batch)):
+            raise ValueError(
+                f"{label}: output {i} of shape {tuple(shape)} has no rows of the batch, so towers' cannot be joined: "
+                "leave it out of the template, and compute it from the outputs of the parallel model"
+            )
+
+
+def _open_batch(api: KerasApi, model: Model) -> None:
+    """Give tf_keras's Sequential that was built by a call the open batch that it takes on when called otherwise.
+
+    It makes itself new inputs then, which must not come while the towers are put together.
+    """
+    if api.name == "tf_keras" and isinstance(model, api.keras.Sequential) and getattr(model, "inputs", None):
+        (x,) = model.inputs
+        if x.shape.rank and x.shape[0] is not None:
+            model(api.keras.Input(x.shape[1:], dtype=x.dtype))
 
 
 def is_rnn(api: KerasApi, layer: object) -> bool:

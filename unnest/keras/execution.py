@@ -84,7 +84,7 @@ class Towers:
         as its share of the batch, which for a mean over the batch is the whole batch's.
         """
         with one_call_at_a_time():
-            rows = _static_rows(inputs)
+            rows = self._static_rows(inputs)
             if rows is not None:
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
@@ -93,12 +93,22 @@ class Towers:
                     results = [self._busy_tower(i, moving, edges, inputs, masks) for i in busy]
                 return self._unpack(self._merge(results, [sizes[i] for i in busy], rows))
             with tf.device(HOST):
-                rows = tf.shape(inputs[0], out_type=tf.int64)[0]
+                rows = tf.shape(next(x for x in inputs if x is not None), out_type=tf.int64)[0]
                 edges = batch_split.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
             with self._statistics(sizes, rows) as moving, self._loops():
                 results = [self._tower_that_may_idle(i, moving, edges, inputs, masks) for i in range(len(self.devices))]
             return self._unpack(self._merge(results, sizes, rows))
+
+    def _static_rows(self, inputs: list[Tensor | None]) -> int | None:
+        """The number of rows, where it is known. Raises ValueError where inputs have other numbers than others."""
+        rows = {row for x in inputs if x is not None for row in [_static_rows([x])] if row is not None}
+        if len(rows) > 1:
+            raise ValueError(
+                f"{self.template.name!r} in towers: inputs of {' and '.join(map(str, sorted(rows)))} rows; all must "
+                "have the same number: give what has rows of its own to the template as weights, or repeat it"
+            )
+        return next(iter(rows), None)
 
     def _statistics(self, sizes: Sequence[Tensor], rows: Tensor) -> moving_statistics.Momenta:
         layers = [] if self.training is False or _replicated() else moving_statistics.layers(self.api, self.template)
