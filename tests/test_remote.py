@@ -104,7 +104,7 @@ class TestInspect:
         assert unnest.fix("memory://zoo/m.h5").verdict != "parallel"
 
     @pytest.mark.parametrize(
-        ("data", "code"), [(b"", "empty"), (b"hello", "not-keras"), (b"\x89HDF\r\n\x1a\n", "truncated")]
+        ("data", "code"), [(b"", "empty"), (b"hello", "damaged"), (b"\x89HDF\r\n\x1a\n", "truncated")]
     )
     def test_bad_objects(self, data: bytes, code: str, memory: Any) -> None:
         memory.pipe_file("/zoo/x.h5", data)

@@ -348,5 +348,5 @@ ATTACKS |= {
     "stub": (stub, "stub"),
     "no_weights": (no_weights, "no-weights"),
     "zero_bytes": (zero_bytes, "empty"),
-    "text": (text, "not-keras"),
+    "text": (text, "damaged"),
 }

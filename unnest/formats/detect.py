@@ -29,6 +29,7 @@ READERS: dict[ContainerName, tuple[str, str]] = {
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 ZIP_MAGIC = b"PK\x03\x04"
+GZIP_MAGIC = b"\x1f\x8b"
 
 #: HDF5 looks for its magic at the start, and behind a user block of any power of two from 512.
 USER_BLOCKS = (0, 512, 1024, 2048, 4096)
@@ -191,13 +192,24 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
+    code, what = _in_the_place_of_a_model(path, start)
+    return Unreadable(code, f"{path}: {what}")
+
+
+def _in_the_place_of_a_model(path: str, start: bytes) -> tuple[str, str]:
+    """What a file is that holds no model, by its first bytes."""
     if LFS_POINTER.match(start):
         advice = "run `git lfs pull`, or download the file itself"
-        return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
+        return "lfs-pointer", f"is a Git LFS pointer, a note in the model's place; {advice}"
     if WEB_PAGE.match(start):
         advice = "download the file itself (on GitHub: Download raw file)"
-        return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
-    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
+        return "web-page", f"is a web page that was saved under a model's name; {advice}"
+    if start.startswith(GZIP_MAGIC):
+        return "compression", "is packed by gzip; unpack it first (gunzip)"
+    if path.lower().endswith(SUFFIXES):
+        kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
+        return "damaged", f"is called a model's file, and is no {kind}; restore it from a copy"
+    return "not-keras", "neither HDF5 nor JSON, so not a saved Keras model"
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:
