@@ -14,8 +14,8 @@ from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.model import NearMiss
-from unnest.core.recognise import layer_facts, merges, slice_claims
-from unnest.core.recognise.followed_slices import is_shown, takes_all_rows
+from unnest.core.recognise import followed_slices, layer_facts, merges, slice_claims
+from unnest.core.recognise.followed_slices import takes_all_rows
 from unnest.core.recognise.found import (
     Inline,
     LayerWrapper,
@@ -24,6 +24,7 @@ from unnest.core.recognise.found import (
     check_own_layers,
     check_template,
     cut_by,
+    is_shown,
     joins,
     listed,
     or_why_not,
@@ -150,7 +151,7 @@ def _around_a_model(
 def _are_shown(graph: Graph, joined: Sequence[Merge], towers: int, slices: Cut) -> bool:
     """Whether no merge of all towers has code that cannot be followed."""
     merging = [merge.calls[0] for merge in joined if len(graph.call(merge.calls[0]).reads) == towers]
-    return all(is_shown(graph.layers[at.layer], towers, dealt_out=slices.dealt_out) for at in merging)
+    return all(followed_slices.is_shown(graph.layers[at.layer], towers, dealt_out=slices.dealt_out) for at in merging)
 
 
 def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> bool:
@@ -259,13 +260,14 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         merges.check_code(graph, merge, len(columns[0]), dealt_out=slices.dealt_out)
     slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
+    is_proven = slices.is_proven and is_shown(graph, calls[0]) and _are_shown(graph, joined, len(columns[0]), slices)
     return LayerWrapper(
         last,
         tuple(end.call for end in ends[0]),
         tuple(dict.fromkeys(slices.sources)),
         slices.calls,
         tuple(joined),
-        "proven" if slices.is_proven and _are_shown(graph, joined, len(columns[0]), slices) else "likely",
+        "proven" if is_proven else "likely",
         (f"{len(calls)} towers of the same layers: {listed(names)}", *_evidence(graph, slices, joined)),
         inline=Inline(
             frozenset(calls[0]),

@@ -185,6 +185,15 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
 
 
+def is_told_what_is_made(layer: Layer, tensors: int) -> bool:
+    """Whether a layer has no code of its own, or such as can be followed to its end on so many tensors."""
+    if layer_facts.stored_code(layer) is None:
+        return True
+    one = tuple(range(ROWS_A_TOWER))
+    rows = (lambda rank: Rows(one, rank)) if tensors == 1 else lambda rank: [Rows(one, rank)] * tensors
+    return _followed(layer, rows) is not None
+
+
 def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
     """The sizes behind the batch, nothing where one is not told."""
     sizes = tuple(size for size in shape[1:] if size is not None) if shape else ()

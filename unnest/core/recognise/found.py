@@ -122,6 +122,13 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
         raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
 
 
+def is_shown(graph: Graph, tower: Iterable[CallId]) -> bool:
+    """Whether a tower of the graph's own layers holds no code that cannot be followed: what it does to rows is told."""
+    from unnest.core.recognise.followed_slices import is_told_what_is_made
+
+    return all(is_told_what_is_made(graph.layers[at.layer], len(graph.call(at).reads)) for at in tower)
+
+
 SHOWN = 4
 """Names that a line of evidence lists."""
 

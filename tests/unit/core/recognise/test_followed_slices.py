@@ -14,6 +14,7 @@ from unnest.core.recognise.followed_slices import (
     are_followed,
     checked,
     is_shown,
+    is_told_what_is_made,
     objection_to_merge,
     puts_together,
     rows_made,
@@ -361,3 +362,12 @@ def test_a_merge_that_cannot_be_followed_is_not_shown() -> None:
     assert not is_shown(layer, 2, dealt_out=False)
     layer, _ = code_lambda(lambda v: tf.concat(v, 0))
     assert is_shown(layer, 2, dealt_out=False)
+
+
+def test_code_within_a_tower_is_told_where_it_is_followed() -> None:
+    followed, _ = code_lambda(lambda x: x * 2.0 - K.mean(x, axis=1, keepdims=True))
+    together, _ = code_lambda(lambda v: v[0] + v[1])
+    turned, _ = code_lambda(lambda x: tf.expand_dims(x, 0))
+    assert is_told_what_is_made(followed, 1)
+    assert is_told_what_is_made(together, 2)
+    assert not is_told_what_is_made(turned, 1)
