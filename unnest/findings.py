@@ -73,6 +73,11 @@ class Code(Enum):
         "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",
         "a tower got its part of the batch: give the result the parts one by one for the same predictions",
     )
+    LAYERS_APART = (
+        "warning",
+        "models in it share {layers}, which no Keras finds again in a .keras: each place has a copy of the weights",
+        "it predicts the same; share them again in your code before you train, and compile anew",
+    )
     STAYS_NESTED = (
         "warning",
         "{template} stays a nested model: {why}",

@@ -41,7 +41,9 @@ def misplaced_within(model: Stored, container: str) -> str | None:
 
 
 def _other_places(model: Stored, container: str) -> str | None:
-    """Why every Keras, its writer included, sets some weights of an `.h5` elsewhere than they were."""
+    """Why every Keras, its writer included, does not find some weights, or sets them elsewhere than they were."""
+    if container == "keras" and (shared := loading.shared_between_models(model)):
+        return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     name = misplaced_within(model, container)
     return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
 

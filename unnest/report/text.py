@@ -133,6 +133,9 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
     if why is None:
         return
     answer = "not safely. " if why == UNPROMISED else "no: "
+    if (report.writer.keras_version or "").startswith("3."):
+        yield f"Keras 3: no: {why}"
+        return
     asked = report.as_keras_3 or AsKeras3()
     if asked.refusal is not None:
         yield f"Keras 3: {answer}{why}. --keras 3 refuses it: {asked.refusal}"

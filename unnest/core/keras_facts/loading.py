@@ -7,10 +7,13 @@ is no promise: its loader takes some files of Keras 2, and not all of these comp
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import remembered
+from unnest.core.architecture import is_input, layer_name
+from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.layer_classes import CELLED, OPERATION_LAYERS, OWN, is_keras_class, is_namesake
@@ -160,6 +163,14 @@ def is_by_old_paths(model: Stored, container: str) -> bool:
     """Whether the weights lie where Keras 2.12 to 2.14 alone look for them."""
     first = next((t.ref for g in model.groups for t in g.tensors), "")
     return container in ("keras", "weights_h5") and first.startswith("_layer_checkpoint_dependencies")
+
+
+def shared_between_models(model: Stored) -> list[str]:
+    """The layers that several models of a path-keyed file share, as its JSON notes, sorted by name."""
+    times = Counter(t.ref for g in model.groups for t in g.tensors)
+    if all(n == 1 for n in times.values()):
+        return []
+    return sorted({layer_name(e) for e in layer_entries(model.architecture) if SHARED in e and not is_input(e)})
 
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:

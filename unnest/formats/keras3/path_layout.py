@@ -167,7 +167,7 @@ def in_order(model: Stored) -> Stored:
 def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: bool) -> tuple[Tensor, ...]:
     tensors = [t for t in tensors if "seed_generator" not in t.ref.split("/")]  # no other container stores these
     if is_model(entry):
-        rank: dict[str, int] = {}
+        ordered: list[Tensor] = []
         for inner in read(entry).layers.values():
             inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
             if (
@@ -177,8 +177,9 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
                 and expected(inner.config) is None
             ):
                 raise _unplaced(inner.name, inner.class_name)
-            rank |= {t.ref: len(rank) for t in _sorted(inner.stored, inner.name, inner_tensors, modern=modern)}
-        return tuple(sorted((t for t in tensors if t.ref in rank), key=lambda t: (not t.trained, rank[t.ref])))
+            inner_sorted = _sorted(inner.stored, inner.name, inner_tensors, modern=modern)
+            ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
+        return tuple(sorted(ordered, key=lambda t: not t.trained))
     index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
     layout = Layout(modern, DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS)
     if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):

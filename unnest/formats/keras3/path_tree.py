@@ -24,6 +24,7 @@ from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile
+from unnest.formats.keras3.shared_layers import SharedLayers
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
@@ -62,19 +63,22 @@ def places(
     model: JsonObject,
     prefix: str,
     attribute: str = LAYERS,
-    counts_twice: Callable[[Layer, str], bool] = lambda *_: False,
+    numbers_taken: Callable[[Layer, str, str], int] = lambda *_: 1,
+    first_path: Callable[[Layer, str], str | None] = lambda *_: None,
 ) -> Iterator[tuple[Layer, str]]:
     """Every layer of a model with the path of its group.
 
-    `attribute` is LAYERS or DEPENDENCIES; `counts_twice(layer, path)` says which layers take up two numbers.
+    `attribute` is LAYERS or DEPENDENCIES; `first_path(layer, path)` says where a layer is that another model stores
+    already, `numbers_taken(layer, path, path where it is stored)` how many numbers a layer takes up.
     """
     count: dict[str, int] = {}
     for layer in stored_layers(model):
         name = snake_case(layer.class_name)
         number = count.get(name, 0)
         path = join_path(prefix, attribute, f"{name}_{number}" if number else name)
-        count[name] = number + (2 if counts_twice(layer, path) else 1)
-        yield layer, path
+        stored_path = first_path(layer, path) or path
+        count[name] = number + numbers_taken(layer, path, stored_path)
+        yield layer, stored_path
 
 
 class Tree:
@@ -129,16 +133,45 @@ class Tree:
                 return k + 1
         return 0
 
-    def places(self, model: JsonObject, prefix: str = "") -> Iterator[tuple[Layer, str]]:
-        """Every layer of a model of this file, at `prefix`, with the path of its group, be it there or not."""
-        return self.numbered(model, prefix, lambda layer, path: path in self.tensors_below or promises_weights(layer))
+    def places(
+        self, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
+    ) -> Iterator[tuple[Layer, str]]:
+        """Every layer of a model of this file, at `prefix`, with the path of its group, be it there or not.
+
+        `shared` are the layers that the models before this one have.
+        """
+
+        def first_path(layer: Layer, path: str) -> str | None:
+            is_stored = self.counts_shared and path in self.groups
+            return None if shared is None else shared.first_path(layer, path, is_stored=is_stored)
+
+        def has_weights(layer: Layer, path: str) -> bool:
+            return path in self.tensors_below or promises_weights(layer)
+
+        return self.numbered(model, prefix, has_weights, first_path)
 
     def numbered(
-        self, model: JsonObject, prefix: str, has_weights: Callable[[Layer, str], bool]
+        self,
+        model: JsonObject,
+        prefix: str,
+        has_weights: Callable[[Layer, str], bool],
+        first_path: Callable[[Layer, str], str | None] = lambda *_: None,
     ) -> Iterator[tuple[Layer, str]]:
         """Every layer of a model with the path of its group, numbered as the writer of this file does."""
-        twice = {"counts_twice": has_weights} if self.counts_weights_twice else {}
-        return places(model, prefix, self.attribute, **twice)
+
+        def numbers_taken(layer: Layer, path: str, stored_path: str) -> int:
+            if stored_path != path and not self.counts_shared:
+                return 0
+            return 2 if self.counts_weights_twice and has_weights(layer, stored_path) else 1
+
+        return places(model, prefix, self.attribute, numbers_taken, first_path)
+
+    @cached_property
+    def counts_shared(self) -> bool:
+        """Whether a layer that another model stores already takes up a number: in Keras 3, 2.12 and 2.13 it does."""
+        if self.keras_version is not None:
+            return self.keras_version.startswith(("2.12.", "2.13.", "3."))
+        return self.counts_weights_twice or self.stores_layer_names()
 
     @cached_property
     def counts_weights_twice(self) -> bool:
@@ -220,8 +253,11 @@ class Placement:
         self.layer_paths: dict[tuple[str, str], list[str]] = {}
         #: Path of a weight -> that of the layer that owns it.
         self._owners: dict[str, str] = {}
-        #: Where the models are, the outermost first.
-        self._model_paths: list[str] = [""]
+        #: Path of a model -> the paths of its weights, those included that an earlier model stores.
+        self._weights_of_models: dict[str, set[str]] = {}
+        #: Path of a layer -> its weights.
+        self._weights: dict[str, tuple[Tensor, ...]] = {}
+        self._shared = SharedLayers()
         #: A group per layer of the model.
         self.groups = self._groups(model, prefix)
 
@@ -229,7 +265,10 @@ class Placement:
         tree = self.tree
         groups = []
         placed_paths: set[str] = set()
-        for layer, path in tree.places(model, prefix):
+        for layer, path in tree.places(model, prefix, self._shared):
+            if path in self._weights:
+                groups.append(Group(layer.name, self._weights[path]))
+                continue
             stored_name = tree.name(path) if path in tree.groups else None
             is_other = stored_name is not None and stored_name != layer.name and layer.is_named
             if (path not in tree.groups and promises_weights(layer)) or is_other:
@@ -239,7 +278,8 @@ class Placement:
                 )
             self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
             placed_paths |= set(tree.tensors_below.get(path, ()))
-            groups.append(Group(layer.name, self._layer(layer, path)))
+            self._weights[path] = self._layer(layer, path)
+            groups.append(Group(layer.name, self._weights[path]))
         strays = set(tree.tensors_below.get(join_path(prefix, tree.attribute), ())) - placed_paths
         if strays:
             raise Refused(
@@ -250,8 +290,8 @@ class Placement:
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
         if is_model(layer.stored):
-            self._model_paths.append(path)
             flat = [_with_owner(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
+            self._weights_of_models[path] = {t.ref for t in flat}
         else:
             paths = self.tree.under(path)
             count = trained_count(layer, len(paths))
@@ -263,9 +303,9 @@ class Placement:
         """Where a layer of the result is in this file: its weights tell, or its name and class."""
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
-            holding = [m for m in self._model_paths if all(r.startswith(m + "/") or not m for r in refs)]
+            holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
             with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
-            return max(with_name or holding, key=len)
+            return max(with_name or holding or [""], key=len)
         if refs:
             return self._owners.get(refs[0])
         # A template's input layer is often the wrapper's own, and then has its group there alone.
@@ -304,18 +344,32 @@ def _rank(part: str) -> tuple[int, int, str]:
 
 
 def moves_to(
-    placement: Placement, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str = ""
+    placement: Placement,
+    model: JsonObject,
+    shares: Mapping[str, tuple[Tensor, ...]],
+    source: str,
+    target: str = "",
+    shared: SharedLayers | None = None,
 ) -> list[Move]:
     """The moves of sub-trees that make a tree of `model` at `target`; `placement` says where the input has them.
 
-    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was.
+    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
+    are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
+    own.
     """
     moves = [Move(source, target, recursive=False)]
 
     def has_weights(layer: Layer, _: str) -> bool:
         return bool(shares.get(layer.name)) or promises_weights(layer)
 
-    for layer, path in placement.tree.numbered(model, target, has_weights):
+    def first_path(layer: Layer, path: str) -> str | None:
+        return None if shared is None else shared.first_path(layer, path, is_stored=False)
+
+    home, placed_paths = join_path(target, placement.tree.attribute), set[str]()
+    for layer, path in placement.tree.numbered(model, target, has_weights, first_path):
+        if path in placed_paths or path.rpartition("/")[0] != home:
+            continue  # this model has it already, or one before it
+        placed_paths.add(path)
         tensors = shares.get(layer.name, ())
         layer_path = placement.path_of(layer, tensors)
         if layer_path is None:
@@ -327,7 +381,9 @@ def moves_to(
         shares_within: dict[str, list[Tensor]] = {}
         for t in tensors:
             shares_within.setdefault(t.owner[0] if t.owner else "", []).append(_without_outermost_owner(t))
-        moves += moves_to(placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path)
+        moves += moves_to(
+            placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path, shared
+        )
     return moves
 
 

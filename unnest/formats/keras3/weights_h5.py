@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import h5py
 
 from unnest.core.architecture import is_model
+from unnest.core.keras_facts.loading import shared_between_models
 from unnest.core.model import (
     Choices,
     Group,
@@ -33,6 +34,7 @@ from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_tree import COMPILED_PARTS, Placement, Tree, join_path, moves_to
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
+from unnest.formats.keras3.shared_layers import SharedLayers, apart
 
 #: A tree of which nothing is moved.
 NOTHING_MOVED = (Move("", ""),)
@@ -62,10 +64,29 @@ class PathKeyedSource(Source):
         full_plan = self._naming(plan(stored, choices=choices))
         moves: Iterable[Move] = NOTHING_MOVED
         if full_plan.result is not None and full_plan.result.architecture is not None:
+            full_plan = self._with_layers_apart(full_plan)
+            assert full_plan.result is not None
+            assert full_plan.result.architecture is not None
+            architecture = full_plan.result.architecture
             shares = {g.name: g.tensors for g in full_plan.result.groups}
-            root = _root_of(full_plan.result.architecture, placement)
-            moves = (*moves_to(placement, full_plan.result.architecture, shares, root), *self._rest())
+            root, shared = _root_of(architecture, placement), SharedLayers()
+            moves = (*moves_to(placement, architecture, shares, root, shared=shared), *self._rest())
         return self.carrying(full_plan, moves)
+
+    def _with_layers_apart(self, full_plan: Plan) -> Plan:
+        """The plan whose model has a layer of its own, with a copy of the weights, wherever models share one.
+
+        No Keras finds such layers again in a `.keras`. Weights alone are loaded into a model that shares them.
+        """
+        assert full_plan.output is not None
+        model = full_plan.output.model
+        shared_names = shared_between_models(model)
+        if self.container != "keras" or not shared_names or model.architecture is None:
+            return full_plan
+        return full_plan._replace(
+            output=full_plan.output._replace(model=model._replace(architecture=apart(model.architecture))),
+            findings=(*full_plan.findings, Code.LAYERS_APART(layers=listed(shared_names))),
+        )
 
     def carrying(self, full_plan: Plan, moves: Iterable[Move]) -> Plan:
         """The plan whose output, if it has one, is this file's own tree with sub-trees moved."""

@@ -1,0 +1,1 @@
+"""Files of models that share layers, and the script that made them."""
