@@ -139,3 +139,45 @@ def test_weights_that_are_not_numbered_from_0_on(with_architecture: bool, tmp_pa
     assert (result.verdict, result.error.code) == ("unreadable", "missing-weight")
     assert f"/{place} holds weights 0, 7, where Keras counts from 0" in result.error.message
     assert not (tmp_path / "out.weights.h5").exists()
+
+
+def unlisted(path: Path, kept: Callable[[str], bool]) -> None:
+    """Take layers out of the list of a model file's layers; their weights stay where they are."""
+    with h5py.File(path, "r+") as file:
+        attributes = file["model_weights"].attrs
+        names = [n.decode() if isinstance(n, bytes) else n for n in attributes["layer_names"]]
+        assert not all(map(kept, names))
+        attributes["layer_names"] = np.array([n.encode() for n in names if kept(n)], dtype="S40")
+
+
+OUTPUTS = [("h5", {}), ("keras", {"to": "keras"}), ("h5", {"to": "weights"}), ("keras", {"keras": "3"})]
+
+
+@pytest.mark.parametrize(("suffix", "options"), OUTPUTS)
+@pytest.mark.parametrize("kept", [lambda name: name != "classifier", lambda _: False], ids=["template", "all"])
+def test_layers_of_a_parallel_model_that_are_not_listed(
+    kept: Callable[[str], bool], suffix: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """Their weights are in the file, and nobody would look for them."""
+    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/parallel.h5", tmp_path / "m.h5"))
+    unlisted(path, kept)
+    refused_for(path, tmp_path / f"o.{suffix}", options)
+
+
+@pytest.mark.parametrize(("suffix", "options"), OUTPUTS[1:])
+def test_layer_of_a_clean_model_that_is_not_listed(suffix: str, options: dict[str, Any], tmp_path: Path) -> None:
+    """The weights of one layer, which other containers have to hold."""
+    path = Path(shutil.copy(FIXTURES / "tf215/deviceslice-named-x1-sgdm-head/base.h5", tmp_path / "m.h5"))
+    assert unnest.inspect(path).verdict == "clean"
+    with h5py.File(path) as file:
+        group = file["model_weights"]
+        layer = next(name for name in group.attrs["layer_names"] if len(group[name].attrs["weight_names"]))
+    unlisted(path, lambda name: name != (layer.decode() if isinstance(layer, bytes) else layer))
+    refused_for(path, tmp_path / f"o.{suffix}", options)
+
+
+def refused_for(path: Path, output: Path, options: dict[str, Any]) -> None:
+    """Whether `fix` refuses the file for a missing weight, and writes nothing."""
+    result = unnest.fix(path, output, **options)
+    assert (result.action, result.error and result.error.code) == ("refused", "weights-missing")
+    assert not output.exists()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.tensors import stored_refs
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
@@ -60,26 +61,30 @@ def planned_model(plan: Plan) -> Stored:
 def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
     target = _target_format(source, plan, to)
-    if target.output is not plan.output or plan.verdict == "parallel":
-        for model in (target.model, plan.complete):
-            _check_weights(source, model)
+    if target.output is plan.output and plan.verdict == "clean":
+        return target
+    if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
+        for model in (target.model, planned_model(plan), plan.complete):
+            if model is not None:
+                check_weights(source, model)
     return target
 
 
-def _check_weights(source: Source, model: Stored | None) -> None:
+def check_weights(source: Source, model: Stored) -> None:
     """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
-    if model is None or model.architecture is None or not is_model(model.architecture) or not model.groups:
+    if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
         return
-    layers = read(model.architecture).layers
-    for group in (g for g in model.groups if g.name in layers):
-        layer = layers[group.name]
-        if not group.tensors and _must_have(layer.stored):
+    layers, layer_names = read(model.architecture).layers, layer_name_by_group(model.architecture, model.groups)
+    tensors_by_layer = {layer_names.get(group.name, group.name): group.tensors for group in model.groups}
+    for name, layer in layers.items():
+        tensors = tensors_by_layer.get(name, ())
+        if not tensors and _must_have(layer.stored):
             raise Refused(
                 "weights-missing",
-                f"{source.path}: {group.name!r} would come without its weights, which are not in the file or not "
+                f"{source.path}: {name!r} would come without its weights, which are not in the file or not "
                 "found; please report it if they are",
             )
-        _check_complete(source, layer, group.tensors)
+        _check_complete(source, layer, tensors)
 
 
 def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:

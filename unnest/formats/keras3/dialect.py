@@ -11,6 +11,7 @@ from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import (
     TargetFormat,
     check_readable,
+    check_weights,
     left_of_checkpoint,
     left_out,
     no_weights,
@@ -74,6 +75,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
             f"{source.path}: holds weights alone, which do not tell whose they are; pass --architecture MODEL.json",
         )
     check_readable(source, plan, model)
+    check_weights(source, model)
     if isinstance(plan.output, Rearranged):
         try:
             model = in_order(model)
