@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 import h5py
@@ -131,12 +132,15 @@ class PathKeyedSource(Source):
 
 
 class _PathWrapper(NamedTuple):
-    """A wrapper that paths alone tell: the paths of the model that it makes up, of its template and of its merges."""
+    """What is around a lone model: the paths of the model that it makes up, of its template and of its merges.
+
+    Where paths tell that it is a wrapper, `towers` is their number, else None.
+    """
 
     model: str
     template: str
     inputs: int
-    towers: int
+    towers: int | None
     merges: list[str]
 
 
@@ -164,11 +168,7 @@ class WeightsSource(PathKeyedSource):
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
         except Refused:
-            # Perhaps it is the template's.
-            template = next((wrapper.template for wrapper in reversed(list(self._wrappers()))), "")
-            groups = Placement(self.tree, architecture, template).groups
-            of_template = Stored("model", architecture, groups=groups, optimizer=self.stored.optimizer)
-            return self._plan_by_paths()._replace(complete=self._completed(of_template))
+            return self._plan_with_template(architecture)
         output = full_plan.output
         if output is not None:
             output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
@@ -177,6 +177,22 @@ class WeightsSource(PathKeyedSource):
             complete=self._completed(full_plan.result or full_plan.stored),
             stored=full_plan.stored._replace(contents="weights", architecture=None),
         )
+
+    def _plan_with_template(self, architecture: JsonObject) -> Plan:
+        """With the architecture of a model that holds all weights of this one. Raises Refused where it is none."""
+        around: list[_PathWrapper] = []
+        for wrapper in self._lone_models():
+            around.append(wrapper)
+            try:
+                placement = Placement(self.tree, architecture, wrapper.template)
+            except Refused:
+                continue
+            shares = {g.name: g.tensors for g in placement.groups}
+            moves = moves_to(placement, architecture, shares, wrapper.template, shared=SharedLayers())
+            of_template = Stored("model", architecture, groups=placement.groups, optimizer=self.stored.optimizer)
+            return self._without(around, moves)._replace(complete=self._completed(of_template))
+        why = f"{self.path}: no model in it has the layers of the architecture given; pass that of the saved model"
+        raise Refused("architecture-mismatch", why)
 
     @staticmethod
     def _completed(model: Stored) -> Stored:
@@ -198,20 +214,23 @@ class WeightsSource(PathKeyedSource):
         start = join_path(prefix, self.tree.attribute) + "/"
         return sorted(g for g in self.hdf5.groups if g.startswith(start) and "/" not in g[len(start) :])
 
-    def _wrappers(self) -> Iterator[_PathWrapper]:
-        """The wrappers, outermost first: a lone model among layers without weights, told by their classes' names."""
+    def _lone_models(self) -> Iterator[_PathWrapper]:
+        """The models that hold all weights of the one around them, outermost first, as wrappers around them."""
         prefix, inputs = "", 0
         while True:
             with_weights = [c for c in self._children(prefix) if self.tree.under(c)]
-            is_lone_model = len(with_weights) == 1 and bool(self._children(with_weights[0]))
-            wrapper = self._wrapper(prefix, with_weights[0], inputs) if is_lone_model else None
-            if wrapper is None:
+            if len(with_weights) != 1 or not self._children(with_weights[0]):
                 return
+            wrapper = self._wrapper(prefix, with_weights[0], inputs)
             yield wrapper
             prefix, inputs = wrapper.template, wrapper.inputs
 
-    def _wrapper(self, prefix: str, template: str, inputs: int) -> _PathWrapper | None:
-        """The wrapper at `prefix`, where the layers beside a template look like slices and merges of it.
+    def _wrappers(self) -> Iterator[_PathWrapper]:
+        """The wrappers, outermost first: a lone model among layers without weights, told by their classes' names."""
+        return itertools.takewhile(lambda wrapper: wrapper.towers is not None, self._lone_models())
+
+    def _wrapper(self, prefix: str, template: str, inputs: int) -> _PathWrapper:
+        """What is around a lone model at `prefix`: a wrapper, where the layers beside it look like slices and merges.
 
         A wrapper in a wrapper shares its input layers, which then have their groups outside: `inputs` of them.
         """
@@ -223,11 +242,11 @@ class WeightsSource(PathKeyedSource):
         inputs = len(kinds.pop("input_layer", ())) or inputs
         merging = [k for k in kinds if "concat" in k]
         cutting = [k for k in kinds if k not in merging]
+        merges = [path for kind in merging for path in kinds[kind]]
         if not inputs or len(merging) != 1 or len(cutting) != 1:
-            return None
+            return _PathWrapper(prefix, template, inputs, None, merges)
         towers, remainder = divmod(len(kinds[cutting[0]]), inputs)
-        is_wrapper = towers > 1 and not remainder
-        return _PathWrapper(prefix, template, inputs, towers, kinds[merging[0]]) if is_wrapper else None
+        return _PathWrapper(prefix, template, inputs, towers if towers > 1 and not remainder else None, merges)
 
     def _plan_by_paths(self) -> Plan:
         """The plan without an architecture."""
@@ -240,24 +259,33 @@ class WeightsSource(PathKeyedSource):
             is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.hdf5.datasets)
             findings = (Code.NEEDS_ARCHITECTURE(),) if is_nested else ()
             return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
-        shown = tuple(self._shown(wrapper, depth) for depth, wrapper in enumerate(wrappers))
-        template, merges = wrappers[-1].template, wrappers[-1].merges
+        names_alone = Code.NAMES_ALONE(merge=", ".join(self._shown(wrappers[-1], 0).merge))
+        template = wrappers[-1].template
+        parallel = self._without(wrappers, [*self._lifted(template), *self._inputs(template)])
+        return parallel._replace(findings=(names_alone, *parallel.findings))
+
+    def _without(self, wrappers: Sequence[_PathWrapper], moves: Iterable[Move]) -> Plan:
+        """The plan that takes wrappers away, the outermost first; `moves` put the innermost template in their place."""
+        template = wrappers[-1].template
         tensors = tuple(self.tree.tensor(p) for p in self.tree.under(template))
         result = self.stored._replace(groups=(Group("", tensors),))
         parallel = Plan(
             verdict="parallel",
             stored=self.stored,
-            wrappers=shown,
-            output=self.rearranged(result, [*self._lifted(template), *self._inputs(template), *self._rest()]),
-            template=Template(None, None, len(merges), None, sum(t.size for t in tensors)),
-            findings=(Code.NAMES_ALONE(merge=", ".join(shown[-1].merge)),),
+            wrappers=tuple(self._shown(wrapper, depth) for depth, wrapper in enumerate(wrappers)),
+            output=self.rearranged(result, [*moves, *self._rest()]),
+            template=Template(None, None, len(wrappers[-1].merges) or None, None, sum(t.size for t in tensors)),
         )
         return self._naming(parallel)
 
     def _shown(self, wrapper: _PathWrapper, depth: int) -> Wrapper:
         """The wrapper as a report shows it."""
-        count_before = wrapper.inputs * wrapper.towers
-        evidence = (f"/{wrapper.template} holds all weights", f"{count_before} layers without weights stand before it")
+        beside = (
+            "its architecture was given"
+            if wrapper.towers is None
+            else f"{wrapper.inputs * wrapper.towers} layers without weights stand before it"
+        )
+        evidence = (f"/{wrapper.template} holds all weights", beside)
         template, *merges = (
             self.tree.name(path) or path.rsplit("/", 1)[1] for path in (wrapper.template, *wrapper.merges)
         )
