@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import Group, JsonObject
 
 
@@ -18,11 +20,16 @@ def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Grou
     """The groups of a model of Keras 3 without those of operations, which are none of its layers.
 
     An .h5 does not say of which module a class is: a layer's config tells whether it is trained, but for an input's.
-    (Source: files of Keras 3.5, 3.8 and 3.11.)
+    SpatialDropout and Discretization tell their dtype alone, which an operation of a layer's name does not.
+    (Source: files of Keras 3.5, 3.8, 3.11 and 3.15.)
     """
-    layers = {name: layer for name, layer in read(model).layers.items() if "trainable" not in layer.settings}
-    operations = {name for name, layer in layers.items() if not (is_input(layer.stored) or is_model(layer.stored))}
+    operations = {name for name, layer in read(model).layers.items() if _is_operation(layer)}
     return tuple(group for group in groups if group.tensors or group.name not in operations)
+
+
+def _is_operation(layer: Layer) -> bool:
+    is_told_layer = "trainable" in layer.settings or ("dtype" in layer.settings and layer.class_name in OWN)
+    return not (is_told_layer or is_input(layer.stored) or is_model(layer.stored))
 
 
 def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:

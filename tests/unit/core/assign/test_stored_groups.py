@@ -35,3 +35,15 @@ def test_operations_of_keras_3_have_no_groups() -> None:
     tensor = Tensor("w", (1,), "<f4", "/w")
     groups = [Group("x", ()), Group("a", ()), Group("add", ()), Group("mine", (tensor,))]
     assert [group.name for group in without_operations(groups, model)] == ["x", "a", "mine"]
+
+
+def test_layers_of_keras_3_that_do_not_say_whether_they_are_trained() -> None:
+    """SpatialDropout and Discretization tell their dtype alone; so does an operation, whose class is no layer's."""
+    model = functional(
+        source(),
+        layer("dropped", ["x"], kind="SpatialDropout1D", dtype="float32", rate=0.1),
+        layer("bins", ["dropped"], kind="Discretization", dtype="float32", bin_boundaries=[0.5]),
+        layer("cast", ["bins"], kind="Cast", dtype="float32"),
+    )
+    groups = [Group(name, ()) for name in ("x", "dropped", "bins", "cast")]
+    assert [group.name for group in without_operations(groups, model)] == ["x", "dropped", "bins"]
