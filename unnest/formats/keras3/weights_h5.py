@@ -8,8 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import h5py
 
-from unnest.core.architecture import is_model
+from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading import shared_between_models
+from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
     Group,
@@ -186,6 +187,9 @@ class WeightsSource(PathKeyedSource):
             try:
                 placement = Placement(self.tree, architecture, wrapper.template)
             except Refused:
+                continue
+            layers = read(architecture).layers
+            if any(contradiction(layers[g.name], [t.shape for t in g.tensors]) for g in placement.groups):
                 continue
             shares = {g.name: g.tensors for g in placement.groups}
             moves = moves_to(placement, architecture, shares, wrapper.template, shared=SharedLayers())
