@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.model import JsonObject, Stored
-from unnest.report.load_hint import load_line, loads_in
+from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 
 GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
 LAMBDA: JsonObject = {
@@ -210,3 +210,17 @@ def test_undecided_weights_are_not_the_template_s() -> None:
         "model.load_weights('a.h5')  # model: the one that was saved, built by your code"
     )
     assert load_line(WEIGHTS_2, "a.h5", "h5") == "model.load_weights('a.h5')  # model: the template, built by your code"
+
+
+@pytest.mark.parametrize(
+    ("kind", "loads"), [("Flatten", False), ("MaxPooling2D", False), ("Mine", True), ("PReLU", True)]
+)
+def test_surplus_weights_promise_no_loading(kind: str, loads: bool) -> None:
+    """Every Keras refuses weights of a layer that has none; somebody's own class may have any."""
+    layer: JsonObject = {"class_name": kind, "config": {"name": "flat"}}
+    weights = Group("flat", (Tensor("x:0", (3,), "<f4", "/x"),))
+    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    model = Stored("model", architecture, groups=(weights,), keras_version="2.3.0-tf")
+    assert bool(loads_in(model, "a.h5", "h5")) == loads
+    assert (load_line(model, "a.h5", "h5") is not None) == loads
+    assert ("tf_keras" not in does_not_load_in(model, "h5")) == loads

@@ -52,6 +52,12 @@ HOLDS_WEIGHTS_UNTOLD = frozenset({
     "TimeDistributed",
 })  # fmt: skip
 
+#: Layers that no release of Keras gave weights.
+WITHOUT_WEIGHTS = frozenset({
+    "Activation", "Add", "Average", "Concatenate", "Dot", "Flatten", "InputLayer", "Masking", "Maximum", "Minimum",
+    "Multiply", "Permute", "RepeatVector", "Reshape", "Subtract",
+}) | {kind for kind in PLAIN if re.fullmatch(r"\w*(Pooling|Padding|Cropping|UpSampling)\dD", kind)}  # fmt: skip
+
 #: MultiHeadAttention's layers in the order of its weights; tf_keras puts an underscore before each.
 ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
 

@@ -12,11 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import remembered
-from unnest.core.architecture import is_input, layer_name
+from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.layer_classes import CELLED, OPERATION_LAYERS, OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.layer_classes import (
+    CELLED,
+    OPERATION_LAYERS,
+    OWN,
+    WITHOUT_WEIGHTS,
+    is_keras_class,
+    is_namesake,
+)
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import vocabularies
@@ -171,6 +178,17 @@ def shared_between_models(model: Stored) -> list[str]:
     if all(n == 1 for n in times.values()):
         return []
     return sorted({layer_name(e) for e in layer_entries(model.architecture) if SHARED in e and not is_input(e)})
+
+
+def with_surplus_weights(model: Stored) -> str | None:
+    """The first layer of Keras's own that has weights where its class has none: every Keras refuses the model."""
+    architecture = model.architecture
+    if architecture is None or not is_model(architecture):
+        return None
+    layers = read(architecture).layers
+    of_groups = (layers[group.name] for group in model.groups if group.tensors and group.name in layers)
+    refused = (e.name for e in of_groups if e.class_name in WITHOUT_WEIGHTS and is_keras_class(e.class_name, e.stored))
+    return next(refused, None)
 
 
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
