@@ -110,6 +110,10 @@ CHANGING_ROOMS = frozenset({"image", "nn", "random"})
 """Modules all functions of which do."""
 
 
+OTHER_ARGUMENTS = frozenset({"topk", "norm", "normalize"})
+"""Functions along an axis, or all, whose second argument is how many, or which norm."""
+
+
 def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Rows:
     """A tensor reduced, or weighed, along some axes: of all where a reduction names none."""
     tensor, *others = positional
@@ -117,9 +121,9 @@ def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
         raise NotFollowed
     kernel = plain_name(path)
     named = next((keywords[name] for name in ("axis", "reduction_indices", "dim") if name in keywords), None)
-    axis = named if named is not None else others[0] if others else None
-    if axis is None:
-        axis = ALONG.get(kernel)
+    if kernel in OTHER_ARGUMENTS:  # of which the second is no axis
+        others = []
+    axis = named if named is not None else others[0] if others else ALONG.get(kernel)
     axes = {int(number) % tensor.rank for number in as_numbers(axis)} if axis is not None else {*range(tensor.rank)}
     done = changed(tensor, f"calls {path}")
     if 0 in axes:

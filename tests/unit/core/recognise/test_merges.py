@@ -10,6 +10,7 @@ import pytest
 from tests.unit.core.build import functional, nested, source
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
 from tests.unit.core.recognise.one_layer import function
+from tests.unit.core.recognise.towers import arguments, model
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId
@@ -57,7 +58,8 @@ tf: Any = None  # what the code names; it is read, not called
 @pytest.mark.parametrize("code", [lambda x: tf.concat([x, -x], 0), lambda x: tf.concat([x, x], 0)])
 def test_what_joins_a_tensor_with_itself_is_no_part_of_the_merge(code: Callable[[Any], Any]) -> None:
     after: Entry = {"class_name": "Lambda", "name": "after", "config": {"name": "after", "function": function(code)}}
-    after["inbound_nodes"] = [[["m", 0, 0, {}]]]
-    ends = {**OUTER, "outputs": [("after", 0, 0)]}
-    (found,) = wrappers.find(read(functional(source(), split("s", "x"), TOWERS, MERGE, after, **ends)))
-    assert [merge.calls for merge in found.merges] == [(CallId("m", 0),)]
+    whole = model([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
+    whole["config"]["layers"].append({**after, "inbound_nodes": [[["merge", 0, 0, {}]]]})
+    whole["config"]["output_layers"] = [["after", 0, 0]]
+    (found,) = wrappers.find(read(whole))
+    assert [merge.calls for merge in found.merges] == [(CallId("merge", 0),)]

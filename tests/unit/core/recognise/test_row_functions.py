@@ -76,6 +76,8 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
         (of("reduce_mean", X, axis=-1, keepdims=True), X._replace(change="calls tensorflow.reduce_mean")),
         (of("nn.softmax", X, axis=0), along(X, "nn.softmax")),
         (of("nn.softmax", X), X._replace(change="calls tensorflow.nn.softmax")),
+        (of("nn.top_k", X, 6), [X._replace(change="calls tensorflow.nn.top_k")] * 2),
+        (of("norm", X, 2, axis=-1, keepdims=True), X._replace(change="calls tensorflow.norm")),
         (of("tile", X, [2, 1, 1]), along(X, "tile")),
         (of("tile", X, [1, 2, 1]), X._replace(change="calls tensorflow.tile")),
         (of("roll", X, 1, 0), along(X, "roll")),
