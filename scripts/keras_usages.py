@@ -34,6 +34,7 @@ WHY = {
     "mixed precision (bfloat16)": "a bfloat16 has 8 bits: sums taken in another order round otherwise",
     "`add_loss` of a sum over the batch": "each tower's sum is weighed by its share of the batch; add means instead",
     "a layer that looks at the whole batch": "each tower sees its own rows",
+    "a layer that updates a state of its own": "it is updated once a tower",
     "BatchNormalization, training": "statistics are each tower's own",
     "BatchNormalization, `synchronized=True`": "statistics are each tower's own: towers are no replicas of a strategy",
     "SpectralNormalization": "its power iteration advances once a tower",
@@ -327,6 +328,20 @@ def _(keras: Any, wrap: Any) -> Outcome:
 def _(keras: Any, wrap: Any) -> Outcome:
     centred = keras.layers.Lambda(lambda x: x - tf.reduce_mean(x, axis=0))
     return fit(keras, wrap(keras.Sequential([keras.Input((6,)), centred, keras.layers.Dense(3)])), rows(6), rows(3))
+
+
+@usage("a layer that updates a state of its own")
+def _(keras: Any, wrap: Any) -> Outcome:
+    class Average(keras.layers.Layer):  # type: ignore[misc, name-defined]
+        def build(self, _: Any) -> None:
+            self.average = self.add_weight(name="average", shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x: Any) -> Any:
+            self.average.assign(0.9 * self.average + 0.1)
+            return x * self.average
+
+    stack = [keras.Input((6,)), Average(), keras.layers.Dense(3)]
+    return fit(keras, wrap(keras.Sequential(stack)), rows(6), rows(3))
 
 
 def _normalised(keras: Any, **options: Any) -> Any:

@@ -178,6 +178,19 @@ def test_mistakes_are_one_line(keras: Any, zoo: Any) -> None:
         balance(zoo["dense"], 1, 2)
     with pytest.raises(ValueError, match="at least 2 are needed"):
         balance(zoo["dense"], 8, 1)
+    with pytest.raises(ValueError, match=r"^gpus=\[0, 0\] names a device twice: "):
+        balance(zoo["dense"], 8, [0, 0])
+
+
+def test_the_template_of_a_parallel_model_is_measured(
+    tf: Any, keras: Any, zoo: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template, measured = zoo["dense"](), []
+    monkeypatch.setattr(balancing, "_alone", lambda _result, _api, model, *_: measured.append(model))
+    monkeypatch.setattr(balancing, "_together", lambda *_: None)
+    with pytest.warns(UserWarning, match="^the model is parallel already: its template is measured$"):
+        balance(lambda: multi_gpu_model(template, 2), 8, 2)
+    assert measured == [template]
 
 
 MODULE = """

@@ -172,6 +172,8 @@ def _is_convolution_of(tower: int, op: Any) -> bool:
         ("SpectralNormalization", "'it' iterates once a tower"),
         ("Softmax", "'it' works along the batch"),
         ("mean", "works along the batch"),
+        ("mean by position", "works along the batch"),
+        ("mean of everything", "works along the batch"),
         ("nested", "'it' works along the batch"),
     ],
 )
@@ -188,15 +190,56 @@ def test_layers_that_differ_in_towers_are_told_once(tf: Any, keras: Any, kind: s
         y = layers.SpectralNormalization(layers.Dense(2), name="it")(x)
     elif kind == "Softmax":
         y = layers.Softmax(axis=0, name="it")(x)
-    elif kind == "mean":
+    elif kind.startswith("mean"):
         mean = keras.ops.mean if keras.__name__ == "keras" else tf.reduce_mean
-        y = x - mean(x, axis=0, keepdims=True)
+        calls = {
+            "mean": lambda: mean(x, axis=0, keepdims=True),
+            "mean by position": lambda: mean(x, 0),
+            "mean of everything": lambda: mean(x),
+        }
+        y = x - calls[kind]()
     else:
         y = keras.Sequential([keras.Input((4,)), layers.Softmax(axis=0, name="it")])(x)
     template = keras.Model(x, y)
     with pytest.warns(UserWarning, match=rf"in towers: .*{told}") as seen:
         multi_gpu_model(template, 2)
     assert len([w for w in seen if "in towers" in str(w.message)]) == 1
+
+
+def test_a_mean_of_features_or_of_shapes_is_not_told(tf: Any, keras: Any) -> None:
+    x = keras.Input((4,))
+    if keras.__name__ == "keras":
+        y = x - keras.ops.mean(x, 1, keepdims=True) + keras.ops.mean(keras.ops.stack([x, x], 1), 1)
+    else:
+        y = tf.reshape(x - tf.reduce_mean(x, 1, keepdims=True), (tf.shape(x)[0], 4))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        multi_gpu_model(keras.Model(x, y), 2)
+    assert [w for w in seen if "in towers" in str(w.message)] == []
+
+
+@pytest.mark.parametrize("updates", [True, False])
+def test_a_state_of_a_layer_of_ones_own_is_told_once(tf: Any, keras: Any, updates: bool) -> None:
+    """Where a step updates it; a table that no call writes is none."""
+
+    class Counts(keras.layers.Layer):
+        def build(self, _: Any) -> None:
+            self.steps = self.add_weight(name="steps", shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x: Any) -> Any:
+            if updates:
+                self.steps.assign_add(1.0)
+            return x + 0 * self.steps
+
+    template = keras.Sequential([keras.Input((4,)), Counts(name="counts"), keras.layers.Dense(2)])
+    parallel = multi_gpu_model(template, 2)
+    call = tf.function(lambda x: parallel(x, training=True))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for rows in (4, 6, None):
+            call.get_concrete_function(tf.TensorSpec((rows, 4)))
+    told = "'counts' updates a state of its own, once a tower, not once a step"
+    assert len([w for w in seen if told in str(w.message)]) == int(updates)
 
 
 @pytest.mark.parametrize("name", ["dense", "conv", "several", "masked", "regular"])

@@ -11,6 +11,7 @@ at once, each noting when it starts and ends, and the split is moved until they 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -27,6 +28,7 @@ from unnest.keras.balance_search import Point, Trial, first_shares, presentable,
 from unnest.keras.build import check_template
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of
+from unnest.keras.parallel_model import is_parallel, template_of
 
 ROUNDS = 7
 """How often every device's turn comes; each turn's mean is one measurement."""
@@ -175,13 +177,19 @@ def balance(
         All that was measured; after Ctrl-C what there was until then (`finished` is False).
 
     Raises:
-        ValueError: what `multi_gpu_model` raises for the model or the devices; a batch with fewer rows than devices.
+        ValueError: what `multi_gpu_model` raises for the model or the devices; a device named twice; a batch with
+            fewer rows than devices.
 
     """
     model = build()
     api = api_of(model)
+    if is_parallel(model):
+        warnings.warn("the model is parallel already: its template is measured", UserWarning, stacklevel=2)
+        model = template_of(model)
     check_template(api, model)
     devices = device_names.targets(gpus)
+    if len(set(devices)) < len(devices):
+        raise ValueError(f"gpus={gpus!r} names a device twice: there is nothing to balance between its towers")
     if batch_size < len(devices):
         raise ValueError(f"batch_size={batch_size}: {len(devices)} devices need at least a row each")
     result = Balance(devices, batch_size)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -58,6 +60,41 @@ def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
     return reductions[-1:] == ["Sum"]
 
 
+_told_of_states: weakref.WeakSet[Model] = weakref.WeakSet()
+
+
+def warn_of_states(api: KerasApi, template: Model, graph: Any, operations: Sequence[Any]) -> None:
+    """Warn, once a template, of layers of the user's own whose state these operations of a tower write."""
+    if template in _told_of_states:
+        return
+    targets = {op.inputs[0].name for op in operations if op.type.startswith("Assign") and len(op.inputs)}
+    written = {id(handle) for handle, placeholder in graph.captures if placeholder.name in targets}
+    names = [
+        layer.name
+        for layer in template._flatten_layers()
+        if _is_users(api, layer) and any(id(_handle(v)) in written for v in api.state_of(layer))
+    ]
+    if names:
+        _told_of_states.add(template)
+        warnings.warn(
+            f"{template.name!r} in towers: {_listed(names)} updates a state of its own, once a tower, not once a step",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _is_users(api: KerasApi, layer: Model) -> bool:
+    """Whether a layer's class is not Keras's, nor a normalization, of which another line tells."""
+    is_keras = type(layer).__module__.startswith(f"{api.name}.")
+    return not is_keras and not isinstance(layer, api.keras.layers.BatchNormalization)
+
+
+def _handle(variable: Any) -> Tensor:
+    """The resource of a variable of either Keras."""
+    inner = variable if hasattr(variable, "handle") else getattr(variable, "value", None)
+    return getattr(inner, "handle", None)
+
+
 def of(api: KerasApi, template: Model, way: str) -> list[str]:
     """One clause for each such kind of layer; `way` is how towers move moving statistics."""
     clauses = (_normalization(api, template, way), _synchronized(api, template), _spectral(api, template))
@@ -87,17 +124,49 @@ def _spectral(api: KerasApi, template: Model) -> str:
 
 def _across_rows(template: Model) -> str:
     operations = (op for model in _models(template) for op in getattr(model, "operations", model.layers))
-    names = [op.name for op in operations if 0 in _axes(op)]
+    batches = {_rows(x) for x in template.inputs}
+    names = [op.name for op in operations if 0 in _axes(op) or _loses_rows(op, batches)]
     return f"{_listed(names)} works along the batch and is given a tower's rows alone" if names else ""
 
 
 def _axes(operation: object) -> list[object]:
     """The axes that a layer or operation says it works along, by attribute or as an argument of its call."""
-    calls = (getattr(node, "call_kwargs", None) or {} for node in getattr(operation, "_inbound_nodes", ()))
+    calls = (_arguments(operation, node) for node in getattr(operation, "_inbound_nodes", ()))
     is_function = type(operation).__name__ == "TFOpLambda"
-    stated = [getattr(operation, "axis", None), *(kwargs.get("axis") for kwargs in calls if is_function)]
+    stated = [getattr(operation, "axis", None), *(arguments.get("axis") for arguments in calls if is_function)]
     axes = (list(axis) if isinstance(axis, (list, tuple)) else [axis] for axis in stated)
     return [axis for each in axes for axis in each if type(axis) is int]
+
+
+def _arguments(function: Any, node: Any) -> dict[str, Any]:
+    """The arguments of a call of a function of TensorFlow's, by name where the function tells their names."""
+    by_name = dict(getattr(node, "call_kwargs", None) or {})
+    try:
+        call = inspect.signature(function.function).bind_partial(*node.call_args, **by_name)
+    except (AttributeError, TypeError, ValueError):
+        return by_name
+    return dict(call.arguments)
+
+
+def _loses_rows(operation: Any, batches: set[int | str | None]) -> bool:
+    """Whether a function makes numbers that have no rows out of some that have: a mean of everything, for example."""
+    if hasattr(operation, "get_weights") and type(operation).__name__ != "TFOpLambda":  # a layer
+        return False
+    return any(
+        any(_rows(x) in batches for x in tf.nest.flatten(node.input_tensors))
+        and any(_rows(y) not in batches and _is_float(y) for y in tf.nest.flatten(node.outputs))
+        for node in operation._inbound_nodes
+    )
+
+
+def _rows(tensor: Tensor) -> int | str | None:
+    """The first dimension; "none" for a scalar."""
+    shape = tf.TensorShape(tensor.shape)
+    return "none" if shape.rank == 0 else shape[0] if shape.rank else None
+
+
+def _is_float(tensor: Tensor) -> bool:
+    return bool(tf.as_dtype(tensor.dtype).is_floating)
 
 
 def _layers(api: KerasApi, template: Model, name: str) -> list[Model]:

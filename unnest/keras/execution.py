@@ -194,6 +194,8 @@ class Towers:
 
     def _call(self, tensors: list[Tensor | None]) -> list[Tensor]:
         """Call the template; note in `flat_result` what the flat result is made of."""
+        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        operations_before = len(graph.get_operations()) if graph else 0
         losses_before = [list(losses) for losses in self.api.added_losses(self.template)]
         result = self.template(self.api.pack_inputs(self.template, tensors), training=self.training)
         outputs = tf.nest.flatten(result)
@@ -205,7 +207,10 @@ class Towers:
             losses += [tf.convert_to_tensor(x) for x in current[len(earlier) :]]
             owners += [layer] * (len(current) - len(earlier))
             current[:] = earlier
-        if not tf.executing_eagerly():
+        if graph:
+            if len(self.devices) > 1 and isinstance(graph, tf.__internal__.FuncGraph):
+                operations = graph.get_operations()[operations_before:]
+                differences.warn_of_states(self.api, self.template, graph, operations)
             differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
         self.flat_result = FlatResult(len(outputs), tuple(m is not None for m in masks), tuple(owners))
         return [*outputs, *(m for m in masks if m is not None), *losses]

@@ -99,11 +99,13 @@ class KerasApi:
 
         Frozen weights are not among them, nor are the seeds of random layers.
         """
+        return list({id(v): v for layer in model._flatten_layers() for v in self.state_of(layer)}.values())
+
+    def state_of(self, layer: Model) -> list[Any]:
+        """Those of one layer's own."""
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
-        candidates = (v for layer in model._flatten_layers() for v in getattr(layer, attribute, ()))
         # tf_keras lists the tables of lookup layers, too, which no call writes.
-        variables = {id(v): v for v in candidates if isinstance(v, tf.Variable) or self.name == "keras"}
-        return list(variables.values())
+        return [v for v in getattr(layer, attribute, ()) if isinstance(v, tf.Variable) or self.name == "keras"]
 
 
 @contextmanager
