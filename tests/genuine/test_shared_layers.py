@@ -68,3 +68,15 @@ def test_model_within_two_models(stack: str, tmp_path: Path) -> None:
     code = dense(dense(recorded["x"], *encoder[:2]), *encoder[2:])
     assert np.allclose(dense(code, *classes), recorded["y0"], atol=1e-6)
     assert np.allclose(dense(code, *weights["beside"]), recorded["y1"], atol=1e-6)
+
+
+def test_archive_whose_layers_were_renamed(tmp_path: Path) -> None:
+    """No architecture can be passed for a `.keras`, and the refusal does not ask for one."""
+    path = tmp_path / "m.keras"
+    with zipfile.ZipFile(HERE / "twice_keras3.keras") as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, data.replace(b"beside", b"aside") if name == "config.json" else data)
+    error = unnest.inspect(path).error
+    assert error is not None
+    assert (error.code, "restore the file from a copy" in error.message) == ("architecture-mismatch", True)

@@ -93,6 +93,10 @@ class Tree:
         self.hdf5 = hdf5
         self.keras_version = keras_version
         self.groups = hdf5.groups
+        #: What to do where an architecture is not that of the weights; a `.keras`, which has its version, holds both.
+        self.way_out = (
+            "pass the architecture of the saved model" if keras_version is None else "restore the file from a copy"
+        )
         #: How the writer gets to a model's layers: LAYERS or DEPENDENCIES.
         self.attribute = DEPENDENCIES if DEPENDENCIES in hdf5.groups else LAYERS
         self.tensors_below: dict[str, list[str]] = {}
@@ -274,7 +278,7 @@ class Placement:
             if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
-                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; pass the architecture of the saved model",
+                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {tree.way_out}",
                 )
             self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
             placed_paths |= set(tree.tensors_below.get(path, ()))
@@ -284,7 +288,7 @@ class Placement:
         if strays:
             raise Refused(
                 "architecture-mismatch",
-                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; pass that of the saved model",
+                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {tree.way_out}",
             )
         return tuple(groups)
 
