@@ -114,7 +114,7 @@ def test_an_internal_error_tells_what_to_paste(
 
 def test_the_hook(bad: Path, clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Parallel models fail it, all else passes; what could not be read is named."""
-    other = tmp_path / "data.h5"
+    other = tmp_path / "data.txt"
     other.write_bytes(b"no model at all")
     torn = tmp_path / "torn.h5"
     torn.write_bytes(bad.read_bytes()[:2000])

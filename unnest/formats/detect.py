@@ -192,24 +192,23 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
-    code, what = _in_the_place_of_a_model(path, start)
-    return Unreadable(code, f"{path}: {what}")
+    return _in_the_place_of_a_model(path, start)
 
 
-def _in_the_place_of_a_model(path: str, start: bytes) -> tuple[str, str]:
+def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable:
     """What a file is that holds no model, by its first bytes."""
     if LFS_POINTER.match(start):
         advice = "run `git lfs pull`, or download the file itself"
-        return "lfs-pointer", f"is a Git LFS pointer, a note in the model's place; {advice}"
+        return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
     if WEB_PAGE.match(start):
         advice = "download the file itself (on GitHub: Download raw file)"
-        return "web-page", f"is a web page that was saved under a model's name; {advice}"
+        return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
     if start.startswith(GZIP_MAGIC):
-        return "compression", "is packed by gzip; unpack it first (gunzip)"
+        return Unreadable("compression", f"{path}: is packed by gzip; unpack it first (gunzip)")
     if path.lower().endswith(SUFFIXES):
         kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
-        return "damaged", f"is called a model's file, and is no {kind}; restore it from a copy"
-    return "not-keras", "neither HDF5 nor JSON, so not a saved Keras model"
+        return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
+    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:
