@@ -8,6 +8,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import warnings
 import zipfile
 from importlib import import_module
@@ -463,3 +465,19 @@ def test_kits_tell_models_apart(tf: Any) -> None:
     ours, theirs = (import_module(name).Sequential() for name in ("keras", "tf_keras"))
     assert [KERAS.owns(ours), KERAS.owns(theirs)] == [True, False]
     assert [TF_KERAS.owns(ours), TF_KERAS.owns(theirs)] == [False, True]
+
+
+LEGACY = """
+import tensorflow as tf
+from unnest.keras import ModelCheckpoint
+from unnest.keras.legacy import ModelCheckpoint as legacy
+assert ModelCheckpoint is legacy
+assert issubclass(ModelCheckpoint, tf.keras.callbacks.ModelCheckpoint)
+"""
+
+
+@pytest.mark.parametrize("line", ["", "from unnest.keras.legacy import ModelCheckpoint"])
+def test_where_tf_keras_stands_in_for_tf_dot_keras(tf: Any, line: str) -> None:
+    pytest.importorskip("tf_keras")
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+    subprocess.run([sys.executable, "-c", line + LEGACY], check=True, timeout=200, env=environment)

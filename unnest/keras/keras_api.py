@@ -134,7 +134,7 @@ def api_of(model: object) -> KerasApi:
 
 def running() -> KerasApi:
     """The API of the Keras that `tf.keras` is in this process."""
-    version: str = tf.keras.__version__
+    version = getattr(tf.keras, "__version__", "2")  # tf_keras's module has none where it stands in for tf.keras
     return KERAS if version.startswith("3") else TF_KERAS
 
 
