@@ -36,9 +36,10 @@ def owners(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
 
 def _belongs_to_shorter(owner: str, found: Mapping[str, Sequence[Tensor]]) -> str | None:
     """Keras 1 writes `bn_1_gamma` and `bn_1_running_mean`: one owner, if all are of one shape."""
-    for other, own in found.items():
-        rest = owner.removeprefix(other + "_")
-        if rest != owner and not rest.isdigit() and "/" not in own[0].name:
+    for at in (at for at, letter in enumerate(owner) if letter == "_"):
+        other, rest = owner[:at], owner[at + 1 :]
+        own = found.get(other)
+        if own and not rest.isdigit() and "/" not in own[0].name:
             shapes = {t.shape for t in (*own, *found[owner])}
             if len(shapes) == 1:
                 return other
