@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from unnest.budget import hold, spend
 from unnest.core.model import Json
 from unnest.errors import Unreadable
 
@@ -27,6 +28,8 @@ MAX_DEPTH = 400
 LONGEST_NUMBER = 64
 #: Values that a text may unfold to: so many, and so many for each that is written. A long text counts as several.
 MAX_UNFOLDED, MAX_PER_VALUE, CHARACTERS = 100_000, 10, 64
+#: What it takes to read the start or end of a value, and to build it afterwards.
+STEPS_AN_EVENT, BYTES_AN_EVENT = 5, 400
 #: A NumPy type's state begins with a version and the order of bytes; a number is its type and its bytes.
 STATE_WITH_ORDER, NUMBER_PARTS = 2, 2
 
@@ -172,6 +175,8 @@ def _check_size(text: str, loader: type[Any], place: str) -> None:
     sizes: dict[str, int] = {}
     written = total = 0
     for event in yaml.parse(text, Loader=loader):
+        spend(STEPS_AN_EVENT)
+        hold(BYTES_AN_EVENT)
         anchor, size = getattr(event, "anchor", None), 0
         if isinstance(event, yaml.events.CollectionStartEvent):
             open_nodes.append((anchor, 1))

@@ -207,6 +207,16 @@ def test_hostile_costs_little(tmp_path: Path) -> None:
     assert megabytes < 300
 
 
+def test_a_long_text_costs_little(tmp_path: Path) -> None:
+    """Millions of small values that no model has are over the budget of a file of their size."""
+    path = tmp_path / "long.yaml"
+    path.write_text("class_name: Model\nconfig:\n  zz:\n" + "  - {a: 1, b: [1, 2, 3]}\n" * 200_000)
+    done, seconds, megabytes = cost.run("inspect", str(path), cwd=tmp_path)
+    assert "asks for more" in done.stderr
+    assert seconds < 10
+    assert megabytes < 300
+
+
 TEXTS = st.text(max_size=9)
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
