@@ -1156,7 +1156,7 @@ RULES = [
         file="core/recognise/claimed_wrappers.py",
         old="    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):\n",
         new="    if False:\n",
-        tests="tests/mutants/test_mutants.py",
+        tests="tests/unit/core/recognise/test_one_tower.py",
     ),
     Broken(
         rule="Keras 1's configs speak of weights without initializers",

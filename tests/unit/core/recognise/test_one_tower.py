@@ -10,6 +10,7 @@ import pytest
 from tests.unit.core.build import functional, nested, source
 from tests.unit.core.recognise.near import Entry
 from tests.unit.core.recognise.one_layer import function
+from tests.unit.core.recognise.towers import arguments, model
 from tests.unit.core.rewrite.wrapping import TEMPLATE
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Ref
@@ -19,6 +20,7 @@ from unnest.core.recognise.wrappers import recognise
 
 K: Any = None
 tf: Any = None
+helper: Any = None
 
 
 def behind(code: Any, **arguments: Any) -> Entry:
@@ -93,3 +95,10 @@ def test_the_slice_is_read_by_the_tower_alone() -> None:
     model["config"]["output_layers"].append(["s", 0, 0])
     (miss,) = recognise(read(model)).near_misses
     assert miss.reason == "s, which a tower reads, is read by others too"
+
+
+def test_code_that_cannot_be_followed_is_not_the_whole_batch() -> None:
+    """It may cut rows, and nothing tells that it takes them all."""
+    entry = arguments("s0", {})
+    entry["config"]["function"] = function(lambda x: helper(x)[:3])
+    assert recognise(read(model([[entry]]))).wrappers == ()
