@@ -33,7 +33,8 @@ def _apart(found: Layers, *, is_standalone: bool) -> Layers:
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}
-        if all(map(_is_keras_part, parts.values())):  # Bidirectional, attention, or a model that is built when called
+        is_one = all(map(_is_keras_part, parts.values()))  # attention, say, or a model that is built when called
+        if is_one or _is_bidirectional(parts):
             apart[owner] = own
         elif is_standalone:
             for tensor in own:
@@ -51,6 +52,16 @@ def _parts(owner: str, tensor: Tensor) -> tuple[str, ...]:
     """What stands between an owner and the weight's own name."""
     parts = tensor.name.split("/")
     return tuple(parts[parts.index(owner) + 1 : -1]) if owner in parts else ()
+
+
+def _is_bidirectional(parts: Mapping[Tensor, tuple[str, ...]]) -> bool:
+    """Whether these are the two of a Bidirectional, whatever its layer was called: both recurrent, one each way."""
+    if not all(parts.values()):
+        return False
+    ways = [inner[0].partition("_") for inner in parts.values()]
+    recurrent = {parts[tensor][0] for tensor in parts if "/recurrent_kernel" in tensor.name}
+    is_one_layer = len({name for _, _, name in ways}) == 1
+    return is_one_layer and {way for way, _, _ in ways} == set(OTHER_SIDE) and len(recurrent) == len(OTHER_SIDE)
 
 
 def _is_keras_part(parts: Sequence[str]) -> bool:

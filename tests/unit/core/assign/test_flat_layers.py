@@ -49,3 +49,28 @@ def test_one_named_part_is_one_layer_either_way() -> None:
     names = ("block/one/kernel:0", "block/one/bias:0", "fc/kernel:0")
     assert layers(*names, is_standalone=True) == {"block/one": 2, "fc": 1}
     assert layers(*names, is_standalone=False) == {"block": 2, "fc": 1}
+
+
+def both_ways(one: str, other: str, *weights: str) -> tuple[str, ...]:
+    return (*(f"b/{part}/{weight}:0" for part in (one, other) for weight in weights), "fc/kernel:0")
+
+
+@pytest.mark.parametrize("is_standalone", [False, True])
+@pytest.mark.parametrize("inner", ["gru1", "my_reader"])
+def test_a_bidirectional_holds_a_layer_of_any_name(inner: str, is_standalone: bool) -> None:
+    names = both_ways(f"forward_{inner}", f"backward_{inner}", "kernel", "recurrent_kernel", "bias")
+    assert layers(*names, is_standalone=is_standalone) == {"b": 6, "fc": 1}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        both_ways("forward_conv", "backward_conv", "kernel", "bias"),  # two layers that are not recurrent
+        both_ways("forward_one", "backward_two", "kernel", "recurrent_kernel"),  # of two names
+        both_ways("forward_one", "sideward_one", "kernel", "recurrent_kernel"),
+    ],
+)
+def test_two_layers_of_one_scope_are_no_bidirectional(names: tuple[str, ...]) -> None:
+    assert len(layers(*names, is_standalone=True)) == 3
+    with pytest.raises(Ambiguous):
+        layers(*names, is_standalone=False)
