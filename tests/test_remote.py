@@ -196,7 +196,7 @@ def bucket() -> Iterator[str]:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": f"http://{host}:{port}",
     }
-    fsspec.filesystem("s3", skip_instance_cache=True).mkdir("zoo")
+    fsspec.filesystem("s3", skip_instance_cache=True).makedirs("zoo", exist_ok=True)
     yield "s3://zoo"
     server.stop()
     os.environ.clear()
