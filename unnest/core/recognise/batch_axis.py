@@ -111,16 +111,17 @@ class _RowAxes:
         while pending:
             spend()
             here = pending[-1]
+            if here in self.axes:
+                pending.pop()
+                continue
             what = self.graph.computed(here.call, self.shapes)
             reads = [] if what.name in CHOOSING else [*self.graph.reads(here.call)]
             missing = [ref for ref in reads if ref not in self.axes and ref not in entered]
-            if here not in self.axes and here not in entered and missing:
+            if here not in entered and missing:
                 entered.add(here)
                 pending += missing
                 continue
             pending.pop()
-            if here in self.axes:
-                continue
             axis = self._axis(here, what, {ref: self.axes.get(ref, LOST) for ref in reads})
             if axis == MIXED or (axis == SOME and here in ends):
                 return here.call

@@ -50,6 +50,7 @@ class LayerTensors(TensorGraph):
         self._claimed: dict[CallId, list[ClaimedRows]] = {}
         self._shapes: dict[Ref, Shape | None] = {}
         self._outputs: dict[tuple[str, int], Shape | None] = {}
+        self._made: dict[tuple[str, tuple[Shape | None, ...]], RowsMade] = {}
         for ref, rows in sorted(claimed.items()):
             self._claimed.setdefault(ref.call, []).append(rows)
 
@@ -112,11 +113,18 @@ class LayerTensors(TensorGraph):
         if layer.settings.get("time_major") is True:
             return OpCall("timemajor", reads, {})
         if layer_facts.is_function(layer):
-            made = followed_slices.rows_made(layer, [self.shape(ref, known) for ref in reads])
+            made = self._rows_made(layer, tuple(self.shape(ref, known) for ref in reads))
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
         if not is_keras_class(layer.class_name, layer.stored):
             return NOTHING
         return OpCall("oversteps" if today(layer.class_name) in OVER_STEPS else "rowwise", reads, {})
+
+    def _rows_made(self, layer: Layer, shapes: tuple[Shape | None, ...]) -> RowsMade:
+        """What a layer's code makes of such tensors: followed once, for whatever output of the model it is asked."""
+        made = self._made.get((layer.name, shapes))
+        if made is None:
+            made = self._made[layer.name, shapes] = followed_slices.rows_made(layer, shapes)
+        return made
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
         """The number of axes of a tensor, as far as the file tells."""
