@@ -332,7 +332,7 @@ def _(keras: Any, wrap: Any) -> Outcome:
 
 @usage("a layer that updates a state of its own")
 def _(keras: Any, wrap: Any) -> Outcome:
-    class Average(keras.layers.Layer):  # type: ignore[misc, name-defined]
+    class Average(keras.layers.Layer):  # type: ignore[misc, name-defined] # Keras has no types
         def build(self, _: Any) -> None:
             self.average = self.add_weight(name="average", shape=(), initializer="zeros", trainable=False)
 

@@ -11,7 +11,7 @@ from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import Json
 from unnest.core.recognise.elements import NOT_COMPUTED, whole_numbers
 from unnest.core.recognise.kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import OpCall, Value
+from unnest.core.recognise.op_calls import OpCall, Value, axis_of
 from unnest.core.recognise.op_kinds import REDUCING
 
 KEEPING_SHAPE = frozenset({
@@ -34,11 +34,10 @@ def op_shape(what: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
         return broadcast([shapes[each] if isinstance(each, Ref) else np.shape(np.asarray(each)) for each in operands])
     if what.name in REDUCING:
         return _reduced(what, shapes)
-    if what.name in ("concat", "concatenate", "concatv2"):
+    if what.name in ("concat", "concatenate"):
         parts = what.args[0] if what.args and isinstance(what.args[0], list) else []
-        axis = what.kwargs.get("axis", what.args[1] if len(what.args) > 1 else None)
         told = [shapes[part] for part in parts if isinstance(part, Ref)]
-        return lined_up(axis, told) if parts and len(told) == len(parts) else None
+        return lined_up(axis_of(what), told) if parts and len(told) == len(parts) else None
     return None
 
 
