@@ -5,6 +5,7 @@
 A usage is a function of a Keras that trains a plain model and a parallel one from the same weights on the same data
 and returns what can be compared: losses of the epochs, then predictions. The table's cell is the largest difference as
 a share of the largest plain value; or what was raised, where that is a refusal; or what else the usage has to say.
+One of them needs the package `tensorboard`, which TensorFlow 2.21 does not bring.
 """
 
 from __future__ import annotations

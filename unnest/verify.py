@@ -44,10 +44,11 @@ def verified(result: Result, before: Report) -> Result:
     if why is not None:
         return _not_verified(result, why)
     original = result.backup or result.path
+    loaded = [str(result.output), *([original] if _runs_too(before, module) else [])]
     job = {
-        "keras": module, "output": result.output, "input": original if _runs_too(before, module) else None,
+        "keras": module, "output": loaded[0], "input": loaded[1] if len(loaded) > 1 else None,
         "rows": ROWS * _towers(before),
-        "memory": MEMORY + PER_BYTE * sum(os.path.getsize(p) for p in (original, str(result.output))),
+        "memory": MEMORY + PER_BYTE * sum(os.path.getsize(path) for path in loaded),
     }  # fmt: skip
     try:
         outcome = _tried(job)

@@ -1,4 +1,4 @@
-"""What `inspect` writes beside its report, diagrams and pages: complete or absent, and never in an input's place."""
+"""What is written beside a report, diagrams, pages and plots: complete or absent, and never in an input's place."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from unnest.errors import Failed, Refused
 from unnest.files import atomic, replaceable
+from unnest.report.balance_table import Measured
 from unnest.report.result import Report
 
 
@@ -30,9 +31,22 @@ def write_scan(place: str, reports: Sequence[Report], *, force: bool) -> None:
     write(place, scan_page.render(reports, __version__), [report.path for report in reports], force=force)
 
 
+def write_plot(place: str, measured: Measured) -> None:
+    """What `balance` measured, as PNG or SVG by the suffix; an earlier file goes. Raises Refused or Failed."""
+    from unnest.report import balance_table
+
+    drawn = balance_table.plot(measured, os.path.splitext(place)[1][1:].lower())
+    if drawn is None:
+        raise Refused("nothing-to-draw", f"--plot {place}: nothing was measured, so nothing is drawn")
+    _write(place, drawn, (), force=True)
+
+
 def write(place: str, text: str, inputs: Iterable[str], *, force: bool) -> None:
     """The text as UTF-8, under its name when it is whole. Raises Refused or Failed."""
-    data = text.encode("utf-8", "backslashreplace")
+    _write(place, text.encode("utf-8", "backslashreplace"), inputs, force=force)
+
+
+def _write(place: str, data: bytes, inputs: Iterable[str], *, force: bool) -> None:
 
     def fill(path: str) -> None:
         with open(path, "xb") as file:

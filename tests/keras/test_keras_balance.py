@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from unnest.cli import balance as command
+from unnest.errors import UsageError
 from unnest.keras import balance, balancing, keras_api, multi_gpu_model
 from unnest.keras.balance_search import Trial
 from unnest.keras.balancing import Balance, Speed
+from unnest.keras.parallel_model import towers_of
+from unnest.measure_devices import measure
+
+ROOT = str(Path(__file__).parents[2])
 
 
 def alone(*seconds: float | None) -> list[Speed]:
@@ -61,6 +70,59 @@ def test_a_batch_that_only_a_smaller_one_replaces(tf: Any) -> None:
     assert Balance(("GPU:0", "GPU:1"), 1734, speeds).fitting_batch is None
 
 
+@pytest.fixture
+def machine(tf: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[int], list[float]], None]:
+    """`machine(memory, costs)`: CPU:i holds memory[i] rows and takes costs[i] seconds for each, without a clock."""
+
+    def set_up(memory: list[int], costs: list[float]) -> None:
+        def step(_api: Any, _model: Any, devices: Sequence[str], rows: Sequence[int]) -> Callable[[], list[float]]:
+            def towers() -> list[float]:
+                numbers = [int(device.removeprefix("CPU:")) for device in devices]
+                if any(n > memory[i] for i, n in zip(numbers, rows, strict=True)):
+                    raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+                return [costs[i] * n for i, n in zip(numbers, rows, strict=True)]
+
+            return towers
+
+        monkeypatch.setattr(balancing, "_step", step)
+        monkeypatch.setattr(balancing, "_turn", lambda step: balancing._Turn(max(step()), tuple(step())))
+
+    return set_up
+
+
+def test_a_device_too_small_for_its_equal_share_gets_what_it_holds(zoo: Any, machine: Any) -> None:
+    """Equal shares do not fit; the split that was measured is proposed, and what did not fit is tried once."""
+    machine([1000, 20], [1.0, 4.0])
+    measured = balance(zoo["dense"], 128, 2)
+    assert [(s.rows, s.seconds is None) for s in measured.alone if s.device == "CPU:1"] == [
+        *[(16, False), (32, True), (64, True), (128, True)]
+    ]
+    assert measured.equal is None
+    assert [t.rows for t in measured.trials] == [(112, 16)]
+    assert measured.too_large == [(64, 64), (102, 26)]
+    assert (measured.pays, measured.fitting_batch) == (True, None)
+    assert measured.line == "multi_gpu_model(model, gpus=[0, 1], ratios=[7, 1])"
+
+
+def test_what_is_proposed_fits(zoo: Any, machine: Any) -> None:
+    """The fast device would take 58 of 96 rows, and holds 48 of the sizes that were tried."""
+    machine([50, 1000, 1000], [0.5, 1.5, 1.5])
+    measured = balance(zoo["dense"], 96, 3)
+    assert [t.rows for t in measured.trials] == [(48, 24, 24)]
+    assert measured.too_large == [(58, 19, 19)]
+    assert measured.line == "multi_gpu_model(model, gpus=[0, 1, 2], ratios=[2, 1, 1])"
+
+
+def test_equal_devices_that_hold_half_the_batch_each(zoo: Any, machine: Any) -> None:
+    machine([64, 64], [1.0, 1.0])
+    measured = balance(zoo["dense"], 128, 2)
+    assert measured.too_large == []
+    assert measured.line == "multi_gpu_model(model, gpus=[0, 1])"
+    machine([40, 40], [1.0, 1.0])
+    full = balance(zoo["dense"], 128, 2)
+    assert (full.too_large, full.fitting_batch, full.line) == ([(64, 64)], 64, None)
+
+
 @pytest.mark.slow  # it measures, which wants free cores
 @pytest.mark.parametrize(
     "error",
@@ -88,7 +150,7 @@ def test_memory_that_runs_out_late_is_a_result_too(
     assert [speed.seconds is None for speed in measured.alone] == [False, False, True, True]
     assert measured.finished
     assert measured.line is None
-    assert [sum(split) for split in measured.too_large] == [8, 8], "equal shares, and those that the speeds suggest"
+    assert [sum(split) for split in measured.too_large] == [8], "equal shares, which are those that each device holds"
 
 
 def test_other_errors_of_devices_are_not_swallowed(tf: Any, zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,6 +242,26 @@ def test_mistakes_are_one_line(keras: Any, zoo: Any) -> None:
         balance(zoo["dense"], 8, 1)
     with pytest.raises(ValueError, match=r"^gpus=\[0, 0\] names a device twice: "):
         balance(zoo["dense"], 8, [0, 0])
+    with pytest.raises(ValueError, match=r"^sizes=\[4, 0\]: a batch has at least a row$"):
+        balance(zoo["dense"], 8, 2, sizes=[4, 0])
+
+
+def test_a_model_that_random_input_does_not_suit(keras: Any) -> None:
+    """What it leaves open is 32, which may be too small; the line says so, and not where it was noticed."""
+
+    def build() -> Any:
+        conv = keras.layers.Conv2D(3, 50)
+        conv.build((None, None, None, 3))
+        image = keras.Input((None, None, 3))
+        return keras.Model(image, conv(image), name="wide")
+
+    with pytest.raises(
+        ValueError, match=r"^'wide' cannot be run on random input of shape \(4, 32, 32, 3\), where"
+    ) as e:
+        balance(build, 8, 2, sizes=[4])
+    assert re.search(r"[Nn]egative", str(e.value))
+    assert "\n" not in str(e.value)
+    assert "File" not in str(e.value)
 
 
 def test_the_template_of_a_parallel_model_is_measured(
@@ -194,48 +276,129 @@ def test_the_template_of_a_parallel_model_is_measured(
 
 
 MODULE = """
+import sys
 import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 import keras
 def build_model():
     return keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])
+def chatty():
+    print("building")
+    return build_model()
 def fails():
     return {}["layers"]
+def two_lines():
+    raise ValueError("one\\ntwo")
+def leaves():
+    sys.exit("usage: train DATA")
+def nothing():
+    pass
 number = 3
+print("imported")
 """
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`unnest balance` in a folder with the module `train`."""
-    (folder / "train.py").write_text(MODULE)
-    (folder / "broken.py").write_text("1 / 0")
-    command = [sys.executable, "-m", "unnest", "balance", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=dict(os.environ))
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with modules of a user's."""
+    (tmp_path / "train.py").write_text(MODULE)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "leaving.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    return tmp_path
 
 
-def test_on_the_command_line(tf: Any, tmp_path: Path) -> None:
-    shown = run(tmp_path, "train:build_model", "--batch-size", "16", "--sizes", "4,16", "--json")
+def test_on_the_command_line(tf: Any, folder: Path) -> None:
+    """The real thing, in a process of its own."""
+    devices = "cpu = tf.config.list_physical_devices('CPU')[0]\nlogical = tf.config.LogicalDeviceConfiguration()\n"
+    split = f"import tensorflow as tf\n{devices}tf.config.set_logical_device_configuration(cpu, [logical] * 2)\n"
+    (folder / "train.py").write_text(split + MODULE)
+    command = [sys.executable, "-m", "unnest", "balance", "train:chatty", "--batch-size", "16", "--sizes", "4,16"]
+    shown = subprocess.run(
+        [*command, "--json"], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ROOT}
+    )
     assert shown.returncode == 0, shown.stderr
     measured = json.loads(shown.stdout)
     assert {s["rows"] for s in measured["alone"]} == {4, 16}
     assert measured["equal"]["rows"] == [8, 8]
     assert measured["finished"] is True
+    assert shown.stderr.splitlines().count("building") == 1
+
+
+def test_the_line_runs_as_it_stands(keras: Any, zoo: Any, machine: Any) -> None:
+    for costs in ([1.0, 1.5], [1.0, 1.0]):
+        machine([1000, 1000], costs)
+        measured = balance(zoo["dense"], 128, 2)
+        assert measured.line
+        model = eval(measured.line, {"multi_gpu_model": multi_gpu_model, "model": zoo["dense"]()})  # noqa: S307 - ours
+        assert towers_of(model) == (("CPU:0", "CPU:1"), measured.ratios or (1, 1))
+
+
+def test_with_a_plot(folder: Path, machine: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """One JSON document on stdout, whatever the module prints, and a file that is a picture."""
+    pytest.importorskip("matplotlib")
+    machine([1000, 1000], [1.0, 1.5])
+    for name, begins in (("t.png", b"\x89PNG"), ("t.SVG", b"<?xml")):
+        code = command.balance("train:chatty", 128, "CPU:0,CPU:1", plot=name, as_json=True)
+        assert code == 0
+        assert json.loads(capsys.readouterr().out)["split"] == [77, 51]
+        assert (folder / name).read_bytes().startswith(begins)
+    machine([0, 0], [1.0, 1.0])
+    assert command.balance("train:build_model", 128, "CPU:0,CPU:1", plot="none.svg") == 2
+    shown = capsys.readouterr()
+    assert "No size fitted into the memory of any device" in shown.out
+    assert shown.err.splitlines()[-1] == "unnest: --plot none.svg: nothing was measured, so nothing is drawn"
+    assert not (folder / "none.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        ("t.gif", "--plot t.gif: the name must end in .svg or .png"),
+        ("t", "--plot t: the name must end in .svg or .png"),
+        ("there/t.png", "--plot there/t.png: there is no folder there"),
+    ],
+)
+def test_a_plot_that_cannot_be_is_refused_before_anything_is_measured(folder: Path, plot: str, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        command.balance("nowhere:at_all", 16, plot=plot)
+    assert refused.value.message == message
+
+
+def test_the_live_table_begins_with_the_first_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends the run before, Ctrl-C while TensorFlow is imported, finds the terminal as it was."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    show = command._live(quiet=False)
+    show("")
+    assert terminal.getvalue() == ""
+    show("a table [of mine]")
+    show("")
+    assert "a table [of mine]" in terminal.getvalue()
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("train", "train: give MODULE:FN"),
-        ("trian:build_model", "No module named 'trian'"),
-        ("train:build", "train has no function build"),
-        ("train:number", "train has no function number"),
+        ("train", "train: give MODULE:FN, as in train:build_model"),
+        ("trian:build_model", "trian:build_model: No module named 'trian'; run it where trian can be imported"),
+        ("train:build", "train:build: train has no function build"),
+        ("train:number", "train:number: train has no function number"),
         ("train:fails", "train:fails raised KeyError: 'layers'"),
+        ("train:two_lines", "train:two_lines raised ValueError: one two"),
+        ("train:leaves", "train:leaves raised SystemExit: usage: train DATA"),
+        ("train:nothing", "train:nothing returned NoneType: it must return a built Keras model"),
         ("broken:build_model", "broken raised ZeroDivisionError: division by zero"),
+        ("leaving:build_model", "leaving raised SystemExit: 3"),
     ],
 )
-def test_the_callers_mistakes(tf: Any, tmp_path: Path, target: str, message: str) -> None:
-    refused = run(tmp_path, target, "--batch-size", "16")
-    assert refused.returncode == 2
-    assert message in refused.stderr.splitlines()[-1]
-    assert "Traceback" not in refused.stderr
+def test_the_callers_mistakes(tf: Any, folder: Path, target: str, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        measure(target, 16, "CPU:0,CPU:1", None, lambda _: None)
+    assert refused.value.message == message

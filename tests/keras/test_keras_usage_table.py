@@ -41,4 +41,6 @@ def test_some_lines_say_what_comes_of_it(tf: Any, keras: Any, label: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("label", list(usages.USAGES))
 def test_all_lines_say_what_comes_of_it(tf: Any, keras: Any, label: str) -> None:
+    if label == "TensorBoard":
+        pytest.importorskip("tensorboard")  # TensorFlow 2.21 does not bring it
     assert kind(usages.cell(keras, usages.USAGES[label])) == kind(TABLE[label][keras.__name__])

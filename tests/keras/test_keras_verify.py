@@ -98,6 +98,25 @@ def test_time_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert "took longer" in codes(done)["not-verified"]
 
 
+def test_what_is_not_one_file_is_verified_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A checkpoint's prefix has no size."""
+    jobs: list[dict[str, Any]] = []
+
+    def tried(job: dict[str, Any]) -> dict[str, Any]:
+        jobs.append(job)
+        return {"loaded": True, "ran": True, "why": None, "difference": None}
+
+    monkeypatch.setattr(verify, "_tried", tried)
+    folder = FIXTURES / "checkpoint/tf215/checkpoint-carried-named-adam"
+    done = unnest.fix(
+        folder / "parallel.ckpt", tmp_path / "o.keras", architecture=folder / "model.json", keras="3", verify=True
+    )
+    assert done.error is None
+    assert [(job["output"], job["input"]) for job in jobs] == [(str(tmp_path / "o.keras"), None)]
+    size = (tmp_path / "o.keras").stat().st_size
+    assert jobs[0]["memory"] == verify.MEMORY + verify.PER_BYTE * size
+
+
 def test_a_difference_is_a_share_of_the_largest_prediction() -> None:
     """Shapes that differ, and what is no number, are as far off as can be."""
     ones = np.ones((2, 2))

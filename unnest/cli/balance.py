@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from unnest.__main__ import INTERRUPTED
-from unnest.cli.exit_codes import DONE
+from unnest.cli import parameters
+from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.parameters import AsJson, Quiet
 from unnest.cli.reports import collect_garbage
-from unnest.cli.streams import say
+from unnest.cli.streams import complain, say
+from unnest.errors import Failed, Refused, UsageError
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
 
 
 def balance(
@@ -40,6 +48,8 @@ def balance(
     """
     from unnest.measure_devices import measure
 
+    if plot is not None:
+        _check_plot(plot)
     collect_garbage()
     result = measure(target, batch_size, gpus, sizes, _live(quiet=quiet or as_json))
     from unnest.report import balance_table
@@ -51,18 +61,52 @@ def balance(
     elif not quiet:
         say(balance_table.render(result))
     if plot is not None:
-        balance_table.plot(result, plot)
+        from unnest.written_pages import write_plot
+
+        try:
+            write_plot(plot, result)
+        except (Refused, Failed) as e:
+            complain(e.message)
+            return TROUBLE if result["finished"] else INTERRUPTED
     return DONE if result["finished"] else INTERRUPTED
 
 
+def _check_plot(place: str) -> None:
+    """Raise UsageError, before anything is measured, where no plot could be written afterwards."""
+    parameters.check_suffix("--plot", place, (".svg", ".png"))
+    if not os.path.isdir(os.path.dirname(place) or "."):
+        raise UsageError("usage", f"--plot {place}: there is no folder {os.path.dirname(place)}")
+    if find_spec("matplotlib") is None:
+        raise UsageError("usage", "--plot needs Matplotlib: pip install 'unnest[plot]'")
+
+
 def _live(*, quiet: bool) -> Callable[[str], None]:
-    """Shows a table that grows, for people only."""
+    """Shows a table that grows, for people only, from the first measurement on; an empty text takes it away."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None
+    live: Live | None = None
+
+    def show(table: str) -> None:
+        nonlocal live
+        if table:
+            live = live or _started()
+            live.update(_text(table))
+        elif live is not None:
+            live.stop()
+
+    return show
+
+
+def _started() -> Live:
     from rich.console import Console
     from rich.live import Live
-    from rich.text import Text
 
     live = Live(console=Console(stderr=True), transient=True)
     live.start()
-    return lambda table: live.update(Text(table)) if table else live.stop()
+    return live
+
+
+def _text(table: str) -> Text:
+    from rich.text import Text
+
+    return Text(table)  # brackets are no markup

@@ -68,27 +68,31 @@ def seconds_at(curve: Sequence[Point], rows: float) -> float:
     return t0 + (t1 - t0) * (rows - r0) / (r1 - r0)
 
 
-def first_shares(curves: Sequence[Sequence[Point]], batch: int) -> tuple[float, ...]:
+def first_shares(
+    curves: Sequence[Sequence[Point]], batch: int, most: Sequence[float] | None = None
+) -> tuple[float, ...]:
     """How many of `batch` rows each device takes for all to be done at once, were they alone.
 
-    Raises ValueError where a curve has no point.
+    `most[i]` is how many device i holds; None: all of them. Where the devices hold fewer than `batch` together, each
+    takes more than it holds, in proportion. Raises ValueError where a curve has no point.
     """
     if any(not curve for curve in curves):
         raise ValueError("a device without a single measured size has no share")
+    limits = most or [float(batch)] * len(curves)
     low, high = 0.0, max(seconds_at(curve, batch) for curve in curves)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if sum(_rows_in(curve, middle, batch) for curve in curves) < batch:
+        if sum(_rows_in(curve, middle, limit) for curve, limit in zip(curves, limits, strict=True)) < batch:
             low = middle
         else:
             high = middle
-    rows = [_rows_in(curve, high, batch) for curve in curves]
+    rows = [_rows_in(curve, high, limit) for curve, limit in zip(curves, limits, strict=True)]
     return tuple(batch * r / sum(rows) for r in rows)
 
 
-def _rows_in(curve: Sequence[Point], seconds: float, most: int) -> float:
+def _rows_in(curve: Sequence[Point], seconds: float, most: float) -> float:
     """How many rows a device gets through in a time: the inverse of `seconds_at`, at most `most`."""
-    low, high = 0.0, float(most)
+    low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if seconds_at(curve, middle) < seconds:

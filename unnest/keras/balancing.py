@@ -10,6 +10,7 @@ at once, each noting when it starts and ends, and the split is moved until they 
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, execution
 from unnest.keras import devices as device_names
-from unnest.keras.balance_search import Point, Trial, first_shares, presentable, refine, settled, whole_rows
+from unnest.keras.balance_search import EQUAL, Point, Trial, first_shares, presentable, refine, settled, whole_rows
 from unnest.keras.build import check_template
 from unnest.keras.execution import HOST
 from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of
@@ -35,6 +36,9 @@ ROUNDS = 7
 
 TURN = 0.15
 """Seconds that a turn takes at least, if one step is shorter."""
+
+OPEN = 32
+"""What random input has where a model leaves a size open."""
 
 OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
 """What is in the message where a device's memory was not enough."""
@@ -84,8 +88,16 @@ class Balance:
 
     @property
     def split(self) -> tuple[int, ...] | None:
-        """The rows of each device that the trials lead to; None where equal shares are as good, or none was tried."""
-        return settled(self.trials) if self.trials else None
+        """The rows of each device to train with; None where equal shares are as good, or nothing else was measured.
+
+        Where memory was short, it is a split that was measured: another one might not fit.
+        """
+        if not self.trials:
+            return None
+        if not self.too_large:
+            return settled(self.trials)
+        fastest = min(self.trials, key=lambda trial: trial.seconds)
+        return fastest.rows if self.equal is None or fastest.gain > EQUAL else None
 
     @property
     def best(self) -> Trial | None:
@@ -110,12 +122,12 @@ class Balance:
 
     @property
     def fitting_batch(self) -> int | None:
-        """How many rows the devices hold together in the shares of their speeds, where the whole batch was too large.
+        """How many rows the devices hold together in the shares of their speeds, where no split of the batch fitted.
 
-        None where it was not, or a device did not hold a single size that was tried.
+        None where one did, or a device did not hold a single size that was tried.
         """
         curves = self.curves()
-        if not self.too_large or not all(curves):
+        if not self.too_large or self.equal or self.trials or not all(curves):
             return None
         shares = first_shares(curves, self.batch_size)
         return int(min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True)) * self.batch_size)
@@ -125,6 +137,14 @@ class Balance:
         return [
             [(float(s.rows), s.seconds) for s in self.alone if s.device == device and s.seconds is not None]
             for device in self.devices
+        ]
+
+    def holds(self) -> list[float]:
+        """How many rows each device holds, as far as was seen: at most the batch."""
+        full = {speed.device for speed in self.alone if speed.seconds is None}
+        return [
+            curve[-1][0] if device in full and curve else float(self.batch_size)
+            for device, curve in zip(self.devices, self.curves(), strict=True)
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -178,7 +198,8 @@ def balance(
 
     Raises:
         ValueError: what `multi_gpu_model` raises for the model or the devices; a device named twice; a batch with
-            fewer rows than devices.
+            fewer rows than devices; a size below 1.
+        TypeError: `build` returns no Keras model.
 
     """
     model = build()
@@ -192,6 +213,8 @@ def balance(
         raise ValueError(f"gpus={gpus!r} names a device twice: there is nothing to balance between its towers")
     if batch_size < len(devices):
         raise ValueError(f"batch_size={batch_size}: {len(devices)} devices need at least a row each")
+    if sizes and min(sizes) < 1:
+        raise ValueError(f"sizes={list(sizes)}: a batch has at least a row")
     result = Balance(devices, batch_size)
     sizes_to_try = sorted(set(sizes or _sizes(batch_size)))
     try:
@@ -227,28 +250,34 @@ def _alone(result: Balance, api: KerasApi, model: Model, sizes: Sequence[int], p
 def _together(result: Balance, api: KerasApi, model: Model, progress: Progress) -> None:
     """All devices at once: in equal shares, then moved until the towers end together.
 
-    In every round the equal shares and the best single device take their turns beside the split that is tried.
+    In every round the equal shares and the best single device take their turns beside the split that is tried, unless
+    they have run out of memory once.
     """
     batch, single, curves = result.batch_size, result.best_single, result.curves()
     if single is None:
         return
     equal = whole_rows([batch / len(curves)] * len(curves), batch)
-    always_measured = {
+    beside = {
         "equal": _step(api, model, result.devices, equal),
         "single": _step(api, model, [single.device], [single.rows]),
     }
 
     def measure(rows: tuple[int, ...]) -> Trial | None:
-        measured = _in_turns({**always_measured, "split": _step(api, model, result.devices, rows)})
+        steps = {**beside, "split": _step(api, model, result.devices, rows)}
+        measured = _in_turns(steps)
+        for name in steps.keys() - measured.keys():
+            beside.pop(name, None)
+            split = {"equal": equal, "split": rows}.get(name)
+            if split is not None and split not in result.too_large:
+                result.too_large.append(split)
         alone = [single.rows / turn.seconds for turn in measured["single"]] if "single" in measured else None
         if result.equal is None and "equal" in measured:
             result.equal = _trial(equal, measured["equal"], measured["equal"], alone)
-        result.too_large += [r for name, r in (("equal", equal), ("split", rows)) if name not in measured]
         if "split" not in measured:
             return None
         return _trial(rows, measured["split"], measured.get("equal", measured["split"]), alone)
 
-    first = whole_rows(first_shares(curves, batch), batch) if all(curves) else equal
+    first = whole_rows(first_shares(curves, batch, result.holds()), batch) if all(curves) else equal
     for trial in refine(first, batch, measure):
         result.trials.append(trial)
         progress(result)
@@ -320,12 +349,12 @@ def _turn(step: _Step) -> _Turn:
 
 
 def _batch(model: Model, rows: int) -> list[Tensor]:
-    """Random input for a model, in the order of its inputs; sizes that it leaves open are 32, texts three words."""
+    """Random input for a model, in the order of its inputs; sizes that it leaves open are OPEN, texts three words."""
     rng = np.random.default_rng(0)
     batch = []
     for x in model.inputs:
         dtype = tf.as_dtype(getattr(x.dtype, "name", x.dtype))
-        shape = (rows, *(d or 32 for d in tuple(x.shape)[1:]))
+        shape = (rows, *(d or OPEN for d in tuple(x.shape)[1:]))
         if dtype == tf.string:
             values = np.full(shape, "a b c")
         else:
@@ -352,9 +381,22 @@ def _step(api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[in
     def step() -> Tensor:
         if not batch:  # made when it is first needed: the computer's memory may not be enough for it
             batch.extend(_batch(model, sum(rows)))
-        return towers(*batch)
+        try:
+            return towers(*batch)
+        except (ValueError, TypeError, tf.errors.InvalidArgumentError) as wrong:
+            shapes = ", ".join(str(tuple(x.shape)) for x in batch)
+            raise ValueError(
+                f"{model.name!r} cannot be run on random input of shape {shapes}, where sizes that it leaves open are "
+                f"{OPEN}: {_cause(wrong)}"
+            ) from wrong
 
     return step
+
+
+def _cause(error: Exception) -> str:
+    """The one sentence of an error of a model's that says what is wrong, without the calls that it came through."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).partition("Arguments received by")[0]
+    return " ".join(text.strip().rpartition("\n\n")[2].split())
 
 
 def _tower(api: KerasApi, model: Model, part: list[Tensor], device: str) -> Tensor:

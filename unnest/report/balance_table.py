@@ -7,9 +7,8 @@ seconds of each tower), `best` of these, `ratios`, `pays`, `line`, `too_large` a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import Any
-
-from unnest.errors import UsageError
 
 Measured = Mapping[str, Any]
 
@@ -60,26 +59,28 @@ def _conclusion(result: Measured) -> Iterator[str]:
     if result["fitting_batch"] is not None:
         yield f"In shares of their speeds the devices hold {result['fitting_batch']} rows: try --batch-size with that."
     if result["pays"] is None:
+        if result["alone"] and not any(speed["seconds"] for speed in result["alone"]):
+            yield "No size fitted into the memory of any device: try smaller ones, with --sizes."
         yield "Nothing was measured together, so nothing is proposed."
         return
     if not result["pays"]:
         best = max((s for s in result["alone"] if s["seconds"]), key=lambda s: s["rows"] / s["seconds"])
         yield f"Towers do not pay here: {best['device']} alone is faster, at {best['rows']} rows a batch."
         return
-    if result["ratios"] is None:
+    if result["ratios"] is None and result["trials"]:
         yield "The devices are equally fast: no ratios are needed."
     yield result["line"]
 
 
-def plot(result: Measured, path: str) -> None:
-    """Throughput against batch size, a curve a device, as PNG or SVG by the suffix of `path`.
+def plot(result: Measured, kind: str) -> bytes | None:
+    """Throughput against batch size, a curve a device, as `png` or `svg`; None where no device did a single size.
 
-    Raises UsageError where Matplotlib is not installed or does not write that suffix.
+    Raises ImportError where Matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UsageError("usage", "--plot needs Matplotlib: pip install 'unnest[plot]'") from None
+    from matplotlib.figure import Figure
+
+    if not any(speed["seconds"] for speed in result["alone"]):
+        return None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for device in result["devices"]:
@@ -94,10 +95,9 @@ def plot(result: Measured, path: str) -> None:
         axes.text(0.98, height, label, transform=axes.get_yaxis_transform(), fontsize=8, ha="right", va="bottom")
     axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
     axes.legend(frameon=False)
-    try:
-        figure.savefig(path)
-    except ValueError as unknown:
-        raise UsageError("usage", f"--plot {path}: {unknown}") from None
+    drawn = BytesIO()
+    figure.savefig(drawn, format=kind)
+    return drawn.getvalue()
 
 
 def _ends(equal: Measured | None, best: Measured | None) -> Iterator[tuple[str, Measured]]:

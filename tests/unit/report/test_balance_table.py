@@ -36,6 +36,12 @@ def test_the_table_and_the_line_to_paste() -> None:
     ]
 
 
+def test_nothing_is_said_of_speeds_that_were_not_compared() -> None:
+    """Equal shares fitted, the only other split did not."""
+    shown = render({**MEASURED, "ratios": None, "trials": [], "too_large": [[900, 124]]})
+    assert shown.splitlines()[-2:] == ["900 + 124 rows did not fit into the devices' memory.", MEASURED["line"]]
+
+
 def test_endings() -> None:
     assert "no ratios are needed" in render({**MEASURED, "ratios": None})
     slow = render({**MEASURED, "pays": False, "line": None})
