@@ -1,17 +1,20 @@
 """What everything costs, measured on this machine and written to docs/performance.md: one command.
 
     python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5] [--large 8192]
-                                     [--tensorflow PYTHON] [--folder DIR] [--results FILE]
+                                     [--tensorflow PYTHON] [--reflinks FOLDER] [--folder DIR] [--results FILE]
 
 Makes its inputs, lets the competitors take turns (medians, the first round not counted), and removes everything. The
 results of sections that are measured one by one are kept in FILE, from which the page is written. `--tensorflow` is an
-interpreter that has TensorFlow, for the comparisons with it; `--large` the megabytes of a second size for memory.
+interpreter that has TensorFlow, for the comparisons with it; `--large` the megabytes of a second size for memory;
+`--reflinks` a folder on a file system that clones files, without which that section is left out. The sections `url` and
+`cluster` need moto, s3fs and distributed, and are left out where these are not installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import platform
 import shutil
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +34,8 @@ sys.path.insert(0, str(ROOT))
 import models
 import saved_models
 from run import peak, planned, taking_turns, unnest
+from wide_saved_model import wide_saved_model
 
-from tests.makebundle import inflated
 from unnest.core.model import Stored
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -69,6 +73,7 @@ class Bench:
     def __init__(self, folder: Path, asked: argparse.Namespace) -> None:
         self.folder, self.rounds, self.megabytes = folder, int(asked.rounds), int(asked.megabytes)
         self.files, self.large, self.tensorflow = int(asked.files), int(asked.large), asked.tensorflow
+        self.reflinks: Path | None = asked.reflinks
 
     def h5(self, megabytes: int) -> Path:
         """A parallel .h5 of that size."""
@@ -138,7 +143,7 @@ def peak_of_fix(path: Path, output: Path, *options: str) -> float:
     try:
         return peak("fix", path, "-o", output, *options)
     finally:
-        shutil.rmtree(output) if output.is_dir() else output.unlink()
+        _remove(output)
 
 
 def fix_h5(bench: Bench) -> list[Row]:
@@ -241,8 +246,7 @@ def phases(bench: Bench) -> list[Row]:
 def fix_saved_model(bench: Bench) -> list[Row]:
     """A large SavedModel against a copy of it, and against TensorFlow's reading of its variables."""
     large, output = bench.folder / "saved_model", bench.folder / "output"
-    shutil.copytree(saved_models.FIXTURE, large)
-    inflated(large / "variables/variables", bench.megabytes * MIB)
+    wide_saved_model(large, bench.megabytes * MIB)
 
     def copy() -> None:
         command("cp", "-r", large, output)()
@@ -277,6 +281,44 @@ def fix_saved_model(bench: Bench) -> list[Row]:
     if "tensorflow" in seconds:
         rows.append(("`tf.train.load_checkpoint` and every tensor of it", str(seconds["tensorflow"])))
     return rows
+
+
+def reflinks(bench: Bench) -> list[Row]:
+    """A SavedModel and an .h5 where the file system clones: against copies with and without that."""
+    if bench.reflinks is None:
+        return []
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="unnest-benchmark-", dir=bench.reflinks) as name:
+        folder = Path(name)
+        saved_model, h5 = folder / "model", folder / "model.h5"
+        wide_saved_model(saved_model, bench.megabytes * MIB)
+        models.parallel_file(h5, bench.megabytes * MIB)
+        for source, what in ((saved_model, "SavedModel"), (h5, ".h5")):
+            output = source.with_name("output" + source.suffix)
+
+            def copy(how: str, source: Path = source, output: Path = output) -> None:
+                command("cp", "-r", f"--reflink={how}", source, output)()
+                saved_models.synced(output)
+                _remove(output)
+
+            def fix(source: Path = source, output: Path = output) -> None:
+                unnest("fix", source, "-o", output)()
+                _remove(output)
+
+            took = interleaved(
+                {"never": partial(copy, "never"), "always": partial(copy, "always"), "fix": fix}, bench.rounds
+            )
+            rows += [
+                (f"`cp -r --reflink=never` and sync, {what} of {bench.megabytes} MiB", str(took["never"])),
+                ("`cp -r --reflink=always` and sync", str(took["always"])),
+                ("`unnest fix`", str(took["fix"])),
+                ("... over `cp --reflink=never`", took["fix"].over((1, took["never"]))),
+            ]
+    return rows
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def many_files(bench: Bench) -> list[Row]:
@@ -328,12 +370,13 @@ def growth(bench: Bench) -> list[Row]:
 
 
 def by_url(bench: Bench) -> list[Row]:
-    """Bytes that `inspect` transfers from a server on this machine that speaks S3."""
+    """Bytes that `inspect` transfers from a server on this machine that speaks S3, and how `fix` gets on with one."""
     import fsspec
     from moto.server import ThreadedMotoServer
 
     import unnest as library
 
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
@@ -344,11 +387,9 @@ def by_url(bench: Bench) -> list[Row]:
     try:
         store = fsspec.filesystem("s3")
         store.mkdir("zoo")
-        megabytes = min(bench.megabytes, 256)  # the server holds them in memory
-        store.put_file(str(bench.h5(megabytes)), "zoo/m.h5")
-        folder = bench.folder / "by-url"
-        shutil.copytree(saved_models.FIXTURE, folder)
-        inflated(folder / "variables/variables", megabytes * MIB)
+        large, folder, local = bench.h5(bench.megabytes), bench.folder / "by-url", bench.folder / "local.h5"
+        store.put_file(str(large), "zoo/m.h5")
+        wide_saved_model(folder, bench.megabytes * MIB)
         store.put(str(folder), "zoo/m", recursive=True)
         rows = []
         for name, what in (("m.h5", ".h5"), ("m", "SavedModel")):
@@ -357,10 +398,26 @@ def by_url(bench: Bench) -> list[Row]:
             report = library.inspect(f"s3://zoo/{name}")
             seconds = time.perf_counter() - start
             assert report.verdict == "parallel", report.error
-            rows.append(
-                (f"`inspect` of a {what} of {megabytes} MiB over S3", f"{sum(read) / 1024:.0f} KiB, {seconds:.2f} s")
-            )
-        return rows
+            transferred = f"{sum(read) / 1024:.0f} KiB in {len(read)} requests, {seconds:.2f} s"
+            rows.append((f"`inspect` of a {what} of {bench.megabytes} MiB over S3", transferred))
+
+        def copy() -> None:
+            store.get_file("zoo/m.h5", str(local))
+            store.put_file(str(local), "zoo/copied.h5")
+            local.unlink()
+
+        def fix() -> None:
+            result = library.fix("s3://zoo/m.h5", "s3://zoo/out.h5")
+            assert result.action == "fixed", result.error
+            store.rm_file("zoo/out.h5")
+
+        took = interleaved({"copy": copy, "fix": fix}, max(1, bench.rounds // 2))
+        return [
+            *rows,
+            ("the .h5 from the server and back, by fsspec's S3 driver", str(took["copy"])),
+            ("`fix` from the server to the server", str(took["fix"])),
+            ("... over from the server and back", took["fix"].over((1, took["copy"]))),
+        ]
     finally:
         server.stop()
 
@@ -408,14 +465,11 @@ SECTIONS: dict[str, tuple[str, Callable[[Bench], list[Row]]]] = {
     "keras-3": ("Into a .keras, and into Keras 3", to_keras_3),
     "saved-model": ("A large SavedModel", fix_saved_model),
     "many": ("Many small files", many_files),
+    "reflinks": ("Where the file system clones", reflinks),
     "growth": ("Growth", growth),
     "url": ("By URL", by_url),
     "cluster": ("A cluster", cluster),
 }
-
-
-def _s(seconds: float) -> str:
-    return f"{seconds:.2f} s"
 
 
 def write(results: dict[str, dict[str, Any]]) -> None:
@@ -450,6 +504,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--tensorflow", metavar="PYTHON")
     parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
+    parser.add_argument("--reflinks", type=Path, default=None, metavar="FOLDER", help="on btrfs, or XFS with reflinks")
     parser.add_argument("--results", type=Path, default=None)
     asked = parser.parse_args()
     # Installed programs are compiled; without this each run would compile ours and not h5py.
@@ -459,7 +514,13 @@ def main() -> None:
         bench = Bench(Path(folder), asked)
         for name in asked.only:
             about = machine()
-            rows = SECTIONS[name][1](bench)
+            try:
+                rows = SECTIONS[name][1](bench)
+            except ModuleNotFoundError as e:
+                print(f"{name}: left out, {e.name} is not installed", flush=True)
+                continue
+            if not rows:
+                continue
             results[name] = {"machine": about, "rows": rows}
             for what, value in rows:
                 print(f"{what}: {value}", flush=True)

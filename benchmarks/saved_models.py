@@ -2,7 +2,7 @@
 
     python benchmarks/saved_models.py [--megabytes 1024] [--rounds 5] [--folder DIR]
 
-A genuine SavedModel with one variable grown. Prints one line per promise, and leaves with 1 where one does not hold.
+A genuine SavedModel, made wide. Prints one line per promise, and leaves with 1 where one does not hold.
 """
 
 from __future__ import annotations
@@ -15,14 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from run import Promises, interleaved, peak, unnest
-
-from tests.makebundle import inflated
-
-FIXTURE = ROOT / "fixtures/saved_model/tf23/saved_model-official-named-adam/parallel"
+from wide_saved_model import FIXTURE, wide_saved_model
 
 
 def synced(folder: Path) -> None:
@@ -37,9 +33,8 @@ def measure(folder: Path, megabytes: int, rounds: int) -> Promises:
     """Time against importing h5py and against cp -r; memory at two sizes."""
     promises = Promises()
     large, small, output = folder / "large", folder / "small", folder / "output"
-    for path in (large, small):
-        shutil.copytree(FIXTURE, path)
-    inflated(large / "variables/variables", megabytes << 20)
+    shutil.copytree(FIXTURE, small)
+    wide_saved_model(large, megabytes << 20)
 
     def copy() -> None:
         subprocess.run(["cp", "-r", large, output], check=True)  # noqa: S607

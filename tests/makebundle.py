@@ -1,11 +1,11 @@
-"""TensorBundles with one thing wrong, and large ones: a genuine index taken apart and written again."""
+"""TensorBundles with one thing changed: a genuine index taken apart and written again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from unnest.formats.tensorflow import protos, sstable
+from unnest.formats.tensorflow import sstable
 
 
 def varint(value: int) -> bytes:
@@ -42,26 +42,3 @@ def altered(index: Path, change: Callable[[dict[bytes, bytes]], None]) -> None:
     pairs = sstable.entries(index.read_bytes(), str(index))
     change(pairs)
     index.write_bytes(table(pairs))
-
-
-def inflated(prefix: Path, size: int) -> None:
-    """The largest tensor grown to `size` bytes and more, stored behind all others."""
-    shard = prefix.with_name(prefix.name + ".data-00000-of-00001")
-    at = shard.stat().st_size
-    piece = bytes(range(256)) * 4096
-    crc = 0
-    with shard.open("ab") as file:
-        for _ in range(size // len(piece)):
-            file.write(piece)
-            crc = sstable.extend(crc, piece)
-
-    def change(pairs: dict[bytes, bytes]) -> None:
-        entries = {k: protos.parse("BundleEntry", v, "entry") for k, v in pairs.items() if k}
-        key = max((k for k, e in entries.items() if e.dtype == 1), key=lambda k: entries[k].size)
-        entry = entries[key]
-        entry.offset, entry.size, entry.crc32c = at, size // len(piece) * len(piece), sstable.mask(crc)
-        del entry.shape.dim[:]
-        entry.shape.dim.add(size=entry.size // 4)
-        pairs[key] = protos.dump(entry)
-
-    altered(prefix.with_name(prefix.name + ".index"), change)
