@@ -29,10 +29,9 @@ TRUSTED = 100
 #: Bytes that are inflated, copied or compared in the time of one step.
 BYTES_A_STEP = 512
 
-#: Answers that are kept while a file is worked on; of each model that is nested in others there are about four.
-REMEMBERED = 1024
+#: Answers that are kept while a file is worked on; of each layer there are about two.
+REMEMBERED = 4096
 
-Source = TypeVar("Source")
 Result = TypeVar("Result")
 
 
@@ -47,8 +46,8 @@ class Budget:
     path: str
     steps: int
     memory: int
-    #: What was worked out of the file's JSON, with that JSON, by its identity; see `remembered`.
-    known: dict[int, tuple[object, object]] = field(default_factory=dict)
+    #: What was worked out of parts of the file, with these parts, by their identity; see `remembered`.
+    known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: str, size: int, *, trust: bool = False) -> Budget:
@@ -112,8 +111,8 @@ def fits(count: int) -> None:
         raise budget.refuse("memory")
 
 
-def remembered(source: Source, work_out: Callable[[Source], Result]) -> Result:
-    """What `work_out` gives for a value that nobody changes, and of which nothing else is asked.
+def remembered(work_out: Callable[..., Result], *values: object) -> Result:
+    """What `work_out`, a function of a module, gives for values that nobody changes.
 
     Asked again while the file is worked on, it is the same one.
 
@@ -121,13 +120,14 @@ def remembered(source: Source, work_out: Callable[[Source], Result]) -> Result:
     """
     budget = _current.get()
     if budget is None:
-        return work_out(source)
-    known = budget.known.get(id(source))
+        return work_out(*values)
+    key = (work_out, *map(id, values))
+    known = budget.known.get(key)
     if known is None:
-        known = source, work_out(source)
+        known = values, work_out(*values)
         if len(budget.known) >= REMEMBERED:
             del budget.known[next(iter(budget.known))]
-        budget.known[id(source)] = known
+        budget.known[key] = known
     return cast(Result, known[1])
 
 

@@ -69,7 +69,7 @@ def read(model: JsonObject) -> Graph:
 
     Raises NotAGraph where names repeat, or a reference leads nowhere or in a circle.
     """
-    return remembered(model, _read)
+    return remembered(_read, model)
 
 
 def _read(model: JsonObject) -> Graph:

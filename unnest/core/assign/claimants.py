@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from unnest.budget import remembered
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
@@ -36,14 +37,7 @@ class Claimant(NamedTuple):
     @classmethod
     def of(cls, layer: Layer, borne: str) -> Claimant:
         """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
-        inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
-        promised = _promised(layer.stored)
-        name = layer.name if layer.is_named else borne
-        return cls(
-            name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
-            is_plain=today(layer.class_name) in PLAIN | RULED, is_open=_is_open(layer),
-            trained_counts=_trained_counts(layer.stored),
-        )  # fmt: skip
+        return remembered(_claimant, layer, borne)
 
     def may_own(self, trained: int, rest: int) -> bool:
         """Whether Keras can have stored so many weights as the layer's: what its config promises, trained and not.
@@ -75,12 +69,27 @@ class Claimant(NamedTuple):
         return [(trained, rest), *((t, trained + rest - t) for t in reversed(less))]
 
 
+def _claimant(layer: Layer, borne: str) -> Claimant:
+    inner = frozenset(n for n in _names_within(layer.stored) if n != layer.name)
+    promised = _promised(layer.stored)
+    name = layer.name if layer.is_named else borne
+    return Claimant(
+        name, inner, promised, frozenset(units(layer.settings)), has_none=_has_none(layer),
+        is_plain=today(layer.class_name) in PLAIN_OR_RULED, is_open=_is_open(layer),
+        trained_counts=_trained_counts(layer.stored),
+    )  # fmt: skip
+
+
+PLAIN_OR_RULED = PLAIN | RULED
+UNTOLD = HOLDS_WEIGHTS_UNTOLD | RULED
+"""Classes of Keras's own whose config may not tell their weights: of Keras 1's some may lack the rules that do."""
+
+
 def _has_none(layer: Layer) -> bool:
     """Whether a layer has no weights for sure; one of somebody's own may have some that its config is silent of."""
     if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
-    untold = HOLDS_WEIGHTS_UNTOLD | RULED  # of Keras 1's some may lack the rules that tell of weights
-    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in untold
+    return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in UNTOLD
 
 
 def _is_open(layer: Layer) -> bool:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from unnest.budget import remembered
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
 from unnest.core.assign.readings import Rules, Search
@@ -24,11 +25,15 @@ from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.model import Tensor
 
 
-def split(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
+def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
     """A nested model's flat list, shared out to its layers; every layer is in the result.
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
+    return remembered(_split, tensors, graph)
+
+
+def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
     if not tensors:  # an architecture alone
         return {name: Share() for name in graph.layers}
     if all(t.owner for t in tensors):

@@ -28,8 +28,7 @@ def misplaced(stored: Stored) -> str | None:
     """
     if stored.architecture is None or not is_model(stored.architecture):
         return None
-    model = stored.architecture
-    return remembered(stored.groups, lambda groups: _first(model, groups))
+    return remembered(_first, stored.architecture, stored.groups)
 
 
 def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
@@ -45,8 +44,8 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
     """Whether the layers of a nested model are given other weights than their own."""
     graph = read(model)
     claimants = [Claimant.of(layer, "") for layer in graph.layers.values()]
-    counts = [claimant.counts() for claimant in claimants]
-    is_told = all(claimant.promised is not None or claimant.has_none for claimant in claimants)
+    counts = [each.counts() for each in claimants]
+    is_told = all(each.promised is not None or each.has_none for each in claimants)
     if not is_told or sum(map(sum, counts)) != len(tensors) or any(t.owner for t in tensors):
         return False
     trained = [*accumulate((a for a, _ in counts), initial=0)]

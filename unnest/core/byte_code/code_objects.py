@@ -93,7 +93,7 @@ def read(text: str) -> list[CodeObject]:
 
     More than one only where the bytes make sense in several layouts; none where they are no code object.
     """
-    return remembered(text, _read)
+    return remembered(_read, text)
 
 
 def parts_of(function: Json) -> tuple[str | None, Json, Json]:

@@ -95,7 +95,7 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
 
 def needs(model: Stored) -> Needs:
     """What has to be given to load the model."""
-    return remembered(model, _needs)
+    return remembered(_needs, model)
 
 
 def _needs(model: Stored) -> Needs:

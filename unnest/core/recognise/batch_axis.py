@@ -79,7 +79,7 @@ def mixing_layer(model: Graph) -> str | None:
 
     Asked once, however many models it is in.
     """
-    return remembered(model, _mixing_layer)
+    return remembered(_mixing_layer, model)
 
 
 def _mixing_layer(model: Graph) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
+from unnest.budget import remembered
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
@@ -54,7 +55,7 @@ def _may_be(parts: Sequence[Rows], count: int) -> bool:
 
 def are_followed(lane: Sequence[Slice], shape: Shape | None) -> bool:
     """Whether the code of every slice of a lane can be followed to its end; `shape` is the source's."""
-    count = (shape[0] if shape else None) or min(len(lane) * 100, _rows_tried(len(lane)))
+    count = (shape[0] if shape else None) or _rows_tried(len(lane))
     return all(part is not None and not part.is_partly for part in _each(lane, count, shape))
 
 
@@ -236,13 +237,26 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
     ranks = RANKS if shape is None or len(row) < len(shape) - 1 else (len(shape),)
     sizes = SIZES if ranks is RANKS else tuple(row)
     parts: list[Rows | None] = []
-    numbers = tuple(range(count))
     for layer, _, output in lane:
-        value = _followed(layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
+        value = _taken(layer, count, sizes, ranks)
         if isinstance(value, list) and output < len(value):
             value = value[output]
         parts.append(value if isinstance(value, Rows) else None)
     return parts
+
+
+def _taken(layer: Layer, count: int, sizes: tuple[int, ...], ranks: tuple[int, ...]) -> Value | None:
+    """What the code of a slice returns for so many rows. That is asked several times of a layer, and followed once."""
+    answers = remembered(_no_answers, layer)
+    question = count, sizes, ranks
+    if question not in answers:
+        numbers = tuple(range(count))
+        answers[question] = _followed(layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
+    return answers[question]
+
+
+def _no_answers(_: Layer) -> dict[tuple[int, tuple[int, ...], tuple[int, ...]], Value | None]:
+    return {}
 
 
 RANKS = (2, 4, 3, 5)

@@ -200,7 +200,7 @@ WhoseWeights: TypeAlias = Literal["nobody", "normalizations", "others"]
 
 def _whose_weights(model: JsonObject) -> WhoseWeights:
     """What has weights in a model; asked once, however many models it is in."""
-    return remembered(model["config"], lambda _: _looked_up(model))
+    return remembered(_looked_up, model)
 
 
 def _looked_up(model: JsonObject) -> WhoseWeights:
