@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.budget import MEMORY, STEPS, Budget, OverBudget, check, fits, hold, limited, spend, spend_bytes
+from unnest.budget import MEMORY, STEPS, Budget, OverBudget, check, fits, hold, limited, remembered, spend, spend_bytes
 
 
 def test_grows_with_the_file() -> None:
@@ -63,3 +63,24 @@ def test_one_file_in_another() -> None:
             spend()
         assert outer.steps == 5
     spend(100)
+
+
+def _sum(one: list[int], two: list[int]) -> list[int]:
+    return [*one, *two]
+
+
+def _product(one: list[int], two: list[int]) -> list[int]:
+    return [a * b for a, b in zip(one, two, strict=True)]
+
+
+def test_what_is_remembered() -> None:
+    """While one file is worked on: by what is worked out, and by the very values, not by those that equal them."""
+    one, equal, two = [1, 2], [1, 2], [3, 4]
+    with limited(Budget("m.h5", 3, 10)):
+        answer = remembered(_sum, one, two)
+        assert remembered(_sum, one, two) is answer
+        assert remembered(_sum, equal, two) is not answer
+        assert remembered(_sum, two, one) == [3, 4, 1, 2]
+        assert remembered(_product, one, two) == [3, 8]
+    with limited(Budget("n.h5", 3, 10)):
+        assert remembered(_sum, one, two) is not answer

@@ -150,13 +150,14 @@ def _is_path_keyed(path: str) -> bool:
     except (OSError, RuntimeError, ValueError):
         return False  # the container says what is wrong with it
     try:
-        has_name_lists = any(h5a.exists(file, n) for n in (b"layer_names", b"layer_names0", b"model_config"))
-        layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 to 2.14
+        if any(h5a.exists(file, n) for n in (b"model_config", b"layer_names", b"layer_names0")):
+            return False
+        has_layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 to 2.14
         has_weights_group = b"model_weights" in file
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
     else:
-        return layers and not has_name_lists and not has_weights_group
+        return has_layers and not has_weights_group
     finally:
         file.close()
 

@@ -13,7 +13,7 @@ from unnest.core.keras3.context import CannotConvert, Context, Conversion, refus
 from unnest.core.keras3.keras_1 import DATA_FORMATS
 from unnest.core.keras3.models import converted
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
-from unnest.core.model import Group, Json, JsonObject, Refusal, Stored
+from unnest.core.model import Group, Json, JsonObject, Refusal, Stored, Tensor
 from unnest.findings import Code, Finding, listed
 
 #: What the output says of its writer: the first Keras that reads it.
@@ -123,9 +123,11 @@ def _groups(model: NewLayer) -> tuple[Group, ...]:
     """A group per layer that can hold weights, each with its weights."""
     layers = model.config["layers"]
     assert isinstance(layers, Sequence)
+    own: dict[str, list[Tensor]] = {}
+    for weight in model.weights:
+        own.setdefault(weight.owner[0], []).append(weight._replace(owner=weight.owner[1:]))
     names = [_name(entry) for entry in layers if isinstance(entry, Mapping)]
-    own = {name: tuple(w._replace(owner=w.owner[1:]) for w in model.weights if w.owner[0] == name) for name in names}
-    return tuple(Group(name, own[name]) for name in names)
+    return tuple(Group(name, tuple(own.get(name, ()))) for name in names)
 
 
 def _name(entry: JsonObject) -> str:
