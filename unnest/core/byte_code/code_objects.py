@@ -9,6 +9,7 @@ bytes are used up and all fields are of their kind, which for genuine code is on
     3        args, keyword only, locals, stack, flags        the same
     3.8      args, positional only, keyword only, locals,    the same
              stack, flags
+    3.10     the same                                        the same, with lines for every byte of the code
     3.11     args, positional only, keyword only, stack,     locals and captured, a byte of kind for each, file,
              flags                                           name, qualified name, line, lines, exceptions
 """
@@ -27,7 +28,7 @@ from typing import Literal, TypeAlias
 from unnest.budget import remembered
 from unnest.core.model import Json
 
-CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.11"]
+CodeLayout: TypeAlias = Literal["2", "3", "3.8", "3.10", "3.11"]
 """The first Python that lays code objects out so."""
 
 Constant: TypeAlias = (
@@ -258,11 +259,26 @@ class _Walk:
         for _ in range(3 if since_311 else 2):  # file name, name, qualified name
             self._object(depth + 1)
         self._int()  # first line
-        self._object(depth + 1)  # line table
+        lines = self._object(depth + 1)
         if since_311:
             handlers = self._object(depth + 1)
             return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
-        return _before_311(self._head, head, code, constants, names)
+        layout: CodeLayout = "3.10" if self._head == "3.8" and _has_lines_of_310(lines, code) else self._head
+        return _before_311(layout, head, code, constants, names)
+
+
+FARTHEST = {0x7F, 0x81}
+"""127 lines on or back: 3.10 writes more in steps, which take no bytes of the code."""
+
+
+def _has_lines_of_310(lines: Constant, code: bytes) -> bool:
+    """Whether a table has a line for each byte of the code, as since 3.10 (source: Objects/lnotab_notes.txt).
+
+    Before, it had where lines begin: the last one before the end, and the first one with no bytes before it.
+    """
+    if not isinstance(lines, bytes) or sum(lines[::2]) != len(code):
+        return False
+    return all(line in FARTHEST for count, line in zip(lines[::2], lines[1::2], strict=False) if not count)
 
 
 def _names(value: Constant) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
@@ -22,8 +22,8 @@ class NotFollowed(Exception):
 class Interpretation(ABC, Generic[Value]):
     """Values of one kind for the machine, which hands them about and looks into none of them.
 
-    Every method may raise NotFollowed. `branches` tells whether jumps forward are followed; without it code is read
-    straight on, and `truth` is never asked.
+    Every method may raise NotFollowed. `branches` tells whether jumps and inner functions are followed; without it code
+    is read straight on, and what follows `call` is never asked.
     """
 
     branches: ClassVar[bool] = False
@@ -66,7 +66,7 @@ class Interpretation(ABC, Generic[Value]):
 
     @abstractmethod
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
-        """`left symbol right`, in place or not; `classic /` is Python 2's division."""
+        """`left symbol right`; `classic /` is Python 2's division."""
 
     @abstractmethod
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
@@ -84,10 +84,22 @@ class Interpretation(ABC, Generic[Value]):
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """`function(*positional, **keywords)`."""
 
+    @abstractmethod
+    def module(self, path: str) -> Value:
+        """`import path`, the innermost module."""
+
     def truth(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow branches
         """What a branch takes a value for."""
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
-    @abstractmethod
-    def module(self, path: str) -> Value:
-        """`import path`, the innermost module."""
+    def in_place(self, symbol: str, left: Value, right: Value) -> Value:
+        """What `left symbol= right` makes of `left`: another value, unless it can be changed."""
+        return self.binary(symbol, left, right)
+
+    def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - likewise
+        """The values that a loop over `value` has, one after the other, as Python's own iterator would give them."""
+        raise NotFollowed(BEYOND_EXPRESSIONS)
+
+    def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - likewise
+        """What a generator expression is, of which these values can be had, each when it is asked for."""
+        raise NotFollowed(BEYOND_EXPRESSIONS)

@@ -1,31 +1,33 @@
 """An abstract machine for CPython's byte code, from 2.7 to 3.13: computes with whatever values it is given.
 
-It goes through a function once. Loops, handlers of exceptions, generators, inner functions and effects are not
-understood: such code stops it. So does code that no compiler of the Python in question writes: then the bytes are of
-another Python.
+Handlers of exceptions and most effects are not understood: such code stops it. So does code that no compiler of the
+Python in question writes: then the bytes are of another Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.code_objects import CodeObject, Constant
+from unnest.core.byte_code.frame import Frame
+from unnest.core.byte_code.inner import Cell, Cells, Function, Held, InnerCode, Internal, Null, Work, spend_on
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
+    GENERATOR,
     Impossible,
     Instruction,
     Python,
     at_offset,
+    catches,
     comparison,
     entry,
+    may_have_written,
     opening,
 )
-from unnest.core.byte_code.stack import Null, OperandStack
-
-MAX_INSTRUCTIONS = 5_000
-"""Of one function; real lambdas stay below a hundred."""
+from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
+from unnest.core.byte_code.stored_function import COROUTINE, VARIADIC
 
 PYTHON_2_NAMES = {"True": True, "False": False}
 """What became constants with Python 3."""
@@ -36,36 +38,37 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
 
-COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
-"""Pythons whose jumps count bytes; later ones count words of two."""
+CLOSURE = 8
+"""The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
+
+AFTER_YIELD = 3, 1
+"""The bits of RESUME's argument that tell where it stands, and what they are after YIELD_VALUE."""
 
 
-class Machine(Generic[Value]):
-    """One run of one function's code as one Python means it; `free` are the values that it captured, in order."""
+class Machine(Frame[Value]):
+    """One run of one function's code as one Python means it.
+
+    `free` are the values that it captured, in order; an inner function shares its cells with the one around it, and
+    the work is counted for both together.
+    """
 
     def __init__(
         self,
         python: Python,
         code: CodeObject,
         interpretation: Interpretation[Value],
-        local: Mapping[str, Value],
-        free: Sequence[Value],
+        local: Mapping[str, Held[Value]],
+        free: Sequence[Value | Cell[Value]],
+        work: Work | None = None,
     ) -> None:
-        self._python = python
-        self._code = code
-        self._meaning = interpretation
-        self._local = dict(local)
-        self._free = free
-        self._since_311 = code.layout == "3.11"
-        self._stack = OperandStack(code.stack, interpretation.size)
+        super().__init__(python, code, interpretation, work or Work())
+        self._local: dict[str, Held[Value]] = dict(local)
+        if interpretation.branches:
+            self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
+        captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
+        self._local |= dict(zip(code.free, captured, strict=False))
         self._keywords: tuple[str, ...] = ()
         self._constants: dict[int, Value] = {}
-        self._next = 0
-
-    @property
-    def values(self) -> list[Value]:
-        """What it is working on, the last on top."""
-        return self._stack.values
 
     def run(self) -> Value:
         """What the function returns.
@@ -75,34 +78,70 @@ class Machine(Generic[Value]):
             Impossible: This Python's compiler did not write this code.
 
         """
-        if self._code.handlers:
-            raise NotFollowed("a handler of exceptions")
-        for expected in opening(len(self._code.free)) if self._since_311 else ():
-            if self._instruction() != expected:
-                raise Impossible
+        value, is_last = self.resume()
+        if not is_last:
+            raise Impossible
+        return value
+
+    def resume(self) -> tuple[Value, bool]:
+        """What the function gives next, and whether it returns that: a generator goes on after what it gives.
+
+        Raises as `run` does.
+        """
+        self._work.enter()
+        try:
+            return self._until_a_value()
+        finally:
+            self._work.leave()
+
+    def _until_a_value(self) -> tuple[Value, bool]:
+        if not self._next:
+            self._open()
         before = Instruction("")
-        for _ in range(MAX_INSTRUCTIONS + 1):
-            instruction = self._instruction()
+        while True:
+            instruction = self._next_instruction()
             if instruction.name in {"RETURN_VALUE", "RETURN_CONST"}:
                 is_constant = instruction.name == "RETURN_CONST"
                 value = self._constant(instruction.argument) if is_constant else self._stack.pop()
-                if self._stack:
+                if self._stack and not self._blocks:
                     raise Impossible
-                return value
+                return value, True
+            if instruction.name == "YIELD_VALUE":
+                return self._yielded(instruction.argument), False
             self._step(instruction, before)
             before = instruction
-        raise NotFollowed(BEYOND_EXPRESSIONS)
 
-    def _instruction(self) -> Instruction:
-        instruction, self._next = at_offset(self._python, self._code.code, self._next)
-        if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
-            raise NotFollowed(BEYOND_EXPRESSIONS)
-        return instruction
+    def _open(self) -> None:
+        if self._code.handlers and not self._meaning.branches:
+            raise NotFollowed("a handler of exceptions")
+        for expected in opening(self._code) if self._since_311 else ():
+            instruction, self._next = at_offset(self._python, self._code.code, self._next)
+            if instruction != expected:
+                raise Impossible
+            if expected.name in BRANCHES and not self._meaning.branches:
+                raise NotFollowed(BEYOND_EXPRESSIONS)
+        if self._since_311 and catches(self._python, self._code):
+            raise NotFollowed("a handler of exceptions")
+
+    def _yielded(self, handlers: int) -> Value:
+        """The value on top; None stands there when the function goes on. 3.12 counts the handlers around it."""
+        if not self._code.flags & GENERATOR:
+            raise Impossible
+        if handlers != (self._python.version == "3.12"):
+            raise NotFollowed("a handler of exceptions")
+        value = self._stack.pop()
+        self._stack.push(self._meaning.constant(None))
+        if self._since_311:
+            resume, (bits, after_yield) = self._instruction(), AFTER_YIELD
+            if resume.name != "RESUME" or resume.argument & bits != after_yield:
+                raise Impossible
+        return value
 
     def _step(self, instruction: Instruction, before: Instruction) -> None:
         if instruction.symbol:
             left, right = self._stack.pop_many(2)
-            self._stack.push(self._meaning.binary(instruction.symbol, left, right))
+            compute = self._meaning.in_place if instruction.name == "INPLACE" else self._meaning.binary
+            self._stack.push(compute(instruction.symbol, left, right))
         elif instruction.name in self._STEPS:
             self._STEPS[instruction.name](self, instruction.argument)
         else:
@@ -113,6 +152,13 @@ class Machine(Generic[Value]):
             raise Impossible
 
     # Names and constants
+
+    def _load_const(self, index: int) -> None:
+        stored = entry(self._code.constants, index)
+        if isinstance(stored, CodeObject) and self._meaning.branches:
+            self._stack.push(InnerCode(stored))
+        else:
+            self._stack.push(self._constant(index))
 
     def _constant(self, index: int) -> Value:
         if index not in self._constants:
@@ -126,33 +172,66 @@ class Machine(Generic[Value]):
             return self._meaning.constant(stored.decode("ascii"))
         if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
             return self._meaning.constant(stored)
-        raise NotFollowed("an inner function" if isinstance(stored, CodeObject) else "a constant of another kind")
+        raise NotFollowed(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")
 
     def _name_of_local(self, index: int) -> str:
         return entry(self._code.slots if self._since_311 else self._code.locals, index)
 
     def _load_fast(self, index: int) -> None:
         name = self._name_of_local(index)
-        if name not in self._local:
+        held = self._local.get(name, Null.UNSET)
+        is_captured = isinstance(held, Cell) and self._python.version == "3.13" and self._meaning.branches
+        if isinstance(held, (Cell, Null)) and not is_captured:
             if name in self._code.cells:
                 raise NotFollowed("a cell")
             raise Impossible  # a reading by which the function would not have run
-        self._stack.push(self._local[name])
+        self._stack.push(held)
 
     def _store_fast(self, index: int) -> None:
         name = self._name_of_local(index)
-        if name not in self._code.locals or name in self._code.cells:
+        (held,) = self._stack.take(1)
+        if held is Null.UNSET:
+            self._local.pop(name, None)
+            return
+        if not isinstance(held, Cell) and (name not in self._code.locals or name in self._code.cells):
             raise NotFollowed("a cell")
-        self._local[name] = self._stack.pop()
+        if isinstance(held, Internal) and not isinstance(held, (Cell, Function)):
+            raise Impossible
+        self._local[name] = held
+
+    def _load_and_clear(self, index: int) -> None:
+        """A variable is put aside for the time of a comprehension that has one of that name."""
+        self._stack.push(self._local.pop(self._name_of_local(index), Null.UNSET))
+
+    def _make_cell(self, index: int) -> None:
+        name = entry(self._code.slots, index)
+        self._local[name] = Cell(self._local.get(name, Null.UNSET))
+
+    def _cell(self, index: int) -> Cell[Value]:
+        name = entry(self._code.slots, index)
+        held = self._local.get(name)
+        if isinstance(held, Cell):
+            return held
+        if name in self._code.free:
+            raise NotFollowed(f"`{name}`, whose value is not stored")
+        if not self._meaning.branches:
+            raise NotFollowed("a variable that inner functions share")
+        raise Impossible
 
     def _load_deref(self, index: int) -> None:
-        name = entry(self._code.slots, index)
-        if name not in self._code.free:
-            raise NotFollowed("a variable that inner functions share")
-        place = self._code.free.index(name)
-        if place >= len(self._free):
-            raise NotFollowed(f"`{name}`, whose value is not stored")
-        self._stack.push(self._free[place])
+        held = self._cell(index).held
+        if held is Null.UNSET:
+            raise Impossible
+        self._stack.push(held)
+
+    def _store_deref(self, index: int) -> None:
+        cell = self._cell(index)
+        if entry(self._code.slots, index) not in self._code.cells:
+            raise NotFollowed("a variable of the function around it")
+        (held,) = self._stack.take(1)
+        if isinstance(held, Internal) and not isinstance(held, Function):
+            raise Impossible
+        cell.held = held
 
     def _load_global(self, argument: int) -> None:
         self._with_null(argument, self._named)
@@ -199,18 +278,22 @@ class Machine(Generic[Value]):
 
     # Building and taking apart
 
-    def _build(self, kind: Literal["list", "tuple"], count: int) -> None:
-        built = self._meaning.sequence(kind, self._stack.pop_many(count))
-        if kind == "list":
-            self._stack.push_new_list(built)
-        else:
-            self._stack.push(built)
+    def _pop_top(self) -> None:
+        (held,) = self._stack.take(1)
+        if isinstance(held, Null):
+            raise Impossible
 
-    def _list_extend(self, depth: int) -> None:
-        """A list with unpacked parts, or of constants since 3.9: only where nothing else holds it yet."""
-        if depth != 1:
-            raise NotFollowed("a list that grows")
-        self._stack.extend_new_list(self._meaning.extended)
+    def _build_tuple(self, count: int) -> None:
+        """Of values, or of the cells that an inner function captures."""
+        held = self._stack.take(count)
+        cells = tuple(each for each in held if isinstance(each, Cell))
+        if cells and len(cells) == count:
+            self._stack.push(Cells(cells))
+        else:
+            self._stack.push(self._meaning.sequence("tuple", only_values(held)))
+
+    def _build_list(self, count: int) -> None:
+        self._stack.push_new_list(self._meaning.sequence("list", self._stack.pop_many(count)))
 
     def _unpack(self, count: int) -> None:
         self._stack.push(*reversed(self._meaning.unpacked(self._stack.pop(), count)))
@@ -244,33 +327,54 @@ class Machine(Generic[Value]):
             raise NotFollowed("a membership or identity test")
         self._stack.push(self._meaning.compare(symbol, *self._stack.pop_many(2)))
 
-    # Branches
+    # Inner functions
 
-    def _not(self) -> None:
-        self._stack.push(self._meaning.constant(not self._meaning.truth(self._stack.pop())))
+    def _make_function(self, argument: int) -> None:
+        """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
+        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
+            raise NotFollowed("an inner function with defaults")
+        self._made(captures=argument == CLOSURE)
 
-    def _jump_forward(self, argument: int) -> None:
-        self._go_to(self._next + argument * self._unit)
+    def _make_closure(self, argument: int) -> None:
+        if argument:
+            raise NotFollowed("an inner function with defaults")
+        self._made(captures=True)
 
-    def _jump_absolute(self, argument: int) -> None:
-        self._go_to(argument * self._unit)
-
-    def _jump_if(self, argument: int, *, wanted: bool) -> None:
-        if self._meaning.truth(self._stack.pop()) is wanted:
-            if self._since_311:
-                self._jump_forward(argument)
-            else:
-                self._jump_absolute(argument)
-
-    @property
-    def _unit(self) -> int:
-        return 1 if self._python.version in COUNTS_BYTES else 2
-
-    def _go_to(self, offset: int) -> None:
-        """Forward alone: what jumps back is a loop, or the code of a Python that counts its jumps otherwise."""
-        if not self._next <= offset < len(self._code.code) or (offset % 2 and not self._python.wide):
+    def _made(self, *, captures: bool) -> None:
+        if self._code.layout in {"3", "3.8", "3.10"}:
+            self._stack.pop()
+        (code,) = self._stack.take(1)
+        (cells,) = self._stack.take(1) if captures else (Cells[Value](),)
+        if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
             raise Impossible
-        self._next = offset
+        self._stack.push(Function(code.code, cells.cells))
+
+    def _set_function_attribute(self, argument: int) -> None:
+        cells, function = self._stack.take(2)
+        if argument != CLOSURE:
+            raise NotFollowed("an inner function with defaults")
+        if not isinstance(function, Function) or not isinstance(cells, Cells):
+            raise Impossible
+        self._stack.push(Function(function.code, cells.cells))
+
+    def _inner(
+        self, function: Function[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
+    ) -> Value:
+        """What a call of an inner function gives."""
+        code = function.code
+        names = code.locals[: code.arguments]
+        if code.flags & (VARIADIC | COROUTINE) or code.keyword_only:
+            raise NotFollowed(INNER_FUNCTION)
+        local = {**dict(zip(names, positional, strict=False)), **keywords}
+        if len(positional) + len(keywords) != len(names) or local.keys() != set(names):
+            raise NotFollowed("an inner function that is called with other arguments than it has")
+        if code.layout != self._code.layout or not may_have_written(self._python, code.code):
+            raise Impossible
+        if len(function.captured) != len(code.free):
+            raise Impossible
+        spend_on(len(code.code))
+        machine = Machine(self._python, code, self._meaning, local, function.captured, self._work)
+        return self._meaning.generator(_Generator(machine)) if code.flags & GENERATOR else machine.run()
 
     # Calls
 
@@ -279,48 +383,51 @@ class Machine(Generic[Value]):
         count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
         pairs = self._stack.pop_many(2 * named)
         names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
-        positional = self._stack.pop_many(count)
-        self._stack.push(self._meaning.call(self._stack.pop(), positional, dict(zip(names, pairs[1::2], strict=True))))
+        held = self._stack.take(count)
+        self._call_with([*held, *pairs[1::2]], names, *self._stack.take(1))
 
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
-        self._call_with(self._stack.pop_many(count), names, self._stack.pop)
-
-    def _call_method(self, count: int) -> None:
-        self._call_with(self._stack.pop_many(count), (), self._function_and_null)
+        self._call_with(self._stack.take(count), names, *self._stack.take(1))
 
     def _kw_names(self, index: int) -> None:
         self._keywords = _texts(entry(self._code.constants, index))
 
     def _call(self, count: int) -> None:
-        values, names, self._keywords = self._stack.pop_many(count), self._keywords, ()
-        self._call_with(values, names, self._function_and_null)
+        names, self._keywords = self._keywords, ()
+        self._call_beside_null(count, names)
 
     def _call_kw(self, count: int) -> None:
         names = self._names_on_top()
-        self._call_with(self._stack.pop_many(count), names, self._function_and_null)
+        self._call_beside_null(count, names)
 
     def _names_on_top(self) -> tuple[str, ...]:
         return _texts(self._meaning.plain(self._stack.pop()))
 
-    def _function_and_null(self) -> Value:
-        """The function of a call, beside the null that stands for its object."""
+    def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
+        """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
+        held = self._stack.take(count)
         null, function = self._stack.take(2)
+        if isinstance(null, Function) and not isinstance(function, Null):
+            self._call_with([function, *held], names, null)
+            return
         if self._python.version == "3.13":
             null, function = function, null
         if not isinstance(null, Null):
             raise NotFollowed("a call in an unusual form")
-        if isinstance(function, Null):
-            raise Impossible
-        return function
+        self._call_with(held, names, function)
 
-    def _call_with(self, values: list[Value], names: Sequence[str], function: Callable[[], Value]) -> None:
+    def _call_with(self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]) -> None:
         """Calls with values of which the last have names."""
-        first = len(values) - len(names)
+        first = len(held) - len(names)
         if first < 0:
             raise Impossible
-        keywords = dict(zip(names, values[first:], strict=True))
-        self._stack.push(self._meaning.call(function(), values[:first], keywords))
+        if isinstance(function, Function):
+            self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
+            return
+        (called,) = only_values([function])
+        values = only_values(held)
+        self._stack.push(self._meaning.call(called, values[:first], dict(zip(names, values[first:], strict=True))))
 
     # Instructions that come in pairs since 3.13
 
@@ -329,10 +436,11 @@ class Machine(Generic[Value]):
         second(pair & 15)
 
     _STEPS: ClassVar[Mapping[str, Callable[[Machine[Any], int], object]]] = {
+        **Frame.CONTROL,
         "NOP": lambda _self, _: None,
         "PRECALL": lambda _self, _: None,
         "TO_BOOL": lambda _self, _: None,
-        "POP_TOP": lambda self, _: self._stack.pop(),
+        "POP_TOP": lambda self, _: self._pop_top(),
         "ROT_TWO": lambda self, _: self._stack.rotate(2),
         "ROT_THREE": lambda self, _: self._stack.rotate(3),
         "ROT_FOUR": lambda self, _: self._stack.rotate(4),
@@ -340,21 +448,25 @@ class Machine(Generic[Value]):
         "COPY": lambda self, depth: self._stack.copy(depth),
         "SWAP": lambda self, depth: self._stack.swap(depth),
         "PUSH_NULL": lambda self, _: self._stack.push(Null.NULL),
-        "LOAD_CONST": lambda self, index: self._stack.push(self._constant(index)),
+        "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,
+        "LOAD_FAST_CHECK": _load_fast,
+        "LOAD_FAST_AND_CLEAR": _load_and_clear,
         "STORE_FAST": _store_fast,
         "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(self._load_fast, self._load_fast, pair),
         "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(self._store_fast, self._load_fast, pair),
         "STORE_FAST_STORE_FAST": lambda self, pair: self._pair(self._store_fast, self._store_fast, pair),
         "LOAD_DEREF": _load_deref,
+        "STORE_DEREF": _store_deref,
+        "LOAD_CLOSURE": lambda self, index: self._stack.push(self._cell(index)),
+        "MAKE_CELL": _make_cell,
         "LOAD_GLOBAL": _load_global,
         "LOAD_ATTR": _load_attr,
         "LOAD_METHOD": _load_method,
         "IMPORT_NAME": _import_name,
         "IMPORT_FROM": _import_from,
-        "BUILD_TUPLE": lambda self, count: self._build("tuple", count),
-        "BUILD_LIST": lambda self, count: self._build("list", count),
-        "LIST_EXTEND": _list_extend,
+        "BUILD_TUPLE": _build_tuple,
+        "BUILD_LIST": _build_list,
         "UNPACK_SEQUENCE": _unpack,
         "BUILD_SLICE": _build_slice,
         "BINARY_SLICE": lambda self, _: self._binary_slice(),
@@ -366,19 +478,37 @@ class Machine(Generic[Value]):
         "UNARY_POSITIVE": lambda self, _: self._unary("+"),
         "UNARY_NEGATIVE": lambda self, _: self._unary("-"),
         "UNARY_INVERT": lambda self, _: self._unary("~"),
-        "UNARY_NOT": lambda self, _: self._not(),
         "COMPARE_OP": _compare,
-        "JUMP_FORWARD": _jump_forward,
-        "JUMP_ABSOLUTE": _jump_absolute,
-        "POP_JUMP_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False),
-        "POP_JUMP_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True),
+        "MAKE_FUNCTION": _make_function,
+        "MAKE_CLOSURE": _make_closure,
+        "SET_FUNCTION_ATTRIBUTE": _set_function_attribute,
         "CALL_FUNCTION": _call_function,
         "CALL_FUNCTION_KW": _call_function_kw,
-        "CALL_METHOD": _call_method,
+        "CALL_METHOD": _call_beside_null,
         "KW_NAMES": _kw_names,
         "CALL": _call,
         "CALL_KW": _call_kw,
     }
+
+
+class _Generator(Iterator[Value]):
+    """The values of a generator, each computed when it is asked for."""
+
+    def __init__(self, machine: Machine[Value]) -> None:
+        self._machine = machine
+        self._is_running = self._is_done = False
+
+    def __next__(self) -> Value:
+        if self._is_done:
+            raise StopIteration
+        if self._is_running:
+            raise NotFollowed("a generator that draws from itself")
+        self._is_running = True
+        value, self._is_done = self._machine.resume()
+        self._is_running = False
+        if self._is_done:
+            raise StopIteration
+        return value
 
 
 def _texts(names: object) -> tuple[str, ...]:

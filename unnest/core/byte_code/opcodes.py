@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from unnest.core.byte_code.code_objects import CodeLayout
+from unnest.core.byte_code.code_objects import CodeLayout, CodeObject
 
 
 class Impossible(Exception):
@@ -53,6 +53,8 @@ BINARY_OP = ("+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"
 """The argument of 3.11's BINARY_OP; those in place are 13 further."""
 
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+OUTCOMES = {"<": 2, "<=": 10, "==": 8, "!=": 7, ">": 4, ">=": 12}
+"""Bits for unordered, less, greater and equal, for which an operator holds."""
 
 CONTROL = {
     12: "UNARY_NOT",
@@ -73,8 +75,66 @@ CONTROL_313 = {
     100: "POP_JUMP_IF_TRUE",
 }
 IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
-BRANCHES = frozenset({*CONTROL_UNTIL_310.values(), *CONTROL_313.values()}) - IMPORTS
-"""The instructions that only code with conditions needs."""
+
+SHARED = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
+UNTIL_310 = SHARED | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
+BLOCKS = {80: "BREAK_LOOP", 87: "POP_BLOCK", 120: "SETUP_LOOP"}
+LOOPS_27 = UNTIL_310 | BLOCKS | {94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
+LOOPS_35 = UNTIL_310 | BLOCKS | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
+LOOPS_36 = UNTIL_310 | BLOCKS | {145: "LIST_APPEND"}
+LOOPS_38 = UNTIL_310 | {145: "LIST_APPEND"}
+LOOPS_310 = LOOPS_38 | {129: "GEN_START"}
+SINCE_311_AND_IN_312 = SHARED | {
+    75: "RETURN_GENERATOR",
+    135: "MAKE_CELL",
+    136: "LOAD_CLOSURE",
+    138: "STORE_DEREF",
+    140: "JUMP_BACKWARD",
+    145: "LIST_APPEND",
+}
+LOOPS_311 = SINCE_311_AND_IN_312 | {
+    86: "YIELD_VALUE",
+    175: "POP_JUMP_BACKWARD_IF_FALSE",
+    176: "POP_JUMP_BACKWARD_IF_TRUE",
+}
+LOOPS_312 = SINCE_311_AND_IN_312 | {
+    4: "END_FOR",
+    127: "LOAD_FAST_CHECK",
+    143: "LOAD_FAST_AND_CLEAR",
+    150: "YIELD_VALUE",
+}
+LOOPS_313 = {
+    11: "END_FOR",
+    19: "GET_ITER",
+    26: "MAKE_FUNCTION",
+    35: "RETURN_GENERATOR",
+    72: "FOR_ITER",
+    77: "JUMP_BACKWARD",
+    80: "LIST_APPEND",
+    86: "LOAD_FAST_AND_CLEAR",
+    87: "LOAD_FAST_CHECK",
+    94: "MAKE_CELL",
+    106: "SET_FUNCTION_ATTRIBUTE",
+    109: "STORE_DEREF",
+    118: "YIELD_VALUE",
+}
+"""Loops, generators and inner functions, which each Python writes in its own way."""
+
+BRANCHES = (
+    frozenset().union(
+        *(
+            table.values()
+            for table in (
+                CONTROL_UNTIL_310, CONTROL_313, LOOPS_27, LOOPS_35, LOOPS_310, LOOPS_311, LOOPS_312, LOOPS_313,
+            )
+        )
+    )
+    - IMPORTS
+)  # fmt: skip
+"""The instructions that only code with conditions, loops or inner functions needs."""
+
+PUSH_EXC_INFO = {"3.11": 35, "3.12": 35, "3.13": 33}
+"""What every handler that people write begins with."""
 
 CLASSIC = {
     1: "POP_TOP",
@@ -173,16 +233,17 @@ CACHES_312 = {
     "LOAD_GLOBAL": 4,
     "BINARY_OP": 1,
     "CALL": 3,
+    "FOR_ITER": 1,
 }
 
-CACHES_313 = CACHES_312 | {"TO_BOOL": 3, "POP_JUMP_IF_FALSE": 1, "POP_JUMP_IF_TRUE": 1}
+CACHES_313 = CACHES_312 | {"TO_BOOL": 3, "POP_JUMP_IF_FALSE": 1, "POP_JUMP_IF_TRUE": 1, "JUMP_BACKWARD": 1}
 
 WORDS = SYMBOLS | MATMUL
 PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "2": (
         Python(
             "2.7",
-            BEFORE_36 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
+            BEFORE_36 | LOOPS_27 | {5: "ROT_FOUR", 30: "SLICE+0", 31: "SLICE+1", 32: "SLICE+2", 33: "SLICE+3"},
             145,
             SYMBOLS | CLASSIC_DIVISION,
             {},
@@ -191,20 +252,20 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
         ),
     ),
     "3": (
-        Python("3.5", BEFORE_36, 144, WORDS, {}, frozenset(), wide=True),
-        Python("3.6", SINCE_36, 144, WORDS, {}, frozenset({160, 161})),
-        Python("3.7", SINCE_37, 144, WORDS, {}, frozenset()),
+        Python("3.5", BEFORE_36 | LOOPS_35, 144, WORDS, {}, frozenset(), wide=True),
+        Python("3.6", SINCE_36 | LOOPS_36, 144, WORDS, {}, frozenset({160, 161})),
+        Python("3.7", SINCE_37 | LOOPS_36, 144, WORDS, {}, frozenset()),
     ),
     "3.8": (
         # 162 is CALL_FINALLY in 3.8, which nothing reaches without SETUP_FINALLY before it.
-        Python("3.8", SINCE_38, 144, WORDS, {}, frozenset({162})),
-        Python("3.9", SINCE_39, 144, WORDS, {}, frozenset()),
-        Python("3.10", SINCE_39, 144, WORDS, {}, frozenset()),
+        Python("3.8", SINCE_38 | LOOPS_38, 144, WORDS, {}, frozenset({162})),
+        Python("3.9", SINCE_39 | LOOPS_38, 144, WORDS, {}, frozenset()),
     ),
+    "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
     "3.11": (
-        Python("3.11", IN_311, 144, {}, CACHES_311, frozenset({0, 26, 62, 121})),
-        Python("3.12", IN_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 160, 166})),
-        Python("3.13", IN_313, 71, {}, CACHES_313, frozenset({0, 151})),
+        Python("3.11", IN_311 | LOOPS_311, 144, {}, CACHES_311, frozenset({0, 4, 26, 62, 121, 127, 143, 150})),
+        Python("3.12", IN_312 | LOOPS_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 86, 160, 166})),
+        Python("3.13", IN_313 | LOOPS_313, 71, {}, CACHES_313, frozenset({0, 151})),
     ),
 }
 
@@ -215,6 +276,9 @@ RETURN_VALUE = b"\x53"
 """The last instruction of every function before 3.10, also of one that never gets there."""
 
 MAX_ARGUMENT = 2**31 - 1
+
+GENERATOR = 0x20
+"""The flag of a function that gives one value after the other."""
 
 
 Entry = TypeVar("Entry")
@@ -227,14 +291,38 @@ def entry(values: Sequence[Entry], index: int) -> Entry:
     return values[index]
 
 
-def opening(captured: int) -> list[Instruction]:
-    """What every function begins with since 3.11: its captured variables, so many, and RESUME 0."""
-    return [*([Instruction("COPY_FREE_VARS", captured)] if captured else []), Instruction("RESUME")]
+def opening(code: CodeObject) -> list[Instruction]:
+    """What every function begins with since 3.11: its captured variables, its own cells, and RESUME 0."""
+    captured = [Instruction("COPY_FREE_VARS", len(code.free))] if code.free else []
+    cells = [Instruction("MAKE_CELL", place) for place, name in enumerate(code.slots) if name in code.cells]
+    generator = [Instruction("RETURN_GENERATOR"), Instruction("POP_TOP")] if code.flags & GENERATOR else []
+    return [*captured, *cells, *generator, Instruction("RESUME")]
+
+
+def catches(python: Python, code: CodeObject) -> bool:
+    """Whether a function of 3.11 on has a handler that people wrote, and not one alone that puts names back.
+
+    Raises:
+        Impossible: Handlers of another Python: in 3.11 people write them all.
+
+    """
+    if not code.handlers:
+        return False
+    is_written = PUSH_EXC_INFO[python.version] in code.code[::2]
+    if not is_written and python.version == "3.11":
+        raise Impossible
+    return is_written
 
 
 def comparison(python: Python, argument: int) -> str | None:
-    """The operator of a COMPARE_OP; None for a membership or identity test."""
-    number = argument >> {"3.12": 4, "3.13": 5}.get(python.version, 0)
+    """The operator of a COMPARE_OP; None for a membership or identity test.
+
+    Since 3.12 it stands beside the outcomes for which it holds. Raises Impossible where the two differ.
+    """
+    bits = {"3.12": 4, "3.13": 5}.get(python.version, 0)
+    number = argument >> bits
+    if bits and (number >= len(COMPARISONS) or argument & 0xF != OUTCOMES[COMPARISONS[number]]):
+        raise Impossible
     return COMPARISONS[number] if number < len(COMPARISONS) else None
 
 

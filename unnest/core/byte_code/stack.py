@@ -2,71 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import Enum
+from collections.abc import Callable, Sequence
 from typing import Generic
 
+from unnest.core.byte_code.inner import Function, Held, InnerCode, Internal, Iteration, Null, Work
 from unnest.core.byte_code.interpretation import NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible
 
-MAX_WORK = 100_000
-"""The sizes of all values that one run takes from the stack."""
-
-
-class Null(Enum):
-    """What CPython pushes where a method's object would stand."""
-
-    NULL = "null"
+INNER_FUNCTION = "an inner function"
 
 
 class OperandStack(Generic[Value]):
-    """At most `limit` values; what they cost to handle is the interpretation's to say.
+    """At most `limit` values; what they cost to handle is the interpretation's to say, and counted as `work`.
 
     Its methods raise Impossible where no compiler writes such code, NotFollowed where it is more work than anyone's.
     """
 
-    def __init__(self, limit: int, size: Callable[[Value], int]) -> None:
-        self._limit, self._size = limit, size
-        self._held: list[Value | Null] = []
-        self._new_list: int | None = None  # where a list is that nothing else holds
-        self._work = 0
+    def __init__(self, limit: int, size: Callable[[Value], int], work: Work) -> None:
+        self._limit, self._size, self._work = limit, size, work
+        self._held: list[Held[Value]] = []
+        self._new_lists: set[int] = set()  # where lists are that nothing else holds
 
     def __len__(self) -> int:
-        """With the nulls among them."""
+        """With what is no value among them."""
         return len(self._held)
 
     @property
     def values(self) -> list[Value]:
         """The last on top."""
-        return [value for value in self._held if not isinstance(value, Null)]
+        return [value for value in self._held if not isinstance(value, Internal)]
 
-    def push(self, *values: Value | Null) -> None:
+    @property
+    def iteration(self) -> Iteration[Value] | None:
+        """What is on top, where that is one."""
+        top = self._held[-1] if self._held else None
+        return top if isinstance(top, Iteration) else None
+
+    def push(self, *values: Held[Value]) -> None:
         """The last of them on top."""
         self._held += values
         if len(self._held) > self._limit:
             raise Impossible
 
-    def take(self, count: int) -> list[Value | Null]:
+    def take(self, count: int) -> list[Held[Value]]:
         """The last `count`, in the order they were pushed."""
         start = len(self._held) - count
         if start < 0:
             raise Impossible
-        if self._new_list is not None and start <= self._new_list:
-            self._new_list = None
+        if self._new_lists:
+            self._new_lists = {place for place in self._new_lists if place < start}
         taken = self._held[start:]
         del self._held[start:]
-        self._work += sum(1 if isinstance(value, Null) else self._size(value) for value in taken)
-        if self._work > MAX_WORK:
-            raise NotFollowed("more work than anyone's function")
+        self._work.handle(sum(1 if isinstance(value, Internal) else self._size(value) for value in taken))
         return taken
 
     def pop_many(self, count: int) -> list[Value]:
-        """The last `count`, none of them a null."""
-        taken = self.take(count)
-        values = [value for value in taken if not isinstance(value, Null)]
-        if len(values) < count:
-            raise Impossible
-        return values
+        """The last `count`, all of them values."""
+        return only_values(self.take(count))
 
     def pop(self) -> Value:
         """The last."""
@@ -79,31 +71,45 @@ class OperandStack(Generic[Value]):
 
     def copy(self, depth: int) -> None:
         """The value at a depth once more; 1 is the last."""
-        self.push(self._held[-self._checked(depth)])
+        place = self._place(depth)
+        self._new_lists.discard(place)
+        self.push(self._held[place])
 
     def swap(self, depth: int) -> None:
         """The last and the value at a depth, each in the other's place."""
-        place = -self._checked(depth)
-        self._held[-1], self._held[place] = self._held[place], self._held[-1]
+        last, place = len(self._held) - 1, self._place(depth)
+        self._held[last], self._held[place] = self._held[place], self._held[last]
+        others = {last: place, place: last}
+        self._new_lists = {others.get(each, each) for each in self._new_lists}
 
-    def _checked(self, depth: int) -> int:
+    def _place(self, depth: int) -> int:
         if not 1 <= depth <= len(self._held):
             raise Impossible
-        self._new_list = None
-        return depth
+        return len(self._held) - depth
 
     def push_new_list(self, value: Value) -> None:
         """A list that nothing else holds yet."""
         self.push(value)
-        self._new_list = len(self._held) - 1
+        self._new_lists.add(len(self._held) - 1)
 
-    def extend_new_list(self, extended: Callable[[Value, Value], Value]) -> None:
-        """What is on top becomes part of the list below it, if nothing else holds that."""
-        if self._new_list is None or self._new_list != len(self._held) - 2:
-            raise NotFollowed("a list that grows")
-        parts, more = self._held[self._new_list :]
-        if isinstance(parts, Null) or isinstance(more, Null):
+    def extend_new_list(self, depth: int, extended: Callable[[Value, Value], Value]) -> None:
+        """What is on top becomes part of the list at a depth below it, if nothing else holds that."""
+        more = self.pop()
+        place = self._place(depth)
+        parts = self._held[place]
+        if isinstance(parts, Null):
             raise Impossible
-        longer = extended(parts, more)
-        self.take(2)
-        self.push_new_list(longer)
+        if place not in self._new_lists or isinstance(parts, Internal):
+            raise NotFollowed("a list that grows")
+        self._work.handle(self._size(parts))
+        self._held[place] = extended(parts, more)
+
+
+def only_values(held: Sequence[Held[Value]]) -> list[Value]:
+    """What interpretations may see. Raises Impossible for nulls and iterations, NotFollowed for functions."""
+    values = [value for value in held if not isinstance(value, Internal)]
+    if len(values) < len(held):
+        if all(isinstance(value, (Function, InnerCode)) for value in held if isinstance(value, Internal)):
+            raise NotFollowed(INNER_FUNCTION)
+        raise Impossible
+    return values

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.interpretation import NotFollowed, Value
-from unnest.core.byte_code.opcodes import PYTHONS, Python, may_have_written
+from unnest.core.byte_code.opcodes import GENERATOR, PYTHONS, Python, may_have_written
 
 VARIADIC = 0x04 | 0x08
-GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
-"""Flags of code objects: `*args`, `**kwargs`; generators and coroutines (3.5's iterable coroutine among them)."""
+COROUTINE = 0x80 | 0x100 | 0x200
+"""Flags of code objects: `*args`, `**kwargs`; coroutines (3.5's iterable coroutine among them)."""
 
 
 def readings(text: str) -> list[tuple[CodeObject, Python]]:
@@ -35,7 +35,7 @@ def arguments_of(
         NotFollowed: Where an argument is not known.
 
     """
-    if code.flags & (VARIADIC | GENERATOR):
+    if code.flags & (VARIADIC | COROUTINE | GENERATOR):
         raise NotFollowed("a generator, or arguments without number")
     positional = code.locals[: code.arguments]
     names = code.locals[: code.arguments + code.keyword_only]

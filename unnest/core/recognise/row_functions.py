@@ -7,9 +7,11 @@ What is done to numbers, and what moves rows about, is a kernel (`row_kernels`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from math import prod
 
 from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.recognise import row_operations
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING
@@ -17,7 +19,10 @@ from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
+    PLAIN_LISTS,
+    ListMethod,
     Named,
+    Once,
     Rows,
     ShapeMethod,
     Stacked,
@@ -29,6 +34,7 @@ from unnest.core.recognise.row_values import (
     as_numbers,
     changed,
     computed_with,
+    each,
     static_shape,
 )
 
@@ -42,6 +48,9 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
     """
     if isinstance(function, ShapeMethod) and not positional and not keywords:
         return static_shape(function.of) if isinstance(function.of, Rows) else list(as_entries(function.of))
+    if isinstance(function, ListMethod):
+        _change_list(function.of, function.name, *positional, *keywords.values())
+        return None
     if isinstance(function, Unexplained):
         return function
     if not isinstance(function, Named):
@@ -58,6 +67,21 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
         return own(*positional, **given)
     except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise NotFollowed from error
+
+
+def _change_list(of: list[Value], name: str, *arguments: Value) -> None:
+    """One of `LIST_METHODS`."""
+    match name, arguments:
+        case "append", (value,):
+            of.append(value)
+        case "insert", (int() as place, value):
+            of.insert(place, value)
+        case "extend", (values,):
+            row_operations.extend(of, values)
+        case "reverse", ():
+            of.reverse()
+        case _:
+            raise NotFollowed
 
 
 def _computed(
@@ -285,14 +309,39 @@ def _slice_of(*ends: Value) -> slice:
     return slice(*bounds)
 
 
+def _least_or_most(choose: Callable[..., float]) -> Callable[..., Value]:
+    """`min` or `max`, of numbers, or of those in one list."""
+
+    def chosen(*values: Value) -> float:
+        return choose(map(as_number, values if len(values) > 1 else each(*values)))
+
+    return chosen
+
+
+def _reversed(values: Value) -> Once:
+    if not isinstance(values, (list, tuple)) or type(values) not in PLAIN_LISTS:
+        raise NotFollowed
+    return Once(reversed(values))
+
+
+def _sum(values: Value, start: Value = 0) -> Value:
+    return reduce(lambda so_far, value: row_operations.binary("+", so_far, value), each(values), start)
+
+
 BUILTINS: Mapping[str, Callable[..., Value]] = {
     "int": lambda value: int(as_number(value)),
     "float": lambda value: float(as_number(value)),
     "len": lambda value: len(as_entries(value)),
-    "min": lambda left, right: min(as_number(left), as_number(right)),
-    "max": lambda left, right: max(as_number(left), as_number(right)),
+    "min": _least_or_most(min),
+    "max": _least_or_most(max),
     "slice": _slice_of,
     "range": _range,
-    "list": lambda value: list(as_entries(value)),
-    "tuple": lambda value: tuple(as_entries(value)),
+    "xrange": _range,
+    "list": lambda value=(): list(each(value)),
+    "tuple": lambda value=(): tuple(each(value)),
+    "enumerate": lambda values, start=0: Once(enumerate(each(values), _whole(as_number(start)))),
+    "zip": lambda *values: Once(zip(*map(each, values), strict=False)),
+    "reversed": _reversed,
+    "sorted": lambda values, reverse=False: sorted(map(as_number, each(values)), reverse=bool(as_number(reverse))),
+    "sum": _sum,
 }

@@ -10,6 +10,7 @@ from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
     PLAIN_LISTS,
+    ListMethod,
     Named,
     Rows,
     ShapeMethod,
@@ -21,6 +22,7 @@ from unnest.core.recognise.row_values import (
     as_number,
     changed,
     computed_with,
+    each,
     static_shape,
 )
 
@@ -76,6 +78,24 @@ def _of_lists(symbol: str, left: Value, right: Value) -> Value:
     else:
         raise NotFollowed
     return entries if type(left) is tuple else [*entries]
+
+
+def in_place(symbol: str, left: Value, right: Value) -> Value:
+    """What `left symbol= right` makes of `left`: a list grows, all else is another value."""
+    if not isinstance(left, list):
+        return binary(symbol, left, right)
+    if symbol != "+":
+        raise NotFollowed
+    extend(left, right)
+    return left
+
+
+def extend(of: list[Value], values: Value) -> None:
+    """`of.extend(values)`; where the two depend on each other, or there are too many, raises NotFollowed."""
+    count, more = len(of), tuple(each(values))
+    if len(of) != count or count + len(more) > MAX_VALUES:
+        raise NotFollowed
+    of.extend(more)
 
 
 def negative(value: Value) -> Value:
@@ -181,6 +201,10 @@ def _part_beside(rows: Rows, axis: int, key: slice) -> str | None:
     return "" if key.stop > size else f"takes a part of axis {axis}"
 
 
+LIST_METHODS = frozenset({"append", "insert", "extend", "reverse"})
+"""Those that change a list, and give nothing."""
+
+
 def attribute(of: Value, name: str) -> Value:
     """`of.name`."""
     if isinstance(of, Named):
@@ -189,10 +213,10 @@ def attribute(of: Value, name: str) -> Value:
         return of
     if isinstance(of, Rows) and name in {"shape", "_keras_shape"}:
         return static_shape(of)
-    if isinstance(of, Rows) and name == "get_shape":
-        return ShapeMethod(of, name)
-    if type(of) is tuple and name == "as_list":
-        return ShapeMethod(of, name)
+    if isinstance(of, list) and name in LIST_METHODS:
+        return ListMethod(of, name)
     if type(of) is tuple and name in {"ndims", "rank"}:
         return len(of)
+    if (isinstance(of, Rows) and name == "get_shape") or (type(of) is tuple and name == "as_list"):
+        return ShapeMethod(of, name)
     raise NotFollowed

@@ -7,7 +7,7 @@ a `change`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.core import json_tree
@@ -76,8 +76,30 @@ class ShapeMethod(NamedTuple):
     name: str
 
 
+class ListMethod(NamedTuple):
+    """An attribute that changes a list."""
+
+    of: list[object]
+    name: str
+
+
+class Once:
+    """Values that can be had once, one after the other: a generator, or what `zip` and the like give."""
+
+    def __init__(self, values: Iterator[Value]) -> None:
+        self._values = values
+        self._is_begun = False
+
+    def begin(self) -> Iterator[Value]:
+        """The values. Raises NotFollowed for the second time, when few people mean what is left of them."""
+        if self._is_begun:
+            raise NotFollowed
+        self._is_begun = True
+        return self._values
+
+
 Value: TypeAlias = object
-"""A `Rows`, `Stacked`, `Vector`, `Named`, `Unexplained`, `ShapeMethod`; or Python's own: a number, text, None, list."""
+"""One of the classes above, `Vector` and `Rows` among them; or Python's own: a number, text, None, list."""
 
 MAX_VALUES = 10_000
 MAX_BITS = 2_000
@@ -158,6 +180,26 @@ def as_entries(value: Value) -> tuple[Value, ...]:
     if isinstance(value, (list, tuple)) and type(value) in PLAIN_LISTS:
         return tuple(value)
     raise NotFollowed
+
+
+def each(value: Value) -> Iterator[Value]:
+    """The values that a loop over it has, of a list what is in it by then; what has none raises NotFollowed."""
+    if isinstance(value, Once):
+        return value.begin()
+    if isinstance(value, (list, tuple)) and type(value) in PLAIN_LISTS:
+        return iter(value)
+    raise NotFollowed
+
+
+def lists_in(values: Iterable[Value]) -> list[list[Value]]:
+    """The lists among values, and within lists and tuples among them."""
+    found, within = [], [*values]
+    while within:
+        value = within.pop()
+        if isinstance(value, (list, tuple)) and type(value) in PLAIN_LISTS:
+            within += value
+            found += [value] if isinstance(value, list) else []
+    return found
 
 
 def stored(value: Json) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Plain
@@ -14,6 +14,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "&": operator.and_, "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
+LISTS_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "*": operator.imul}
 UNARY: Mapping[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
 
 
@@ -90,3 +91,14 @@ class Branching(Straight):
 
     def truth(self, value: Any) -> bool:
         return bool(_python(bool, value))
+
+    def in_place(self, symbol: str, left: Any, right: Any) -> Any:
+        if isinstance(left, list) and symbol in LISTS_IN_PLACE:
+            return _python(LISTS_IN_PLACE[symbol], left, right)
+        return self.binary(symbol, left, right)
+
+    def iterator(self, value: Any) -> Iterator[Any]:
+        return iter(_python(iter, value))
+
+    def generator(self, values: Iterator[Any]) -> Any:
+        return values

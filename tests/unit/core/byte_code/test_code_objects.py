@@ -13,7 +13,7 @@ from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.code_objects import CodeObject, Opaque, read
 
-LAYOUTS = {"2.7": "2", "3.6": "3", "3.7": "3", "3.8": "3.8", "3.9": "3.8", "3.10": "3.8"}
+LAYOUTS = {"2.7": "2", "3.6": "3", "3.7": "3", "3.8": "3.8", "3.9": "3.8", "3.10": "3.10"}
 
 
 def reading(python: str, source: str) -> CodeObject:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.opcodes import PYTHONS, Impossible, Instruction, Python, at_offset, may_have_written
+from unnest.core.byte_code.opcodes import (
+    PYTHONS,
+    Impossible,
+    Instruction,
+    Python,
+    at_offset,
+    comparison,
+    may_have_written,
+)
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}
 
@@ -89,6 +97,28 @@ def test_what_the_table_lacks_ends_the_reading() -> None:
 def test_what_this_python_does_not_write(version: str, code: tuple[int, ...]) -> None:
     with pytest.raises(Impossible):
         read(version, *code)
+
+
+@pytest.mark.parametrize(
+    ("version", "arguments"),
+    [
+        ("3.11", (0, 1, 2, 3, 4, 5)),
+        ("3.12", (2, 26, 40, 55, 68, 92)),
+        ("3.13", (2, 42, 72, 103, 132, 172)),
+        ("3.13", (18, 58, 88, 119, 148, 188)),
+    ],
+)
+def test_comparisons(version: str, arguments: tuple[int, ...]) -> None:
+    """Since 3.12 beside the outcomes that they hold for, since 3.13 with a bit that asks for a truth value."""
+    assert [comparison(BY_VERSION[version], argument) for argument in arguments] == ["<", "<=", "==", "!=", ">", ">="]
+
+
+@pytest.mark.parametrize(
+    ("version", "argument"), [("3.12", 41), ("3.12", 0), ("3.12", 96), ("3.13", 71), ("3.13", 195)]
+)
+def test_comparisons_that_contradict_their_outcomes(version: str, argument: int) -> None:
+    with pytest.raises(Impossible):
+        comparison(BY_VERSION[version], argument)
 
 
 @pytest.mark.parametrize("python", BY_VERSION.values(), ids=list(BY_VERSION))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.core.byte_code.inner import MAX_WORK, Null, Work
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.stack import MAX_WORK, Null, OperandStack
+from unnest.core.byte_code.stack import OperandStack
 
 
 def holding(*values: object, limit: int = 4, size: int = 1) -> OperandStack[object]:
-    stack: OperandStack[object] = OperandStack(limit, lambda _: size)
+    stack: OperandStack[object] = OperandStack(limit, lambda _: size, Work())
     stack.push(*values)
     return stack
 
@@ -57,8 +58,8 @@ def test_a_list_grows_until_something_else_may_hold_it() -> None:
     stack = holding()
     stack.push_new_list((1,))
     stack.push((2,))
-    stack.extend_new_list(lambda parts, more: (parts, more))
+    stack.extend_new_list(1, lambda parts, more: (parts, more))
     assert stack.values == [((1,), (2,))]
     stack.copy(1)
     with pytest.raises(NotFollowed, match=r"^a list that grows$"):
-        stack.extend_new_list(lambda parts, more: (parts, more))
+        stack.extend_new_list(1, lambda parts, more: (parts, more))

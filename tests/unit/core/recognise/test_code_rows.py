@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import marshal
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.core.byte_code import loops
 from unnest.core.model import Json
 from unnest.core.recognise import code_rows
 from unnest.core.recognise.row_values import Rows
@@ -93,13 +95,12 @@ def test_what_is_done_beside_cutting(python: str, source: str, change: str) -> N
     ("source", "arguments"),
     [
         ("SOMEBODYS_OWN", {"i": 0, "parts": 2}),
-        ("LOOP", {"i": 0, "parts": 2}),
         ("KERAS", {"i": 0}),
         ("KERAS", {"i": 0, "parts": 0}),
         ("KERAS", {"i": "first", "parts": 2}),
         ("SPLIT", {"i": 5, "parts": 2}),
     ],
-    ids=["a function that is not stored", "a loop", "an argument that is not stored",
+    ids=["a function that is not stored", "an argument that is not stored",
          "no parts", "text for a number", "a part that is not there"],
 )  # fmt: skip
 def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None:
@@ -110,6 +111,77 @@ def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None
 def test_rows_of_which_something_may_be_missing(python: str) -> None:
     """Seven features may be all of them."""
     assert followed(python, "LITERAL_FEATURES", i=0, parts=2) == Rows(tuple(range(ROWS // 2)), 2, is_partly=True)
+
+
+TOWERS = ((0, 1), (2, 3), (4, 5))
+IN_ORDER = (0, 1, 2, 3, 4, 5)
+REVERSED = (4, 5, 2, 3, 0, 1)
+JOINED: dict[str, tuple[tuple[int, ...], str] | None] = {
+    "comprehension": (IN_ORDER, ""),
+    "generator": (IN_ORDER, ""),
+    "append": (IN_ORDER, ""),
+    "by index": (IN_ORDER, ""),
+    "one by one": (IN_ORDER, ""),
+    "while": (IN_ORDER, ""),
+    "reversed twice": (IN_ORDER, ""),
+    "inner function": (IN_ORDER, ""),
+    "list of a tuple": (IN_ORDER, ""),
+    "reversed": (REVERSED, ""),
+    "reversed by index": (REVERSED, ""),
+    "inserted": (REVERSED, ""),
+    "reverse": (REVERSED, ""),
+    "twice": ((0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5), ""),
+    "first twice": ((0, 1) * 3, ""),
+    "all but one": ((0, 1, 4, 5), ""),
+    "scaled": (IN_ORDER, "computes with the values (`*`)"),
+    "one scaled": (IN_ORDER, "computes with the values (`*`)"),
+    "changed": (IN_ORDER, "calls tensorflow.nn.relu"),
+    "mean": ((0, 1), "computes with the values (`+`)"),
+    "sum": ((0, 1), "computes with the values (`+`)"),
+    "shuffled": None,
+    "shuffled by numpy": None,
+    "of somebody's own": None,
+    "the layer's own list": None,
+    "the layer's own in place": None,
+    "a default": None,
+    "rows of a tensor": None,
+    "doubled for ever": None,
+    "in itself": None,
+    "read twice": None,
+}
+
+
+def in_loops(python: str, source: str, given: Callable[[int], object], **arguments: Json) -> object:
+    """What a function of `fixtures/loop_code` gives: rows and their change; None where nobody can tell."""
+    result = code_rows.follow(loops.compiled()[python][source], arguments, given, RANKS)
+    return (result.numbers, result.change) if isinstance(result, Rows) else result
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("name", loops.SOURCES.JOINS)
+def test_joins_with_loops(python: str, name: str) -> None:
+    joined = in_loops(python, loops.SOURCES.JOINS[name], lambda rank: [Rows(part, rank) for part in TOWERS])
+    assert joined == JOINED[name]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one of all", [(part, "") for part in in_order(3)]),
+        ("searched", [(part, "") for part in in_order(3)]),
+        ("summed", [(part, "") for part in in_order(3)]),
+        ("inner function", [(part, "") for part in in_order(3)]),
+        ("all but one", [(tuple(row for row in range(ROWS) if row not in part), "") for part in in_order(3)]),
+        ("scaled", [(part, "computes with the values (`*`)" if i else "") for i, part in enumerate(in_order(3))]),
+        ("from the end", [(part, "") for part in in_order(3)[::-1]]),
+        ("as somebody says", [None] * 3),
+    ],
+)
+def test_slices_with_loops(python: str, name: str, expected: list[object]) -> None:
+    source, whole = loops.SOURCES.SLICES[name], tuple(range(ROWS))
+    found = [in_loops(python, source, lambda rank: Rows(whole, rank), idx=i, parts=3) for i in range(3)]
+    assert found == expected
 
 
 def test_a_loop_that_never_ends_gives_no_answer() -> None:

@@ -1,0 +1,137 @@
+"""Loops and inner functions as each Python writes them: what came of them there, and no other reading."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.unit.core.byte_code.loops import SOURCES, compiled
+from tests.unit.core.byte_code.python_itself import Branching, Straight
+from tests.unit.core.byte_code.test_machine import CODE, NEW, run
+from unnest.budget import Budget, OverBudget, limited
+from unnest.core.byte_code.inner import MAX_INSTRUCTIONS, MAX_NESTED
+from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.byte_code.machine import Machine
+from unnest.core.byte_code.opcodes import Impossible
+from unnest.core.byte_code.stored_function import readings
+
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+K = 2
+NAMES = {each.__name__: each for each in (range, enumerate, zip, reversed, list, tuple, sum, sorted, len, abs)}
+FOR_ITER, GET_ITER, JUMP_ABSOLUTE, POP_BLOCK, BREAK, SETUP = 93, 68, 113, 87, 80, 120
+POP_JUMP_IF_FALSE = 114
+
+
+def results(python: str, source: str, given: Any) -> dict[str, Any]:
+    """Reading -> what the function gives as that, "" where nobody can tell; without those that are impossible."""
+    found = {}
+    for code, version in readings(compiled()[python][source][0]):
+        machine = Machine(version, code, Branching(NAMES), {"z": list(given or [1]), "k": K}, [])
+        try:
+            found[version.version] = json.loads(json.dumps(machine.run()))
+        except NotFollowed:
+            found[version.version] = ""
+        except Impossible:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("name", SOURCES.FOLLOWED)
+def test_what_it_gave_there(python: str, name: str) -> None:
+    """Every reading that is possible says the same."""
+    source, given = SOURCES.FOLLOWED[name]
+    assert compiled()[python][source][1] is not None
+    found = results(python, source, given)
+    assert found[python] == compiled()[python][source][1]
+    assert {json.dumps(each) for each in found.values()} == {json.dumps(found[python])}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("name", SOURCES.REFUSED)
+def test_what_is_not_followed(python: str, name: str) -> None:
+    assert results(python, *SOURCES.REFUSED[name])[python] == ""
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_straight_readings_follow_none(python: str) -> None:
+    for source, _ in SOURCES.FOLLOWED.values():
+        for code, version in readings(compiled()[python][source][0]):
+            with pytest.raises((NotFollowed, Impossible)):
+                Machine(version, code, Straight(NAMES), {"z": [1], "k": K}, []).run()
+
+
+# FOR_ITER at 4: [for y in x], of 3.8; what it leads to is at 4 + 2 + its argument.
+LOOP = (124, 0, GET_ITER, 0, FOR_ITER, 4, 125, 1, JUMP_ABSOLUTE, 4, 124, 1, 83, 0)
+
+
+def test_the_loop_that_is_changed_here() -> None:
+    assert run(*LOOP, x=[1, 2, 3]) == 3
+
+
+@pytest.mark.parametrize(
+    ("at", "byte"),
+    [(5, 200), (5, 5), (9, 6), (9, 2), (9, 0), (9, 10), (2, 9), (6, 9)],
+    ids=["its end is beyond the code", "or within a word", "back with more on the stack", "to GET_ITER once more",
+         "to the beginning", "on, with the iteration", "nothing to iterate over", "a value that stays"],
+)  # fmt: skip
+def test_what_no_compiler_makes_of_it(at: int, byte: int) -> None:
+    with pytest.raises(Impossible):
+        run(*LOOP[:at], byte, *LOOP[at + 1 :], x=[1, 2, 3])
+
+
+def test_every_pass_of_a_loop_finds_as_much_on_the_stack() -> None:
+    """Here each leaves a value below the iteration."""
+    more = (124, 0, GET_ITER, 0, FOR_ITER, 8, 1, 0, 100, 1, 2, 0, JUMP_ABSOLUTE, 4, 102, 2, 83, 0)
+    with pytest.raises(Impossible):
+        run(*more, x=[1, 2])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [(124, 0, GET_ITER, 0, FOR_ITER, 200, 2, 0, 1, 0, 83, 0), (124, 0, POP_JUMP_IF_FALSE, 200, 124, 0, 83, 0)],
+)
+def test_jumps_that_are_not_taken_lead_into_the_code_as_well(code: tuple[int, ...]) -> None:
+    assert run(*(4 if byte == 200 else byte for byte in code), x=[7]) in (7, [7])
+    with pytest.raises(Impossible):
+        run(*code, x=[7])
+
+
+def test_since_3_12_a_loop_ends_in_an_instruction_of_its_own() -> None:
+    """Of 3.12: FOR_ITER with a cache, END_FOR."""
+    loop = (151, 0, 124, 0, 68, 0, 93, 2, 0, 0, 125, 1, 140, 4, 4, 0, 124, 1, 83, 0)
+    assert run(*loop, x=[1, 2], version="3.12", made=NEW) == 2
+    with pytest.raises(Impossible):
+        run(*loop[:14], 9, 0, *loop[16:], x=[1, 2], version="3.12", made=NEW)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [(POP_BLOCK, 124, 0, 0, 83), (BREAK, 124, 0, 0, 83), (SETUP, 5, 0, 124, 0, 0, POP_BLOCK, 83)],
+    ids=["no block", "nothing to break", "a value is left in it"],
+)
+def test_blocks_that_no_compiler_writes(code: tuple[int, ...]) -> None:
+    with pytest.raises(Impossible):
+        run(*code, version="3.5", made=replace(CODE, layout="3"))
+
+
+def test_what_a_loop_repeats_is_work() -> None:
+    """Counted in instructions, whatever it gives; and spent from the file's budget."""
+    repeated = (124, 0, GET_ITER, 0, FOR_ITER, 4, 125, 1, JUMP_ABSOLUTE, 4, 124, 0, 83, 0)
+    assert run(*repeated, x=[0] * (MAX_INSTRUCTIONS // 3 - 2))
+    with pytest.raises(NotFollowed):
+        run(*repeated, x=[0] * (MAX_INSTRUCTIONS // 3 + 2))
+    with limited(Budget("a file", 100, 0)), pytest.raises(OverBudget):
+        run(*repeated, x=[0] * 100)
+
+
+def test_functions_within_functions_have_an_end() -> None:
+    source = SOURCES.FOLLOWED["of its own"][0]
+    for code, version in readings(compiled()["3.8"][source][0]):
+        constants = tuple(MAX_NESTED + 5 if constant == 4 else constant for constant in code.constants)
+        machine = Machine(version, replace(code, constants=constants), Branching(NAMES), {"z": [], "k": K}, [])
+        with pytest.raises(NotFollowed, match=r"^functions within functions$"):
+            machine.run()

@@ -1,0 +1,176 @@
+"""Where a function's code stands: its next instruction, its stack, and the jumps and loops that lead on and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, ClassVar, Generic, Literal
+
+from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.inner import Iteration, Work, spend_on
+from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
+from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
+from unnest.core.byte_code.stack import OperandStack
+
+COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
+"""Pythons whose jumps count bytes; later ones count words of two."""
+
+AFTER_LOOPS = {
+    "3.12": (Instruction("END_FOR"),),
+    "3.13": (Instruction("END_FOR"), Instruction("POP_TOP")),
+}
+"""What stands where FOR_ITER leads to when nothing is left, and has been done by then."""
+
+
+class _Ended(Enum):
+    """What an iteration gives after its last value."""
+
+    ENDED = "ended"
+
+
+class Frame(Generic[Value]):
+    """One function on its way through its code, as one Python means it.
+
+    A compiler has as many values on the stack at an instruction whichever way leads there, and jumps back only to what
+    it came through, with nothing on top but what it iterates over: where a reading does otherwise, the code is another
+    Python's, whose jumps are counted otherwise.
+    """
+
+    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: Work) -> None:
+        self._python = python
+        self._code = code
+        self._meaning = interpretation
+        self._work = work
+        self._since_311 = code.layout == "3.11"
+        self._stack = OperandStack(code.stack, interpretation.size, work)
+        self._next = 0
+        self._depths: dict[int, int] = {}
+        self._blocks: list[tuple[int, int]] = []
+
+    @property
+    def values(self) -> list[Value]:
+        """What it is working on, the last on top."""
+        return self._stack.values
+
+    def _instruction(self) -> Instruction:
+        instruction, self._next = at_offset(self._python, self._code.code, self._next)
+        if instruction is None or (instruction.name in BRANCHES and not self._meaning.branches):
+            raise NotFollowed(BEYOND_EXPRESSIONS)
+        return instruction
+
+    def _next_instruction(self) -> Instruction:
+        """The one that is carried out now, counted."""
+        self._work.step()
+        if self._depths.setdefault(self._next, len(self._stack)) != len(self._stack):
+            raise Impossible
+        return self._instruction()
+
+    # Branches
+
+    def _not(self) -> None:
+        self._stack.push(self._meaning.constant(not self._meaning.truth(self._stack.pop())))
+
+    def _jump_forward(self, argument: int) -> None:
+        self._go_to(self._next + argument * self._unit)
+
+    def _jump_backward(self, argument: int) -> None:
+        self._go_to(self._next - argument * self._unit)
+
+    def _jump_absolute(self, argument: int) -> None:
+        self._go_to(argument * self._unit)
+
+    def _jump_if(self, argument: int, *, wanted: bool, back: bool = False) -> None:
+        distance = argument * self._unit
+        offset = self._target(
+            (self._next - distance if back else self._next + distance) if self._since_311 else distance
+        )
+        if self._meaning.truth(self._stack.pop()) is wanted:
+            self._go_to(offset)
+
+    @property
+    def _unit(self) -> int:
+        return 1 if self._python.version in COUNTS_BYTES else 2
+
+    def _target(self, offset: int) -> int:
+        """Where a jump leads to, taken or not: to an instruction of this code."""
+        if not 0 <= offset < len(self._code.code) or (offset % 2 and not self._python.wide):
+            raise Impossible
+        return offset
+
+    def _go_to(self, offset: int) -> None:
+        self._target(offset)
+        if offset < self._next:
+            if offset not in self._depths or (self._stack and not self._stack.iteration):
+                raise Impossible
+            spend_on(self._next - offset)
+        self._next = offset
+
+    # Loops
+
+    def _get_iter(self) -> None:
+        self._stack.push(Iteration(self._meaning.iterator(self._stack.pop())))
+
+    def _for_iter(self, argument: int) -> None:
+        iteration = self._stack.iteration
+        if iteration is None:
+            raise Impossible
+        after = self._target(self._next + argument * self._unit)
+        value: Value | Literal[_Ended.ENDED] = next(iteration.values, _Ended.ENDED)
+        if not isinstance(value, _Ended):
+            self._stack.push(value)
+            return
+        self._stack.take(1)
+        self._next = after
+        for expected in AFTER_LOOPS.get(self._python.version, ()):
+            if self._instruction() != expected:
+                raise Impossible
+
+    def _append(self, depth: int) -> None:
+        """What is on top to a list further down, that a comprehension makes."""
+
+        def longer(parts: Value, more: Value) -> Value:
+            return self._meaning.extended(parts, self._meaning.sequence("tuple", [more]))
+
+        self._stack.extend_new_list(depth, longer)
+
+    def _extend(self, depth: int) -> None:
+        """A list with unpacked parts, or of constants since 3.9: only where nothing else holds it yet."""
+        if depth != 1:
+            raise NotFollowed("a list that grows")
+        self._stack.extend_new_list(depth, self._meaning.extended)
+
+    # Blocks, up to 3.7
+
+    def _setup_loop(self, argument: int) -> None:
+        self._blocks.append((self._next + argument, len(self._stack)))
+
+    def _pop_block(self) -> None:
+        if not self._blocks or self._blocks.pop()[1] != len(self._stack):
+            raise Impossible
+
+    def _break_loop(self) -> None:
+        if not self._blocks:
+            raise Impossible
+        after, depth = self._blocks.pop()
+        self._stack.take(len(self._stack) - depth)
+        self._go_to(after)
+
+    CONTROL: ClassVar[Mapping[str, Callable[[Frame[Any], int], object]]] = {
+        "UNARY_NOT": lambda self, _: self._not(),
+        "JUMP_FORWARD": _jump_forward,
+        "JUMP_BACKWARD": _jump_backward,
+        "JUMP_ABSOLUTE": _jump_absolute,
+        "POP_JUMP_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False),
+        "POP_JUMP_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True),
+        "POP_JUMP_BACKWARD_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False, back=True),
+        "POP_JUMP_BACKWARD_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True, back=True),
+        "GET_ITER": lambda self, _: self._get_iter(),
+        "FOR_ITER": _for_iter,
+        "LIST_APPEND": _append,
+        "LIST_EXTEND": _extend,
+        "SETUP_LOOP": _setup_loop,
+        "POP_BLOCK": lambda self, _: self._pop_block(),
+        "BREAK_LOOP": lambda self, _: self._break_loop(),
+        "GEN_START": lambda _self, _: None,
+    }
+    """What is done for instructions that lead on, back, or around."""

@@ -1,0 +1,111 @@
+"""What loops and inner functions need beside values, and what a run may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeAlias
+
+from unnest.budget import spend
+from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, NotFollowed, Value
+
+MAX_INSTRUCTIONS = 5_000
+"""Of one function with all that it calls and repeats; real lambdas stay below a thousand."""
+
+MAX_WORK = 100_000
+"""The sizes of all values that one run takes from its stacks."""
+
+MAX_NESTED = 20
+"""Functions that are under way within each other."""
+
+
+class TooMuch(NotFollowed):
+    """More work than anyone's function."""
+
+
+@dataclass
+class Work:
+    """What one run has cost so far: instructions, the sizes of values, and how many functions are under way."""
+
+    instructions: int = 0
+    values: int = 0
+    nested: int = 0
+
+    def step(self) -> None:
+        """One instruction more. Raises TooMuch."""
+        self.instructions += 1
+        if self.instructions > MAX_INSTRUCTIONS:
+            raise TooMuch(BEYOND_EXPRESSIONS)
+
+    def handle(self, size: int) -> None:
+        """Values of that size. Raises TooMuch."""
+        self.values += size
+        if self.values > MAX_WORK:
+            raise TooMuch("more work than anyone's function")
+
+    def enter(self) -> None:
+        """One function more is under way. Raises TooMuch."""
+        if self.nested == MAX_NESTED:
+            raise TooMuch("functions within functions")
+        self.nested += 1
+
+    def leave(self) -> None:
+        """It has returned, or given a value and waits."""
+        self.nested -= 1
+
+
+def spend_on(count: int) -> None:
+    """So many bytes of code are carried out once more, which the file's budget is asked for: few may stand for many."""
+    spend(count // 2)
+
+
+class Internal:
+    """What stack and locals hold beside values; no interpretation sees it."""
+
+
+class Null(Internal, Enum):
+    """Where no value is."""
+
+    NULL = "where a method's object would stand"
+    UNSET = "what a variable has before it has a value"
+
+
+@dataclass(eq=False)
+class Iteration(Internal, Generic[Value]):
+    """What GET_ITER makes: the values that are still to come."""
+
+    values: Iterator[Value]
+
+
+@dataclass(eq=False)
+class InnerCode(Internal):
+    """The code of an inner function, before it is one."""
+
+    code: CodeObject
+
+
+@dataclass(eq=False)
+class Cell(Internal, Generic[Value]):
+    """A variable that a function shares with those inside of it."""
+
+    held: Held[Value]
+
+
+@dataclass(eq=False)
+class Cells(Internal, Generic[Value]):
+    """What an inner function captures, in its order."""
+
+    cells: tuple[Cell[Value], ...] = ()
+
+
+@dataclass(eq=False)
+class Function(Internal, Generic[Value]):
+    """An inner function."""
+
+    code: CodeObject
+    captured: tuple[Cell[Value], ...]
+
+
+Held: TypeAlias = "Value | Internal"
