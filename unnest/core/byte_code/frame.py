@@ -87,6 +87,14 @@ class Frame(Generic[Value]):
         if self._meaning.truth(self._stack.pop()) is wanted:
             self._go_to(offset)
 
+    def _jump_or_pop(self, argument: int, *, wanted: bool) -> None:
+        """`and`, `or`: the value stays where it decides."""
+        offset = self._target(argument * self._unit + (self._next if self._since_311 else 0))
+        value = self._stack.pop()
+        if self._meaning.truth(value) is wanted:
+            self._stack.push(value)
+            self._go_to(offset)
+
     @property
     def _unit(self) -> int:
         return 1 if self._python.version in COUNTS_BYTES else 2
@@ -162,6 +170,8 @@ class Frame(Generic[Value]):
         "JUMP_ABSOLUTE": _jump_absolute,
         "POP_JUMP_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False),
         "POP_JUMP_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True),
+        "JUMP_IF_FALSE_OR_POP": lambda self, argument: self._jump_or_pop(argument, wanted=False),
+        "JUMP_IF_TRUE_OR_POP": lambda self, argument: self._jump_or_pop(argument, wanted=True),
         "POP_JUMP_BACKWARD_IF_FALSE": lambda self, argument: self._jump_if(argument, wanted=False, back=True),
         "POP_JUMP_BACKWARD_IF_TRUE": lambda self, argument: self._jump_if(argument, wanted=True, back=True),
         "GET_ITER": lambda self, _: self._get_iter(),

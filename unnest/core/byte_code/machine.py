@@ -193,11 +193,17 @@ class Machine(Frame[Value]):
         if held is Null.UNSET:
             self._local.pop(name, None)
             return
-        if not isinstance(held, Cell) and (name not in self._code.locals or name in self._code.cells):
+        if not isinstance(held, Cell) and self._is_shared(name):
             raise NotFollowed("a cell")
         if isinstance(held, Internal) and not isinstance(held, (Cell, Function)):
             raise Impossible
         self._local[name] = held
+
+    def _is_shared(self, name: str) -> bool:
+        """Whether a variable is one with a cell, which has not been put aside for a comprehension's own."""
+        if self._meaning.branches and name in self._code.cells:
+            return isinstance(self._local.get(name), Cell)
+        return name not in self._code.locals or name in self._code.cells
 
     def _load_and_clear(self, index: int) -> None:
         """A variable is put aside for the time of a comprehension that has one of that name."""

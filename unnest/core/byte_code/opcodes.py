@@ -64,7 +64,8 @@ CONTROL = {
     114: "POP_JUMP_IF_FALSE",
     115: "POP_JUMP_IF_TRUE",
 }
-CONTROL_UNTIL_310 = CONTROL | {113: "JUMP_ABSOLUTE"}
+CONTROL_311 = CONTROL | {111: "JUMP_IF_FALSE_OR_POP", 112: "JUMP_IF_TRUE_OR_POP"}
+CONTROL_UNTIL_310 = CONTROL_311 | {113: "JUMP_ABSOLUTE"}
 CONTROL_313 = {
     40: "TO_BOOL",
     43: "UNARY_NOT",
@@ -179,7 +180,7 @@ SINCE_311 = {
     171: "CALL",
     172: "KW_NAMES",
 }
-IN_311 = SINCE_311 | CONTROL | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
+IN_311 = SINCE_311 | CONTROL_311 | {10: "UNARY_POSITIVE", 160: "LOAD_METHOD", 166: "PRECALL"}
 IN_312 = SINCE_311 | CONTROL | {26: "BINARY_SLICE", 121: "RETURN_CONST"}
 IN_313 = CONTROL_313 | {
     4: "BINARY_SLICE",
@@ -264,7 +265,7 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
     "3.11": (
         Python("3.11", IN_311 | LOOPS_311, 144, {}, CACHES_311, frozenset({0, 4, 26, 62, 121, 127, 143, 150})),
-        Python("3.12", IN_312 | LOOPS_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 86, 160, 166})),
+        Python("3.12", IN_312 | LOOPS_312, 144, {}, CACHES_312, frozenset({0, 10, 62, 86, 111, 112, 160, 166})),
         Python("3.13", IN_313 | LOOPS_313, 71, {}, CACHES_313, frozenset({0, 151})),
     ),
 }
@@ -353,7 +354,10 @@ def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None,
         caches = 2 * python.caches.get("BINARY_OP" if instruction.symbol else instruction.name, 0)
         if any(code[at : at + caches]) or at + caches > len(code):
             raise Impossible
-        return instruction, at + caches
+        at += caches
+        if python.absent.intersection(code[at : at + 1]):  # another Python's, or a cache more than this one has
+            raise Impossible
+        return instruction, at
     raise Impossible
 
 

@@ -41,6 +41,24 @@ def test_fields(python: str) -> None:
     assert handler.handlers == (python in {"3.11", "3.12", "3.13"})
 
 
+@pytest.mark.parametrize(
+    ("lines", "layout"),
+    [
+        (b"\x04\x01", "3.10"),
+        (b"\x00\x7f\x00\x81\x02\x05\x02\x01", "3.10"),
+        (b"\x00\x01\x04\x01", "3.8"),
+        (b"", "3.8"),
+        (b"\x00\x01\x02\x01", "3.8"),
+        (b"\x06\x01", "3.8"),
+    ],
+    ids=["all of it", "lines far apart", "dead code at the end", "one line", "two lines", "too long"],
+)
+def test_lines_tell_3_10(lines: bytes, layout: str) -> None:
+    """Of code of four bytes. A function of 3.8 whose last line is dead has the line of its first byte apart."""
+    (code,) = read(function(b")\x00", head=6, lines=lines))
+    assert code.layout == layout
+
+
 def test_of_this_python() -> None:
     code = (lambda x, *, y: (x, y, 1.5, "é", b"b", 10**20, -3, ..., None, True)).__code__
     (ours,) = read(base64.b64encode(marshal.dumps(code)).decode())
@@ -50,11 +68,11 @@ def test_of_this_python() -> None:
     assert (ours.flags, ours.code, ours.names) == (code.co_flags, code.co_code, code.co_names)
 
 
-def function(constants: bytes, head: int = 5) -> str:
-    """A code object of Python 3 (head of five) with these constants, marshalled."""
+def function(constants: bytes, head: int = 5, lines: bytes = b"") -> str:
+    """A code object of Python 3 (head of five) with these constants and lines, marshalled."""
     empty = b")\x00"
     fields = b"s" + struct.pack("<i", 4) + b"d\x00S\x00" + constants + empty * 4
-    ends = b"z\x01fz\x01f" + struct.pack("<i", 1) + b"s" + struct.pack("<i", 0)
+    ends = b"z\x01fz\x01f" + struct.pack("<i", 1) + b"s" + struct.pack("<i", len(lines)) + lines
     return base64.b64encode(b"c" + struct.pack("<i", 0) * head + fields + ends).decode()
 
 

@@ -90,9 +90,10 @@ def test_what_the_table_lacks_ends_the_reading() -> None:
         ("3.11", (122, 0, 1, 0)),
         ("3.11", (122, 0)),
         ("3.11", (122, 26, 0, 0)),
+        ("3.11", (106, 0, *(0, 0) * 9)),
     ],
     ids=["cut short", "half an argument", "an argument beyond C", "of a later Python", "a filled cache", "no cache",
-         "no operator"],
+         "no operator", "a cache too many"],
 )  # fmt: skip
 def test_what_this_python_does_not_write(version: str, code: tuple[int, ...]) -> None:
     with pytest.raises(Impossible):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.inner import MAX_WORK, Null, Work
+from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.inner import MAX_WORK, InnerCode, Iteration, Null, Work
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
-from unnest.core.byte_code.stack import OperandStack
+from unnest.core.byte_code.stack import OperandStack, only_values
+
+CODE = CodeObject(
+    layout="3.8", arguments=0, keyword_only=0, stack=1, flags=0, code=b"", constants=(), names=(), locals=(), free=(),
+    cells=(), slots=(),
+)  # fmt: skip
 
 
 def holding(*values: object, limit: int = 4, size: int = 1) -> OperandStack[object]:
@@ -63,3 +69,29 @@ def test_a_list_grows_until_something_else_may_hold_it() -> None:
     stack.copy(1)
     with pytest.raises(NotFollowed, match=r"^a list that grows$"):
         stack.extend_new_list(1, lambda parts, more: (parts, more))
+
+
+def test_a_list_that_changes_places_is_still_held_by_nothing_else() -> None:
+    """As 3.12 does with the list of a comprehension."""
+    stack = holding("iterable")
+    stack.push_new_list((1,))
+    stack.swap(2)
+    stack.push((2,))
+    stack.extend_new_list(2, lambda parts, more: (parts, more))
+    assert stack.values == [((1,), (2,)), "iterable"]
+
+
+def test_only_values_are_values() -> None:
+    assert only_values([1, 2]) == [1, 2]
+    for held in ([1, Null.NULL], [Iteration(iter([1]))], [InnerCode(CODE), Null.UNSET]):
+        with pytest.raises(Impossible):
+            only_values(held)
+    with pytest.raises(NotFollowed, match=r"^an inner function$"):
+        only_values([1, InnerCode(CODE)])
+
+
+def test_what_is_iterated_over_is_on_top() -> None:
+    iteration = Iteration(iter([1]))
+    assert holding(1, iteration).iteration is iteration
+    assert holding(iteration, 1).iteration is None
+    assert holding().iteration is None

@@ -7,7 +7,7 @@ import pytest
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.row_functions import call
 from unnest.core.recognise.row_operations import attribute
-from unnest.core.recognise.row_values import SIZES, Named, Rows, Stacked, Unexplained, Value, Vector
+from unnest.core.recognise.row_values import SIZES, Named, Once, Rows, Stacked, Unexplained, Value, Vector, each
 
 X, Y = Rows((0, 1, 2, 3), 3), Rows((4, 5, 6, 7), 3)
 TOLD = Rows((0, 1), 3, sizes=(2, 3))
@@ -123,3 +123,75 @@ def test_calls_that_nobody_can_follow(name: str, arguments: tuple[Value, ...]) -
 def test_the_static_shape_does_not_know_the_batch() -> None:
     assert call(attribute(X, "get_shape"), [], {}) == (None, *SIZES[:2])
     assert call(attribute(attribute(X, "shape"), "as_list"), [], {}) == [None, *SIZES[:2]]
+
+
+def python(name: str, *arguments: Value, **keywords: Value) -> Value:
+    """What a builtin gives, as a list where it gives one value after the other."""
+    value = call(Named(name), arguments, keywords)
+    return list(each(value)) if isinstance(value, Once) else value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (python("enumerate", [X, Y]), [(0, X), (1, Y)]),
+        (python("enumerate", (5,), start=2), [(2, 5)]),
+        (python("zip", [X, Y], (1, 2, 3)), [(X, 1), (Y, 2)]),
+        (python("zip"), []),
+        (python("reversed", [X, Y]), [Y, X]),
+        (python("reversed", (1, 2)), [2, 1]),
+        (python("sorted", [3, 1, 2]), [1, 2, 3]),
+        (python("sorted", (3, 1, 2), reverse=True), [3, 2, 1]),
+        (python("sum", [1, 2.5]), 3.5),
+        (python("sum", [[1], [2]], []), [1, 2]),
+        (python("sum", [X, Y]), X._replace(change="computes with the values (`+`)")),
+        (python("min", [3, 1]), 1),
+        (python("max", 3, 1, 4), 4),
+        (python("list"), []),
+        (python("tuple", [X]), (X,)),
+        (python("list", call(Named("zip"), [[1], [2]], {})), [(1, 2)]),
+        (python("xrange", 1, 6, 2), (1, 3, 5)),
+    ],
+)
+def test_builtins(value: Value, expected: Value) -> None:
+    assert value == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("enumerate", [X]), ("enumerate", [[X], 0.5]), ("zip", [[X], X]), ("reversed", [X]), ("sorted", [[X, Y]]),
+        ("sum", [[[1], [2]]]), ("sum", [Vector((1, 2))]), ("min", [[]]), ("max", []), ("list", [Vector((1,))]),
+        ("reversed", [call(Named("zip"), [], {})]), ("len", [call(Named("zip"), [], {})]),
+    ],
+)  # fmt: skip
+def test_builtins_of_what_they_do_not_take(name: str, arguments: list[Value]) -> None:
+    with pytest.raises(NotFollowed):
+        python(name, *arguments)
+
+
+def test_a_list_is_read_as_it_is_by_then() -> None:
+    """`zip` and the like hold the list, and not what was in it."""
+    held: list[Value] = [1]
+    later = call(Named("enumerate"), [held], {})
+    held.append(2)
+    assert list(each(later)) == [(0, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [("append", [3], [1, 2, 3]), ("append", [[3]], [1, 2, [3]]), ("insert", [0, 3], [3, 1, 2]),
+     ("insert", [-1, 3], [1, 3, 2]), ("extend", [(3, 4)], [1, 2, 3, 4]), ("reverse", [], [2, 1])],
+)  # fmt: skip
+def test_methods_change_their_list(name: str, arguments: list[Value], expected: list[Value]) -> None:
+    changed: list[Value] = [1, 2]
+    assert call(attribute(changed, name), arguments, {}) is None
+    assert changed == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("append", []), ("insert", [0.5, 1]), ("extend", [X]), ("reverse", [1])]
+)
+def test_methods_with_other_arguments(name: str, arguments: list[Value]) -> None:
+    with pytest.raises(NotFollowed):
+        call(attribute([1, 2], name), arguments, {})

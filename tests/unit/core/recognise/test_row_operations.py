@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.recognise.row_operations import attribute, binary, negative, subscript, truth
-from unnest.core.recognise.row_values import SIZES, Rows, Unexplained, Value, Vector
+from unnest.core.recognise.row_operations import attribute, binary, extend, in_place, negative, subscript, truth
+from unnest.core.recognise.row_values import MAX_VALUES, SIZES, Once, Rows, Unexplained, Value, Vector
 
 X = Rows((0, 1, 2, 3), 3)
 ALL = slice(None)
@@ -93,3 +93,27 @@ def test_the_static_shape_does_not_know_the_batch() -> None:
 def test_no_branch_on_a_tensor() -> None:
     with pytest.raises(NotFollowed):
         truth(X)
+
+
+def test_a_list_grows_in_place_and_all_else_is_another_value() -> None:
+    grown: list[Value] = [1]
+    assert in_place("+", grown, (2, 3)) is grown
+    assert (grown, in_place("+", (1,), (2,)), in_place("-", 5, 2)) == ([1, 2, 3], (1, 2), 3)
+    assert in_place("*", X, 2.0) == binary("*", X, 2.0)
+    with pytest.raises(NotFollowed):
+        in_place("*", grown, 2)
+
+
+def test_a_list_grows_by_itself_but_not_beyond_what_anyone_computes_with() -> None:
+    grown: list[Value] = [1, 2]
+    extend(grown, grown)
+    assert grown == [1, 2, 1, 2]
+    with pytest.raises(NotFollowed):
+        extend(grown, [0] * (MAX_VALUES - 3))
+    assert grown == [1, 2, 1, 2]
+
+
+def test_what_grows_while_it_is_extended_is_nobodys() -> None:
+    grown: list[Value] = [1]
+    with pytest.raises(NotFollowed):
+        extend(grown, Once(map(grown.append, (1, 2))))

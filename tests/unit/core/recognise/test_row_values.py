@@ -6,7 +6,19 @@ import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.model import Json
-from unnest.core.recognise.row_values import MAX_VALUES, VALUES_A_STEP, Rows, Value, Vector, changed, size, stored
+from unnest.core.recognise.row_values import (
+    MAX_VALUES,
+    VALUES_A_STEP,
+    Once,
+    Rows,
+    Value,
+    Vector,
+    changed,
+    each,
+    lists_in,
+    size,
+    stored,
+)
 
 
 def test_stored_values_nest_as_deep_as_anybody_likes() -> None:
@@ -44,3 +56,25 @@ def test_long_lists_and_numbers_are_nobodys(value: Value) -> None:
 
 def test_the_first_change_stays() -> None:
     assert changed(changed(Rows((0,), 2), "calls f"), "calls g").change == "calls f"
+
+
+def test_what_can_be_had_once() -> None:
+    once = Once(iter([1, 2]))
+    assert list(each(once)) == [1, 2]
+    with pytest.raises(NotFollowed):
+        each(once)
+
+
+@pytest.mark.parametrize("value", [7, "text", None, Vector((1, 2)), Rows((0, 1), 2)])
+def test_what_no_loop_is_over(value: Value) -> None:
+    """Tensors, named tuples here, are no lists of their parts; nor are texts."""
+    with pytest.raises(NotFollowed):
+        each(value)
+
+
+def test_lists_are_found_within_each_other_and_by_identity() -> None:
+    inner: list[Value] = [1]
+    outer = [inner, (inner, 2)]
+    found = lists_in([3, (outer,), Rows((0,), 2)])
+    assert [id(each) for each in found].count(id(inner)) == 2
+    assert {id(each) for each in found} == {id(inner), id(outer)}
