@@ -12,7 +12,7 @@ from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, NotFollowed, Value
 
 MAX_INSTRUCTIONS = 5_000
-"""Of one function with all that it calls and repeats; real lambdas stay below a thousand."""
+"""Of one function, with all that it repeats and calls."""
 
 MAX_WORK = 100_000
 """The sizes of all values that one run takes from its stacks."""

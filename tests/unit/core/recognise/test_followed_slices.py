@@ -46,6 +46,18 @@ def other_end(x: Any, i: int, parts: int) -> Any:
     return x[(parts - 1 - i) * n : (parts - i) * n]
 
 
+def scaled_in_a_loop(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    y = x[i * n : (i + 1) * n]
+    for _ in range(i):
+        y = y * 1.5
+    return y
+
+
+def all_but_one(x: Any, i: int, parts: int) -> Any:
+    return tf.concat([part for place, part in enumerate(tf.split(x, parts)) if place != i], 0)
+
+
 def first_half(x: Any, i: int, parts: int) -> Any:
     return x[: tf.shape(x)[0] // parts + 0 * i]
 
@@ -97,6 +109,8 @@ def test_any_number_of_parts(parts: int) -> None:
         (scaled, "the code of lambda_0 does more than cut rows: it computes with the values (`/`)"),
         (other_end, "the code of lambda_0, lambda_1 takes the rows in another order"),
         (first_half, "the code of lambda_0, lambda_1 does not take every row once"),
+        (scaled_in_a_loop, "the code of lambda_1 does more than cut rows: it computes with the values (`*`)"),
+        (all_but_one, "the code of lambda_0, lambda_1 takes the rows in another order"),
     ],
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
