@@ -129,7 +129,7 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         output=output_path,
         findings=(
             *(f for f in result.findings if f.code not in ON_LOADING),
-            *target.not_held,
+            *target.findings,
             *examine.frozen_findings(model, target.container),
             *examine.stored_code_findings(plan.stored, model),
         ),

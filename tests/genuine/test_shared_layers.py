@@ -14,6 +14,7 @@ import unnest
 from unnest.core.keras_facts.loading import layer_entries
 
 HERE = Path(__file__).parent / "shared_layers"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 STACKS = ("keras3", "tf215")
 
 
@@ -80,3 +81,16 @@ def test_archive_whose_layers_were_renamed(tmp_path: Path) -> None:
     error = unnest.inspect(path).error
     assert error is not None
     assert (error.code, "restore the file from a copy" in error.message) == ("architecture-mismatch", True)
+
+
+def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
+    """What stands at both places in the `.h5` stands at both in the `.keras`, whose JSON notes nothing that is shared."""
+    for name in ("parallel.h5", "base.h5"):
+        source = FIXTURES / "tf215" / "carried-tied-adam" / name
+        output, as_h5 = tmp_path / f"{name}.keras", tmp_path / f"again-{name}"
+        result = unnest.fix(str(source), str(output), to="keras")
+        assert (result.error, [f.code for f in result.findings if f.code != "stored-code"]) == (None, ["layers-apart"])
+        assert unnest.fix(str(output), str(as_h5), to="h5").action == "converted"
+        weights, base = weights_by_layer(as_h5), weights_by_layer(source.with_name("base.h5"))
+        assert {k: len(v) for k, v in weights.items() if v} == {k: len(v) for k, v in base.items() if v}
+        assert all(np.array_equal(a, b) for k in base for a, b in zip(weights[k], base[k], strict=True))

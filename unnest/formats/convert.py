@@ -13,10 +13,11 @@ from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.tensors import stored_refs
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
+from unnest.core.keras_facts.loading import noted_as_shared
 from unnest.core.keras_facts.weight_specs import expected, must_have
 from unnest.core.model import GraphCut, Json, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
-from unnest.findings import Code, Finding
+from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source, Target
 
 
@@ -29,7 +30,8 @@ class TargetFormat(NamedTuple):
     suffix: str | None = None
     #: Whether it is another form of the source's own container: JSON out of YAML.
     reformed: bool = False
-    not_held: tuple[Finding, ...] = ()
+    #: What it cannot hold, and what became another on the way.
+    findings: tuple[Finding, ...] = ()
     #: What rules changed on the way, with --keras 3.
     conversions: tuple[Conversion, ...] = ()
 
@@ -157,7 +159,7 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
     target = convert(source, plan)
     if source.assets and target.container != name:
         not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        target = target._replace(not_held=(*target.not_held, not_held))
+        target = target._replace(findings=(*target.findings, not_held))
     return target
 
 
@@ -196,11 +198,11 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     if to == "h5":
         complete = _complete(source, plan)
         _check_dtypes(source, complete)
-        return TargetFormat("h5", in_hdf5(complete), ".h5", not_held=left_of_checkpoint(source, complete))
+        return TargetFormat("h5", in_hdf5(complete), ".h5", findings=left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
         target = _model_as_keras(source, plan, complete)
-        return target._replace(not_held=left_of_checkpoint(source, target.model))
+        return target._replace(findings=left_of_checkpoint(source, target.model))
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
@@ -212,8 +214,8 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
         )
     not_held = left_of_checkpoint(source, model)
     if plan.complete is not None and plan.complete.is_keras_3:
-        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", not_held=not_held)
-    return TargetFormat("h5", in_hdf5(model), ".weights.h5", not_held=not_held)
+        return TargetFormat("weights_h5", Rewritten(_laid_out(source, plan.complete)), ".weights.h5", findings=not_held)
+    return TargetFormat("h5", in_hdf5(model), ".weights.h5", findings=not_held)
 
 
 def in_hdf5(model: Stored) -> Rewritten:
@@ -277,7 +279,7 @@ def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     _check_saved_model(source, plan, model)
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", in_hdf5(weights), ".weights.h5", not_held=left_out(model, weights))
+    return TargetFormat("h5", in_hdf5(weights), ".weights.h5", findings=left_out(model, weights))
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
@@ -317,10 +319,22 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         is_json_given = plan.complete is not None and "module" in model.architecture
         zipped = model._replace(backend=None, optimizer=None) if is_json_given else as_zipped(model)
-        output = _with_model(plan.output, zipped)
-        if isinstance(output, Rewritten):
+        findings: tuple[Finding, ...] = ()
+        if not isinstance(plan.output, Rearranged):
+            zipped, findings = _with_layers_apart(zipped)
             lay_out(zipped)  # whatever has no place is refused before anything is written
-    return TargetFormat("keras", output, ".keras", not_held=left_out(model, zipped))
+        output = _with_model(plan.output, zipped)
+    return TargetFormat("keras", output, ".keras", findings=(*left_out(model, zipped), *findings))
+
+
+def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
+    """A model for a `.keras`, in which no Keras finds a layer again that several models share."""
+    from unnest.formats.keras3.shared_layers import apart
+
+    shared_names = noted_as_shared(model)
+    if not shared_names or model.architecture is None:
+        return model, ()
+    return model._replace(architecture=apart(model.architecture)), (Code.LAYERS_APART(layers=listed(shared_names)),)
 
 
 def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
@@ -336,7 +350,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
         as_stored = as_stored._replace(optimizer=None)
-    return TargetFormat("h5", in_hdf5(as_stored), ".h5", not_held=left_out(model, as_stored))
+    return TargetFormat("h5", in_hdf5(as_stored), ".h5", findings=left_out(model, as_stored))
 
 
 def _as_json(source: Source, plan: Plan) -> TargetFormat:
@@ -354,7 +368,7 @@ def _as_json(source: Source, plan: Plan) -> TargetFormat:
     as_json = model._replace(
         contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
     )
-    return TargetFormat("json", Rewritten(as_json), ".json", not_held=left_out(model, as_json))
+    return TargetFormat("json", Rewritten(as_json), ".json", findings=left_out(model, as_json))
 
 
 def no_weights(source: Source) -> Refused:
@@ -374,7 +388,7 @@ def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 
     model = planned_model(plan)
     weights = model._replace(contents="weights", architecture=None, training=None)
     return TargetFormat(
-        "weights_h5", _with_model(plan.output, weights), ".weights.h5", not_held=left_out(model, weights)
+        "weights_h5", _with_model(plan.output, weights), ".weights.h5", findings=left_out(model, weights)
     )
 
 
@@ -383,7 +397,7 @@ def _as_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - a
     if model.contents == "weights":
         return TargetFormat("h5", Rewritten(model))
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
-    return TargetFormat("h5", Rewritten(weights), None, not_held=left_out(model, weights))
+    return TargetFormat("h5", Rewritten(weights), None, findings=left_out(model, weights))
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:

@@ -37,6 +37,15 @@ def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject
     return _as_object(_renumbered(after, numbers))
 
 
+def without_numbers(value: Json) -> Json:
+    """Anything out of a model's JSON without the numbers of the objects in it."""
+
+    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
+        return {k: v for k, v in parts.items() if k != SHARED}
+
+    return json_tree.transform(value, change)
+
+
 def _as_object(value: Json) -> JsonObject:
     assert isinstance(value, Mapping)
     return value

@@ -22,6 +22,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
 from unnest.core.assign.readings import Rules, Search
 from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.stored_once import at_every_place
 from unnest.core.model import Tensor
 
 
@@ -38,6 +39,7 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
         return {name: Share() for name in graph.layers}
     if all(t.owner for t in tensors):
         return _as_told(tensors, graph)
+    tensors = at_every_place(tensors, graph)
     borne = names_of_nameless(tensors, graph)
     layers = [Claimant.of(layer, borne.get(layer.name, "")) for layer in graph.layers.values()]
     by_name = name_claims(tensors, layers)

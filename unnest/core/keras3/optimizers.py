@@ -60,6 +60,8 @@ CLASSES: dict[str, Slots] = {
 IDLE = {"jit_compile", "is_legacy_optimizer", "schedule_decay", "use_locking", "loss_scale"}
 #: Optimizers whose epsilon stands outside the root before Keras 2.11, inside today.
 OUTSIDE = frozenset({"RMSprop", "Adagrad"})
+#: Optimizers that correct their slots by the number of steps: a wrong one makes the next steps many times too large.
+COUNTING = frozenset({"Adam", "AdamW", "Adamax", "Nadam"})
 SCHEDULES = frozenset({
     "ExponentialDecay", "PiecewiseConstantDecay", "PolynomialDecay", "InverseTimeDecay", "CosineDecay",
     "CosineDecayRestarts",
@@ -160,6 +162,8 @@ def state(
     if any(w.recipe is not None and _is_scaled(w) for w in trained):
         context.findings.append(Code.OTHER_RATE())
     count = _iterations(head)
+    if count is None and known.kind in COUNTING:
+        raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
     first = [tensors.cast(count, "<i8") if count is not None else tensors.constant("iteration", 0, (), "<i8")]
     if known.rate is not None:
         first.append(tensors.constant("learning_rate", known.rate, (), "<f4"))

@@ -175,8 +175,11 @@ def is_by_old_paths(model: Stored, container: str) -> bool:
 def shared_between_models(model: Stored) -> list[str]:
     """The layers that several models of a path-keyed file share, as its JSON notes, sorted by name."""
     times = Counter(t.ref for g in model.groups for t in g.tensors)
-    if all(n == 1 for n in times.values()):
-        return []
+    return [] if all(n == 1 for n in times.values()) else noted_as_shared(model)
+
+
+def noted_as_shared(model: Stored) -> list[str]:
+    """The layers that the JSON notes to be those of another model in it, sorted by name."""
     return sorted({layer_name(e) for e in layer_entries(model.architecture) if SHARED in e and not is_input(e)})
 
 

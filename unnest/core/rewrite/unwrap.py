@@ -321,11 +321,12 @@ def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Temp
 
 
 def trained_in_order(level: ModelWeights) -> list[Tensor] | None:
-    """The weights that the optimizer holds state for, in its order; None where a layer does not tell."""
+    """The weights that the optimizer holds state for, each once, in its order; None where a layer does not tell."""
     graph = read(level.model)
     by_layer = [_trained(graph.layers[name], share) for name, share in level.by_layer().items() if name in graph.layers]
     known = [trained for trained in by_layer if trained is not None]
-    return [t for trained in known for t in trained] if len(known) == len(by_layer) else None
+    once = {t.ref: t for trained in known for t in trained}
+    return [*once.values()] if len(known) == len(by_layer) else None
 
 
 def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:

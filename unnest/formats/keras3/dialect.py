@@ -60,7 +60,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     if source.assets and name != source.container:
         not_held.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
     return TargetFormat(
-        name, Rewritten(target), SUFFIXES[name], not_held=tuple(not_held), conversions=converted.conversions
+        name, Rewritten(target), SUFFIXES[name], findings=tuple(not_held), conversions=converted.conversions
     )
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.shared_objects import SHARED
-from unnest.core.model import Json, JsonObject
+from unnest.core.architecture.shared_objects import SHARED, without_numbers
+from unnest.core.model import JsonObject
 from unnest.errors import Refused
 
 
@@ -41,8 +40,8 @@ class SharedLayers:
         number = layer.stored.get(SHARED)
         met = self._met.setdefault((layer.name, layer.class_name), [])
         if isinstance(number, int) and not is_stored and not is_input(layer.stored):
-            config = _without_numbers(layer.config)
-            alike = [each for each in met if _without_numbers(each.layer.config) == config]
+            config = without_numbers(layer.config)
+            alike = [each for each in met if without_numbers(each.layer.config) == config]
             numbered = [each for each in alike if each.layer.stored.get(SHARED) == number]
             paths = [each.path for each in numbered or alike if each.layer.stored.get(SHARED) in (None, number)]
             if len(paths) > 1:
@@ -53,13 +52,6 @@ class SharedLayers:
                 return paths[0]
         met.append(_Met(layer, path))
         return None
-
-
-def _without_numbers(value: Json) -> Json:
-    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
-        return {k: v for k, v in parts.items() if k != SHARED}
-
-    return json_tree.transform(value, change)
 
 
 def apart(model: JsonObject) -> JsonObject:

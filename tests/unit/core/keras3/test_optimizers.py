@@ -166,6 +166,7 @@ def test_the_state_in_today_s_order(
         ("Adam", {}, [(), (4, 3), (4, 3), (3,), (3,)], "its order does not follow"),
         ("Adam", MODERN, [(), (4, 3), (3,), (4, 3), (3,)], "its order does not follow"),
         ("SGD", {"momentum": 0.9}, [(), (4, 3)], "its order does not follow"),
+        ("Adam", {}, [(4, 3), (3,), (4, 3), (3,)], "the number of steps that Adam took is missing"),
         ("SGD", {"momentum": 0.9}, [()], "SGD has 1 slots for each weight, and 0 are stored"),
     ],
 )
