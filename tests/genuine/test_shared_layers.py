@@ -91,6 +91,7 @@ def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
         result = unnest.fix(str(source), str(output), to="keras")
         assert (result.error, [f.code for f in result.findings if f.code != "stored-code"]) == (None, ["layers-apart"])
         assert unnest.fix(str(output), str(as_h5), to="h5").action == "converted"
-        weights, base = weights_by_layer(as_h5), weights_by_layer(source.with_name("base.h5"))
-        assert {k: len(v) for k, v in weights.items() if v} == {k: len(v) for k, v in base.items() if v}
+        weights = {k: v for k, v in weights_by_layer(as_h5).items() if v}
+        base = {k: v for k, v in weights_by_layer(source.with_name("base.h5")).items() if v}
+        assert {k: len(v) for k, v in weights.items()} == {"one": 6, "other": 4, "dense_1": 2}
         assert all(np.array_equal(a, b) for k in base for a, b in zip(weights[k], base[k], strict=True))
