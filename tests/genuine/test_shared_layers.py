@@ -84,7 +84,7 @@ def test_archive_whose_layers_were_renamed(tmp_path: Path) -> None:
 
 
 def test_h5_whose_json_notes_a_layer_of_two_models(tmp_path: Path) -> None:
-    """What stands at both places in the `.h5` stands at both in the `.keras`, whose JSON notes nothing that is shared."""
+    """What stands at both places in the `.h5` stands at both in the `.keras`, whose JSON notes no such layer."""
     for name in ("parallel.h5", "base.h5"):
         source = FIXTURES / "tf215" / "carried-tied-adam" / name
         output, as_h5 = tmp_path / f"{name}.keras", tmp_path / f"again-{name}"

@@ -18,21 +18,33 @@ from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import NOT_COMPUTED, Array, whole_numbers
 from unnest.core.recognise.followed_slices import RowsMade
-from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.layer_tensors import OF_CODE, LayerTensors
 from unnest.core.recognise.op_calls import OpCall, Value
-from unnest.core.recognise.op_kinds import ALONG, CONCATENATES, MATRIX, MATRIX_PRODUCTS, REDUCING, SLICES
-from unnest.core.recognise.op_shapes import KEEPING_SHAPE
+from unnest.core.recognise.op_kinds import (
+    ALONG,
+    CONCATENATES,
+    LINES_UP,
+    MATRIX,
+    MATRIX_PRODUCTS,
+    MOVES,
+    REDUCING,
+    SLICES,
+    TAKING_NO_AXIS,
+)
+from unnest.core.recognise.op_shapes import BROADCASTING, KEEPING_SHAPE
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, row_sizes, rows_of
 
 TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
 """Operations that give some rows of a tensor, or all in another order."""
 
-KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | frozenset(ELEMENTWISE) | frozenset({
-    "biasadd", "pow", "power", "squareddifference", "rsqrt", "reciprocal", "sign", "where", "selectv2", "erf", "tanh",
-    "conv2d", "depthwiseconv2dnative", "conv3d", "maxpool", "avgpool", "fusedbatchnorm", "fusedbatchnormv2",
-    "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "addn", "average", "rowwise", "oversteps",
+KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | frozenset({
+    "biasadd", "conv", "conv1d", "conv2d", "conv3d", "convtranspose", "depthwiseconv", "depthwiseconv2d",
+    "depthwiseconv2dnative", "separableconv", "separableconv2d", "maxpool", "maxpool2d", "maxpool3d", "avgpool",
+    "avgpool2d", "avgpool3d", "averagepool", "pool", "pool2d", "pool3d", "batchnormalization", "fusedbatchnorm",
+    "fusedbatchnormv2", "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "resize", "depthtospace",
+    "spacetodepth", "extractpatches", "rgbtograyscale", "rgbtohsv", "hsvtorgb", "onehot", "fft", "ifft", "rfft",
+    "irfft", "dotproductattention", "addn", "average", "rowwise", "oversteps",
 })  # fmt: skip
 """Operations that leave every row where it is."""
 
@@ -41,6 +53,9 @@ CHOOSING = frozenset({
     "zeroslike", "oneslike", "zeros", "ones", "fill",
 })  # fmt: skip
 """Operations that need not hand on what is in their tensors: one of two branches (training or not), a size."""
+
+PADDING = frozenset({"pad", "padv2", "mirrorpad"})
+"""Operations that put something around a tensor, so much before and behind it along each axis."""
 
 SIZES = frozenset({"shape", "size"})
 """Operations that tell how many rows there are."""
@@ -52,6 +67,12 @@ COUNTING = (KEEPING - {"rowwise", "oversteps"}) | REDUCING | frozenset({
     "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape",
 }) | PARTS_OF_SHAPES  # fmt: skip
 """Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
+
+KNOWN = (
+    *(KEEPING, CHOOSING, SIZES, PARTS_OF_SHAPES, COUNTING, REDUCING, ALONG, TAKING, MOVES, LINES_UP, MATRIX_PRODUCTS),
+    frozenset({"einsum", "tensordot", "moments", "timemajor"}) | PADDING,
+)
+"""Operations of which it is known what they do to rows, in several tables."""
 
 LOST = -1
 """The axis of rows that nobody knows the place of."""
@@ -72,6 +93,11 @@ def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[
     `entries` have the shapes that are known of them beside the graph.
     """
     return _RowAxes(graph, entries).mixing_call(ends)
+
+
+def is_known(operation: str) -> bool:
+    """Whether it is known what an operation does to rows, so that silence about it says something."""
+    return any(operation in names for names in KNOWN)
 
 
 def mixing_layer(model: Graph) -> str | None:
@@ -159,6 +185,8 @@ class _RowAxes:
             return self._along(what, axis, self._rank(first))
         if what.name in TAKING:
             return self._taken(here, first) if axis == 0 else LOST
+        if what.name in PADDING:
+            return self._padded(here, what, first, axis)
         return self._moved(here, what, first, axis)
 
     def _shape(self, ref: Ref) -> Shape | None:
@@ -238,6 +266,13 @@ class _RowAxes:
         self._set_rank(here, first, 0)
         return order.index(axis) if order is not None and axis in order else LOST
 
+    def _padded(self, here: Ref, what: OpCall, first: Ref, axis: int) -> int:
+        """The same axis, whose rows are some of more where it is padded itself."""
+        paddings = _argument(what, 1, "paddings", "pad_width")
+        around = self._numbers(paddings[axis]) if isinstance(paddings, list) and len(paddings) > axis else None
+        self._set_rank(here, first, 0)
+        return LOST if around is None else SOME if any(around) else axis
+
     def _set_rank(self, here: Ref, first: Ref, more: int) -> None:
         """Note how many axes a tensor has: those of another one, and some more."""
         rank = self._rank(first)
@@ -286,7 +321,7 @@ class _RowAxes:
     def _axes_of(self, what: OpCall, rank: int | None) -> Collection[int] | None:
         """The axes that an operation works along; None where they are computed. Some of unknown ranks are left out."""
         given = _argument(what, 1, "axis", "axes", "reduction_indices", "dim")
-        if what.name in ("topk", "topkv2") or given is None:
+        if what.name in TAKING_NO_AXIS or given is None:
             given = ALONG.get(what.name)
         if given is None and what.name != "moments":
             return range(rank or 1)

@@ -18,10 +18,21 @@ KEEPING_SHAPE = frozenset({
     "relu", "relu6", "leakyrelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "logsoftmax",
     "softplus", "softsign", "square", "sqrt", "rsqrt", "exp", "log", "abs", "sign", "identity", "cast", "stopgradient",
     "l2normalize", "clipbyvalue", "reverse", "reversev2", "flip", "roll",
+    "absolute", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "arcsin",
+    "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "log1p", "log2", "log10", "expm1", "exp2", "erf", "erfc",
+    "erfinv", "lgamma", "digamma", "cbrt", "reciprocal", "celu", "mish", "hardsigmoid", "hardsilu", "hardswish",
+    "hardtanh", "hardshrink", "softshrink", "tanhshrink", "threshold", "logsigmoid", "squareplus", "sparseplus",
+    "sparsesigmoid", "isnan", "isinf", "isfinite", "nantonum", "logicalnot", "rint", "trunc", "deg2rad", "rad2deg",
+    "clip", "conj", "conjugate", "real", "imag", "angle", "copy", "converttotensor", "saturatecast", "digitize",
+    "dropout", "checknumerics", "tril", "triu", "bandpart", "matrixbandpart",
 })  # fmt: skip
 """Operations whose result has the shape of the first tensor that they read."""
 
-BROADCASTING = frozenset(ELEMENTWISE) | {"pow", "power", "squareddifference", "where", "selectv2", "notequal"}
+BROADCASTING = frozenset(ELEMENTWISE) | frozenset({
+    "pow", "power", "squareddifference", "where", "selectv2", "notequal", "logicaland", "logicalor", "logicalxor",
+    "atan2", "arctan2", "hypot", "logaddexp", "bitwiseand", "bitwiseor", "bitwisexor", "fmod", "fmax", "fmin",
+    "dividenonan", "divnonan", "mulnonan", "multiplynonan", "xlogy", "xdivy", "isclose",
+})  # fmt: skip
 """Operations on numbers that stand in the same places."""
 
 

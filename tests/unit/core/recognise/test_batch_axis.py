@@ -117,6 +117,8 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "weighed": weighed(0),
     "summed up": function("math.cumsum", axis=0),
     "turned": turned,
+    "below the diagonal": function("linalg.band_part", num_lower=-1, num_upper=0),
+    "padded with rows": function("pad", paddings=[[0, 1], [0, 0]]),
 }
 
 ROW_BY_ROW: dict[str, Step] = {
@@ -133,7 +135,11 @@ ROW_BY_ROW: dict[str, Step] = {
     "summed up": function("math.cumsum", axis=1),
     "turned twice": turned_twice,
     "scaled": function("math.multiply", y=2.0),
+    "padded with columns": function("pad", paddings=[[0, 0], [1, 0]]),
 }
+
+UNKNOWN = function("math.segment_sum", segment_ids=[0, 0])
+"""Of an operation that is in no table."""
 
 
 def told(w: Writer, output: Tensor) -> tuple[int, tuple[NearMiss, ...]]:
@@ -158,6 +164,13 @@ def test_towers_that_work_along_the_batch_are_none(name: str) -> None:
 @pytest.mark.parametrize("name", ROW_BY_ROW)
 def test_towers_that_work_along_another_axis_are_some(name: str) -> None:
     assert towers(ROW_BY_ROW[name]) == (1, ())
+
+
+def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
+    for step, confidence in ((UNKNOWN, "likely"), (ROW_BY_ROW["scaled"], "proven")):
+        w = Writer()
+        (found,) = recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))).wrappers
+        assert found.confidence == confidence
 
 
 def template(step: Step) -> str | None:
