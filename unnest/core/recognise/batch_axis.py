@@ -7,7 +7,8 @@ operation. Where it is lost nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,9 @@ from unnest.core.recognise.op_calls import OpCall, Value
 from unnest.core.recognise.op_kinds import (
     ALONG,
     CONCATENATES,
-    LINES_UP,
     MATRIX,
     MATRIX_PRODUCTS,
-    MOVES,
+    OF_ALL_ROWS,
     REDUCING,
     SLICES,
     TAKING_NO_AXIS,
@@ -38,13 +38,18 @@ from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, ro
 TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
 """Operations that give some rows of a tensor, or all in another order."""
 
-KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | frozenset({
-    "biasadd", "conv", "conv1d", "conv2d", "conv3d", "convtranspose", "depthwiseconv", "depthwiseconv2d",
-    "depthwiseconv2dnative", "separableconv", "separableconv2d", "maxpool", "maxpool2d", "maxpool3d", "avgpool",
-    "avgpool2d", "avgpool3d", "averagepool", "pool", "pool2d", "pool3d", "batchnormalization", "fusedbatchnorm",
-    "fusedbatchnormv2", "fusedbatchnormv3", "resizebilinear", "resizenearestneighbor", "resize", "depthtospace",
-    "spacetodepth", "extractpatches", "rgbtograyscale", "rgbtohsv", "hsvtorgb", "onehot", "fft", "ifft", "rfft",
-    "irfft", "dotproductattention", "addn", "average", "rowwise", "oversteps",
+OVER_STEPS = frozenset({
+    "conv", "conv1d", "conv2d", "conv3d", "convtranspose", "depthwiseconv", "depthwiseconv2d", "depthwiseconv2dnative",
+    "separableconv", "separableconv2d", "maxpool", "maxpool2d", "maxpool3d", "avgpool", "avgpool2d", "avgpool3d",
+    "averagepool", "pool", "pool2d", "pool3d", "resize", "resizebilinear", "resizenearestneighbor", "extractpatches",
+    "depthtospace", "spacetodepth", "dotproductattention", "oversteps",
+})  # fmt: skip
+"""Operations that leave every row where it is, if it lies on the first axis, and put together what lies on others."""
+
+KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | OVER_STEPS | frozenset({
+    "biasadd", "batchnormalization", "fusedbatchnorm", "fusedbatchnormv2", "fusedbatchnormv3", "rgbtograyscale",
+    "rgbtohsv", "hsvtorgb", "onehot", "fft", "ifft", "rfft", "irfft", "addn", "average", "multiplyn", "maximumn",
+    "minimumn", "rowwise",
 })  # fmt: skip
 """Operations that leave every row where it is."""
 
@@ -63,16 +68,10 @@ SIZES = frozenset({"shape", "size"})
 PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
 """Operations that may take sizes out of a shape, the number of rows or others."""
 
-COUNTING = (KEEPING - {"rowwise", "oversteps"}) | REDUCING | frozenset({
+COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | frozenset({
     "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape",
 }) | PARTS_OF_SHAPES  # fmt: skip
 """Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
-
-KNOWN = (
-    *(KEEPING, CHOOSING, SIZES, PARTS_OF_SHAPES, COUNTING, REDUCING, ALONG, TAKING, MOVES, LINES_UP, MATRIX_PRODUCTS),
-    frozenset({"einsum", "tensordot", "moments", "timemajor"}) | PADDING,
-)
-"""Operations of which it is known what they do to rows, in several tables."""
 
 LOST = -1
 """The axis of rows that nobody knows the place of."""
@@ -87,17 +86,33 @@ SOME = -4
 """Of rows that stand elsewhere than they did, or for others."""
 
 
-def along_the_batch(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, Shape | None]) -> CallId | None:
-    """The first call between rows (`entries`, on axis 0) and some tensors that works along these rows; None if none.
+class RowsKept(NamedTuple):
+    """What becomes of the rows of some tensors on their way to others.
 
-    `entries` have the shapes that are known of them beside the graph.
+    `mixing` is the first call that works along them, None if none is known to; `is_told`: whether all is known to keep
+    every row where it is.
     """
-    return _RowAxes(graph, entries).mixing_call(ends)
+
+    mixing: CallId | None
+    is_told: bool
 
 
-def is_known(operation: str) -> bool:
-    """Whether it is known what an operation does to rows, so that silence about it says something."""
-    return any(operation in names for names in KNOWN)
+def rows_kept(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
+    """What becomes of rows (`entries`, on axis 0, with the shapes that are known beside the graph) up to the ends.
+
+    A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
+    """
+    calls, axes = zip(*(_RowAxes(graph, entries).followed_to(end) for end in ends), strict=True)
+    is_loss = [
+        call is not None and None in calls and _is_loss(graph, end) for call, end in zip(calls, ends, strict=True)
+    ]
+    mixing = next((call for call, loss in zip(calls, is_loss, strict=True) if call is not None and not loss), None)
+    return RowsKept(mixing, all(axis == 0 or loss for axis, loss in zip(axes, is_loss, strict=True)))
+
+
+def _is_loss(graph: TensorGraph, ref: Ref) -> bool:
+    """Whether a tensor is a number, or one in a row of its own."""
+    return graph.is_number(ref) or (graph.shape(ref) or (None,))[0] == 1
 
 
 def mixing_layer(model: Graph) -> str | None:
@@ -109,12 +124,9 @@ def mixing_layer(model: Graph) -> str | None:
 
 
 def _mixing_layer(model: Graph) -> str | None:
-    tensors = LayerTensors(model)
-    entries = dict.fromkeys(model.inputs)
-    calls = [along_the_batch(tensors, [output], entries) for output in model.outputs]
-    for at in calls:  # a loss is reduced over the batch beside what is told of rows
-        if at is not None and not (None in calls and tensors.is_number(Ref(at.layer, at.rank, 0))):
-            return at.layer
+    at = rows_kept(LayerTensors(model), model.outputs, dict.fromkeys(model.inputs)).mixing if model.outputs else None
+    if at is not None:
+        return at.layer
     nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)
     return next((name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None)
 
@@ -130,10 +142,10 @@ class _RowAxes:
         #: Numbers that are made of sizes, in a batch of DIVISIBLE rows and in one of twice as many.
         self.counts: dict[Ref, tuple[Array, Array]] = {}
 
-    def mixing_call(self, ends: Collection[Ref]) -> CallId | None:
-        """The first call that mixes rows, None if none does."""
+    def followed_to(self, end: Ref) -> tuple[CallId | None, int | None]:
+        """(the first call that mixes rows, None if none does; where the rows lie in a tensor)."""
         entered: set[Ref] = set()
-        pending = [*ends]
+        pending = [end]
         while pending:
             spend()
             here = pending[-1]
@@ -149,10 +161,16 @@ class _RowAxes:
                 continue
             pending.pop()
             axis = self._axis(here, what, {ref: self.axes.get(ref, LOST) for ref in reads})
-            if axis == MIXED or (axis == SOME and here in ends):
-                return here.call
+            if axis == MIXED or (axis == SOME and here == end):
+                return here.call, axis
             self.axes[here] = axis
-        return None
+        return None, self.axes[end]
+
+    @property
+    def _of_several(self) -> Mapping[str, Callable[[OpCall, Mapping[Ref, int | None]], int]]:
+        """The same of operations on several tensors that are alike, by name."""
+        code = dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS]), _of_code)
+        return {**code, **dict.fromkeys(CONCATENATES, self._concatenated), "einsum": _of_einsum}
 
     def _rank(self, ref: Ref) -> int | None:
         return self.graph.rank_of(ref, self.shapes)
@@ -164,12 +182,10 @@ class _RowAxes:
         if {*reads.values()} <= {None, COUNT} or what.name in SIZES:
             return self._of_sizes(here, what, reads)
         if what.name in KEEPING:
-            is_mixed = what.name == "oversteps" and any(axis is not None and axis > 0 for axis in reads.values())
+            is_mixed = what.name in OVER_STEPS and any(axis is not None and axis > 0 for axis in reads.values())
             return MIXED if is_mixed else self._together(reads)
-        if what.name in OF_CODE.values() or what.name in CONCATENATES:
-            return _of_code(what, reads) if what.name in OF_CODE.values() else _of_concat(what, reads)
-        if what.name == "einsum":
-            return _of_einsum(what, reads)
+        if what.name in self._of_several:
+            return self._of_several[what.name](what, reads)
         first = next((value for value in what.args if isinstance(value, Ref)), None)
         axis = None if first is None else reads.get(first)
         is_lost = axis is None or (axis < 0 and not (axis == SOME and what.name in MATRIX_PRODUCTS))
@@ -181,13 +197,10 @@ class _RowAxes:
             return self._of_product(what, first, reads)
         if what.name == "tensordot":
             return _of_tensordot(what, axis, reads)
-        if what.name in REDUCING or what.name in ALONG or (what.name == "moments" and what.kwargs):
-            return self._along(what, axis, self._rank(first))
         if what.name in TAKING:
             return self._taken(here, first) if axis == 0 else LOST
-        if what.name in PADDING:
-            return self._padded(here, what, first, axis)
-        return self._moved(here, what, first, axis)
+        behind = self._worked_along(what, first, axis)
+        return self._moved(here, what, first, axis) if behind is None else behind
 
     def _shape(self, ref: Ref) -> Shape | None:
         return None if self._rank(ref) is None else self.graph.shape(ref, self.shapes)
@@ -243,9 +256,13 @@ class _RowAxes:
             return LOST if part.shape[:1] != whole.shape[:1] else 0 if _keeps_rows(part, whole) else SOME
         return 0 if rows == [*range(DIVISIBLE)] else SOME
 
-    def _along(self, what: OpCall, axis: int, rank: int | None) -> int:
-        """Where the rows lie behind an operation that works along some axes."""
-        along = self._axes_of(what, rank)
+    def _worked_along(self, what: OpCall, first: Ref, axis: int) -> int | None:
+        """Where the rows lie behind an operation that works along some axes; None where it is none."""
+        if what.name in OF_ALL_ROWS:
+            return MIXED if axis == what.kwargs.get("axis", 0) else LOST
+        if what.name not in REDUCING and what.name not in ALONG and not (what.name == "moments" and what.kwargs):
+            return None
+        along = self._axes_of(what, self._rank(first))
         if along is None:
             return LOST
         if axis in along:
@@ -256,6 +273,8 @@ class _RowAxes:
         """Where the rows lie behind an operation that may move them; MIXED where time lies on their axis."""
         if what.name == "timemajor":
             return MIXED if axis == 0 else LOST
+        if what.name in PADDING:
+            return self._padded(here, what, first, axis)
         if what.name == "expanddims":
             at = self._numbers(_argument(what, 1, "axis", "dim"))
             if not at or at[0] < 0:
@@ -304,6 +323,22 @@ class _RowAxes:
             return axes.pop() if is_one or len(ranks) == 1 else LOST
         return MIXED if len(ranks) == 1 and None not in ranks else LOST
 
+    def _concatenated(self, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+        """Beside others along another axis rows stay where they are; all of them along their own are more than before.
+
+        Parts of them may be all.
+        """
+        operands = what.args[0] if what.args and isinstance(what.args[0], list) else []
+        axis = literal_axis(what)
+        if axis is not None and axis < 0:
+            ranks = {self._rank(ref) for ref in reads}
+            axis += (ranks.pop() or 0) if len(ranks) == 1 else 0
+        if axis is None or axis < 0:
+            return LOST
+        if axis > 0:
+            return 0 if {*reads.values()} == {0} else LOST
+        return SOME if len(operands) > 1 and 0 in reads.values() else LOST
+
     def _of_product(self, what: OpCall, first: Ref, reads: Mapping[Ref, int | None]) -> int:
         """The product of two matrices: rows of the second, or columns of the first, are added up or compared."""
         second = _argument(what, 1, "b", "x2", "y")
@@ -320,9 +355,9 @@ class _RowAxes:
 
     def _axes_of(self, what: OpCall, rank: int | None) -> Collection[int] | None:
         """The axes that an operation works along; None where they are computed. Some of unknown ranks are left out."""
-        given = _argument(what, 1, "axis", "axes", "reduction_indices", "dim")
-        if what.name in TAKING_NO_AXIS or given is None:
-            given = ALONG.get(what.name)
+        position = len(what.args) if what.name in TAKING_NO_AXIS else 1
+        given = _argument(what, position, "axis", "axes", "reduction_indices", "dim")
+        given = ALONG.get(what.name) if given is None else given
         if given is None and what.name != "moments":
             return range(rank or 1)
         numbers = self._numbers(given)
@@ -360,12 +395,6 @@ def _of_code(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
     if 0 not in reads.values():
         return LOST
     return MIXED if what.name == OF_CODE[RowsMade.MIXED] else SOME
-
-
-def _of_concat(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
-    """All rows beside others along their axis are more than there were; parts of them may be all."""
-    operands = what.args[0] if what.args and isinstance(what.args[0], list) else []
-    return SOME if len(operands) > 1 and 0 in reads.values() and literal_axis(what) == 0 else LOST
 
 
 def _of_einsum(what: OpCall, reads: Mapping[Ref, int | None]) -> int:

@@ -24,7 +24,6 @@ from unnest.core.recognise.found import (
     check_own_layers,
     check_template,
     cut_by,
-    is_shown,
     joins,
     listed,
     or_why_not,
@@ -209,17 +208,20 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
         yield or_why_not(joined[0].layer, partial(_inline, graph, joined, towers))
 
 
-def _check_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices: Cut) -> None:
-    """Raises NotAWrapper for a tower of the graph's own layers that works along the batch."""
-    from unnest.core.recognise.batch_axis import along_the_batch
+def _keep_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices: Cut) -> bool:
+    """Whether all in a tower of the graph's own layers is known to keep every row where it is.
+
+    Raises NotAWrapper for one that works along the batch.
+    """
+    from unnest.core.recognise.batch_axis import rows_kept
     from unnest.core.recognise.layer_tensors import LayerTensors
 
     tensors = LayerTensors(graph)
     shapes = [tensors.rows_alone(source) for source in slices.sources]
-    calls = [along_the_batch(tensors, [end], dict(zip(entries, shapes, strict=True))) for end in ends]
-    for end, call in zip(ends, calls, strict=True):
-        if call is not None and not (None in calls and tensors.is_number(end)):
-            raise NotAWrapper(f"{call.layer}, a part of the towers, works along the batch")
+    kept = rows_kept(tensors, ends, dict(zip(entries, shapes, strict=True)))
+    if kept.mixing is not None:
+        raise NotAWrapper(f"{kept.mixing.layer}, a part of the towers, works along the batch")
+    return kept.is_told
 
 
 def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
@@ -255,12 +257,12 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     check_own_layers(graph, calls[0], last)
-    _check_rows(graph, [end[0] for end in ends], [column[0] for column in columns], slices)
+    keeps_rows = _keep_rows(graph, [end[0] for end in ends], [column[0] for column in columns], slices)
     for merge in joined:
         merges.check_code(graph, merge, len(columns[0]), dealt_out=slices.dealt_out)
     slices = put_together(graph, slices, [None] * len(columns), joined)
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
-    is_proven = slices.is_proven and is_shown(graph, calls[0]) and _are_shown(graph, joined, len(columns[0]), slices)
+    is_proven = slices.is_proven and keeps_rows and _are_shown(graph, joined, len(columns[0]), slices)
     return LayerWrapper(
         last,
         tuple(end.call for end in ends[0]),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import NearMiss
-from unnest.core.recognise.batch_axis import along_the_batch
+from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import NOT_COMPUTED
 from unnest.core.recognise.mean_outputs import averages
@@ -41,7 +41,8 @@ class ComputedWrapper(NamedTuple):
     """Towers with their joins, and the calls that cut; `sentence` says for which batches it was computed.
 
     `share`: the rows of the first tower where the batch is fixed. `reach`: where bounds are numbers, how many rows the
-    towers read of a larger batch. `reader`: why it cannot be cut, if somebody else reads what would go.
+    towers read of a larger batch. `keeps_rows`: whether all in a tower is known to keep every row where it is.
+    `reader`: why it cannot be cut, if somebody else reads what would go.
     """
 
     copies: Copies
@@ -50,6 +51,7 @@ class ComputedWrapper(NamedTuple):
     sentence: str
     share: int | None = None
     reach: int | None = None
+    keeps_rows: bool = False
     reader: str | None = None
 
     @property
@@ -82,26 +84,23 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
             used |= judged.joins[0].calls
     whole: list[ComputedWrapper] = []
     for wrapper in search.wrappers:
-        if (miss := _mixing(graph, wrapper)) is not None:
-            search.near_misses.append(miss)
+        judged = _row_by_row(graph, wrapper)
+        if isinstance(judged, NearMiss):
+            search.near_misses.append(judged)
         else:
-            whole.append(_with_reader(graph, _with_means(graph, wrapper)))
+            whole.append(_with_reader(graph, _with_means(graph, judged)))
     read = [NearMiss(wrapper.joins[0].root.layer, wrapper.reader) for wrapper in whole if wrapper.reader]
     return whole, [*search.near_misses, *read]
 
 
-def _mixing(graph: TensorGraph, wrapper: ComputedWrapper) -> NearMiss | None:
-    """Why towers that work along the batch are none: a row's result depends on which rows are in its part.
-
-    A loss in a row of its own, beside other outputs, is reduced over the part, as it would be in any tower.
-    """
+def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
+    """The wrapper, or why its towers are none: a row's result must not depend on which rows are in its part."""
     entries = {column[0]: graph.rows_alone(source) for column, source in wrapper.sources.items()}
-    calls = [along_the_batch(graph, joined.operands[:1], entries) for joined in wrapper.joins]
-    for joined, call in zip(wrapper.joins, calls, strict=True):
-        is_loss = call is not None and None in calls and (graph.shape(joined.operands[0]) or (None,))[0] == 1
-        if call is not None and not is_loss:
-            return NearMiss(joined.root.layer, f"{call.layer}, a part of the towers, works along the batch")
-    return None
+    kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
+    if kept.mixing is not None:
+        reason = f"{kept.mixing.layer}, a part of the towers, works along the batch"
+        return NearMiss(wrapper.joins[0].root.layer, reason)
+    return wrapper._replace(keeps_rows=kept.is_told)
 
 
 def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:

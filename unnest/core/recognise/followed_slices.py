@@ -40,12 +40,28 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
     followed = [part for part in parts if part is not None]
     if claim.told is not Told.OTHERWISE:
         for part, (layer, _, _) in zip(parts, lane, strict=True):
-            if part is not None and part.change:
-                why = f"the code of {layer.name} does more than cut rows: it {part.change}"
-                return SliceClaim(Told.OTHERWISE, why)
+            if why := _does_more(layer) if part is None else part.change:
+                return SliceClaim(Told.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {why}")
     if len(followed) < len(parts) or any(part.change for part in followed) or _may_be(followed, count):
         return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     return _in_order(claim, followed, lane, shape, count)
+
+
+def _does_more(layer: Layer) -> str | None:
+    """What code that cannot be followed, a loop say, does besides cutting rows, as far as the names in it tell."""
+    code = layer_facts.stored_code(layer)
+    names = () if code is None else sorted(code.names)
+    name = next((name for name in names if plain_name(name).startswith(COMPUTING)), None)
+    return None if name is None else f"uses `{name}`"
+
+
+COMPUTING = (
+    "random", "shuffle", "dropout", "bandpart", "matrixband", "einsum", "matmul", "tensordot", "mapfn", "whileloop",
+    "fold", "scan", "spacetobatch", "batchtospace", "spacetodepth", "depthtospace", "scatter", "segment",
+    "unsortedsegment", "unique", "onehot", "softmax", "relu", "sigmoid", "tanh", "argsort", "topk", "l2normalize",
+    "conv1d", "conv2d", "reverse", "roll",
+)  # fmt: skip
+"""What the names of functions begin with that are no part of a cut, nor of the arithmetic of its bounds."""
 
 
 def _may_be(parts: Sequence[Rows], count: int) -> bool:
@@ -168,6 +184,7 @@ def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
 class RowsMade(Enum):
     """What stored code makes of the rows that it is given, as far as it can be followed."""
 
+    KEPT = "each of its own, where it was"
     MIXED = "rows that depend on each other"
     OTHERS = "some of them, or more, or in another order"
     UNKNOWN = "nobody can tell; or a number made of all, a loss say"
@@ -186,15 +203,6 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
 
 
-def is_told_what_is_made(layer: Layer, tensors: int) -> bool:
-    """Whether a layer has no code of its own, or such as can be followed to its end on so many tensors."""
-    if layer_facts.stored_code(layer) is None:
-        return True
-    one = tuple(range(ROWS_A_TOWER))
-    rows = (lambda rank: Rows(one, rank)) if tensors == 1 else lambda rank: [Rows(one, rank)] * tensors
-    return _followed(layer, rows) is not None
-
-
 def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
     """The sizes behind the batch, nothing where one is not told."""
     sizes = tuple(size for size in shape[1:] if size is not None) if shape else ()
@@ -207,7 +215,9 @@ def _rows_made(value: Value | None) -> RowsMade:
     if any(result.along for result in results):
         return RowsMade.MIXED
     is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
-    return RowsMade.OTHERS if is_other or any(isinstance(each, Stacked) for each in values) else RowsMade.UNKNOWN
+    if is_other or any(isinstance(each, Stacked) for each in values):
+        return RowsMade.OTHERS
+    return RowsMade.KEPT if results and len(results) == len(values) else RowsMade.UNKNOWN
 
 
 ROWS_A_TOWER = 2

@@ -9,7 +9,6 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.model import Confidence, NearMiss
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.op_calls import is_operation, said
 
 
 class Merge(NamedTuple):
@@ -121,21 +120,6 @@ def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
     fixed = [at.layer for at, layer in layers.items() if layer_facts.fixes_rows(layer, graph.call(at))]
     if fixed:
         raise NotAWrapper(f"{min(fixed)} is built for the number of rows of one tower, and takes no other")
-
-
-def is_shown(graph: Graph, tower: Iterable[CallId]) -> bool:
-    """Whether a tower of the graph's own layers tells what it does to rows.
-
-    It holds no code that cannot be followed, and no operation that is not known.
-    """
-    from unnest.core.recognise.batch_axis import is_known
-    from unnest.core.recognise.followed_slices import is_told_what_is_made
-
-    calls = [(graph.layers[at.layer], graph.call(at)) for at in tower]
-    operations = [what for layer, call in calls if is_operation(layer, call) and (what := said(layer, call))]
-    return all(is_known(what.name) for what in operations) and all(
-        is_told_what_is_made(layer, len(call.reads)) for layer, call in calls
-    )
 
 
 SHOWN = 4

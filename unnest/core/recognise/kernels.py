@@ -313,6 +313,13 @@ def _squeeze(x: Value, axis: Value = None) -> Array:
     return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
 
 
+def _rolled(x: Value, shift: Value, axis: Value = None) -> Array:
+    array = np.asarray(x)
+    if axis is None:  # all that is in it, row after row
+        return np.roll(array, whole_number(shift))
+    return np.roll(array, whole_numbers(shift), whole_numbers(axis))
+
+
 def _where(mask: Value, y: Value = None, z: Value = None) -> Array:
     condition = np.asarray(mask)
     if any(a.dtype == ELEMENT for a in (condition, *arrays_in(y), *arrays_in(z))):
@@ -363,7 +370,7 @@ TABLE: dict[str, Kernel] = {
     "transpose": (("x", "perm"), lambda x, perm=None: np.transpose(x, None if perm is None else whole_numbers(perm))),
     "reverse": (("x", "axis"), lambda x, axis: np.flip(x, tuple(whole_numbers(axis)))),
     "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(whole_numbers(axis)))),
-    "roll": (("x", "shift", "axis"), lambda x, shift, axis: np.roll(x, whole_numbers(shift), whole_numbers(axis))),
+    "roll": (("x", "shift", "axis"), _rolled),
     "concat": (("xs", "axis"), _concat), "concatenate": (("xs", "axis"), _concat), "stack": (("xs", "axis"), _stack),
     "vstack": (("xs",), _concat), "rowstack": (("xs",), _concat),
     "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),

@@ -145,8 +145,9 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
         return _code_joins(config.get("function"), axes)
     axis = _axis(config)
+    may_join = layer.class_name in JOINING_LAYERS or not is_keras_class(layer.class_name, layer.stored)
     # Keras's own joins along the last axis where none is stored, and takes whole numbers alone.
-    return None if axis is None and layer.class_name != "Concatenate" else axis == 0
+    return None if axis is None and layer.class_name != "Concatenate" else axis == 0 and may_join
 
 
 def _axis(config: JsonObject) -> int | None:

@@ -103,21 +103,17 @@ class LayerTensors(TensorGraph):
             return NOTHING
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
-        """What a call says; Keras's own layers keep the rows apart, but for a recurrent one whose axis 0 is time."""
+        """What a call says; what layers of Keras's own, models and stored code do to rows has names of its own."""
         layer, reads = self.graph.layers[at.layer], [*self.graph.call(at).reads]
         if is_model(layer.stored):
             return OpCall("rowwise", reads, {})
         what = self.parsed(at)
         if what.name or not reads or is_operation(layer, self.graph.call(at)):
             return what
-        if layer.settings.get("time_major") is True:
-            return OpCall("timemajor", reads, {})
-        if layer_facts.is_function(layer):
+        if layer_facts.is_function(layer) and layer.settings.get("time_major") is not True:
             made = self._rows_made(layer, tuple(self.shape(ref, known) for ref in reads))
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
-        if not is_keras_class(layer.class_name, layer.stored):
-            return NOTHING
-        return OpCall("oversteps" if today(layer.class_name) in OVER_STEPS else "rowwise", reads, {})
+        return _of_rows(layer, reads)
 
     def _rows_made(self, layer: Layer, shapes: tuple[Shape | None, ...]) -> RowsMade:
         """What a layer's code makes of such tensors: followed once, for whatever output of the model it is asked."""
@@ -223,9 +219,28 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
         return OpCall("identity", reads, {})
     if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
         return NOTHING
-    if layer.class_name == "Concatenate":
-        return OpCall("concat", [reads, layer.settings.get("axis", -1)], {})
-    return OpCall({"Add": "addn", "Average": "average"}.get(layer.class_name, ""), [reads], {})
+    what = layer.settings.get("mode") if layer.class_name == "Merge" else layer.class_name
+    if what in ("Concatenate", "concat"):
+        return OpCall("concat", [reads, layer.settings.get("axis", layer.settings.get("concat_axis", -1))], {})
+    return OpCall(COMBINED.get(what, "") if isinstance(what, str) else "", [reads], {})
+
+
+COMBINED = {
+    "Add": "addn", "Average": "average", "Multiply": "multiplyn", "Maximum": "maximumn", "Minimum": "minimumn",
+    "sum": "addn", "ave": "average", "mul": "multiplyn", "max": "maximumn",
+}  # fmt: skip
+"""What Keras's own layers that combine tensors number by number do, and the modes of Keras 1's Merge."""
+
+
+def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
+    """What one of Keras's own layers does to rows: most keep them apart."""
+    if layer.settings.get("time_major") is True:
+        return OpCall("timemajor", reads, {})
+    if not is_keras_class(layer.class_name, layer.stored):
+        return NOTHING
+    if today(layer.class_name) in ALONG_AXES:
+        return OpCall("alongaxis", reads, {"axis": layer.settings.get("axis", -1)})
+    return OpCall("oversteps" if today(layer.class_name) in OVER_STEPS else "rowwise", reads, {})
 
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
@@ -254,15 +269,18 @@ def _settings(layer: Layer) -> Json:
     return settings
 
 
-OF_CODE = {RowsMade.MIXED: "mixes", RowsMade.OTHERS: "takes"}
-"""The names that stand for stored code which works along the rows, or takes some of them."""
+OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.OTHERS: "takes"}
+"""The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""
 
 OVER_STEPS = frozenset({
     "Conv1D", "SeparableConv1D", "DepthwiseConv1D", "Conv2D", "Conv3D", "LSTM", "GRU", "SimpleRNN", "RNN",
     "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "Attention", "AdditiveAttention", "MultiHeadAttention",
-    "MaxPooling1D", "AveragePooling1D", "GlobalMaxPooling1D", "GlobalAveragePooling1D", "Flatten",
+    "MaxPooling1D", "AveragePooling1D", "GlobalMaxPooling1D", "GlobalAveragePooling1D", "Flatten", "GroupNormalization",
 })  # fmt: skip
 """Keras's own layers that put together what lies on axis 1: time, or rows that were turned there."""
+
+ALONG_AXES = frozenset({"Softmax", "LayerNormalization", "RMSNormalization", "UnitNormalization"})
+"""Keras's own layers that work along the axes that their configs name."""
 
 ELEMENTWISE_LAYERS = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"})
 

@@ -15,7 +15,6 @@ from unnest.core.recognise.found import (
     check_own_layers,
     check_template,
     cut_by,
-    is_shown,
     joins,
     listed,
 )
@@ -43,7 +42,7 @@ def described(graph: Graph, wrapper: ComputedWrapper) -> LayerWrapper:
         tuple(dict.fromkeys([*given, *cut.values()])),
         wrapper.slices,
         tuple(_merge(joined, joined.operands[0]) for joined in joins),
-        "proven" if is_shown(graph, first) else "likely",
+        "proven" if wrapper.keeps_rows else "likely",
         (
             f"{len(calls)} towers of the same layers: {listed([name for name in graph.layers if name in layers])}",
             wrapper.sentence,

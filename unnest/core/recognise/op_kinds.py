@@ -38,18 +38,30 @@ JOINS = LINES_UP | MOVES | ADDS | {"concatv2", "pack"}
 REDUCING = frozenset({
     "max", "min", "mean", "sum", "prod", "all", "any", "logsumexp", "var", "std", "median", "argmax", "argmin",
     "reducemax", "reducemin", "reducemean", "reducesum", "reduceprod", "reduceall", "reduceany", "reducelogsumexp",
-    "reducevariance", "reducestd", "reduceeuclideannorm", "countnonzero", "norm", "euclideannorm",
+    "reducevariance", "reducestd", "reduceeuclideannorm", "countnonzero", "norm", "euclideannorm", "amax", "amin",
+    "ptp", "nanmax", "nanmin", "nanmean", "nansum", "nanprod", "nanstd", "nanvar", "nanmedian",
 })  # fmt: skip
 """Operations that make one number of all along some axes; of all axes where none is named."""
 
 ALONG: dict[str, int | None] = {
     "softmax": -1, "logsoftmax": -1, "sort": -1, "argsort": -1, "l2normalize": None, "cumsum": 0, "cumprod": 0,
-    "topk": -1, "topkv2": -1, "normalize": -1, "tril": -2, "triu": -2, "bandpart": -2, "matrixbandpart": -2,
+    "topk": -1, "topkv2": -1, "normalize": -1, "tril": -2, "triu": -2, "bandpart": -2, "matrixbandpart": -2, "diff": -1,
+    "quantile": None, "percentile": None, "alongaxis": -1,
 }  # fmt: skip
 """Operations that keep the shape and work along one axis, with the axis where none is named; None for all axes."""
 
-TAKING_NO_AXIS = frozenset({"topk", "topkv2", "tril", "triu", "bandpart", "matrixbandpart"})
+TAKING_NO_AXIS = frozenset({
+    "topk", "topkv2", "tril", "triu", "bandpart", "matrixbandpart", "diff", "quantile", "percentile",
+})  # fmt: skip
 """Those among them whose second argument is something else."""
+
+OF_ALL_ROWS = frozenset({
+    "segmentsum", "segmentmax", "segmentmin", "segmentprod", "segmentmean", "unsortedsegmentsum", "unsortedsegmentmax",
+    "unsortedsegmentmin", "unsortedsegmentprod", "unsortedsegmentmean", "bincount", "histogram", "outer", "kron",
+    "vdot", "trace", "diagonal", "diag", "cov", "corrcoef", "unique", "uniquewithcounts", "associativescan", "shuffle",
+    "randomshuffle",
+})  # fmt: skip
+"""Operations that add up, compare or deal out what lies along the first axis, if no other is named."""
 
 MATRIX_PRODUCTS = frozenset({"matmul", "batchmatmulv2"})
 

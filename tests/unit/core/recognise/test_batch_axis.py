@@ -117,6 +117,10 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "weighed": weighed(0),
     "summed up": function("math.cumsum", axis=0),
     "turned": turned,
+    "added up by segments": function("math.segment_sum", segment_ids=[0, 0]),
+    "the largest of all": lambda w, x: w.call("math.divide", x, y=w.call("math.reduce_max", w.call("math.abs", x))),
+    "differences from row to row": function("experimental.numpy.diff", n=1, axis=0),
+    "moved round, rows as one": lambda w, x: w.call("numpy.roll", x, shift=1, axis=None),
     "below the diagonal": function("linalg.band_part", num_lower=-1, num_upper=0),
     "padded with rows": function("pad", paddings=[[0, 1], [0, 0]]),
 }
@@ -135,10 +139,12 @@ ROW_BY_ROW: dict[str, Step] = {
     "summed up": function("math.cumsum", axis=1),
     "turned twice": turned_twice,
     "scaled": function("math.multiply", y=2.0),
+    "differences along the row": function("experimental.numpy.diff"),
+    "beside others along the last axis": lambda w, x: w.call("concat", [x, x], axis=-1),
     "padded with columns": function("pad", paddings=[[0, 0], [1, 0]]),
 }
 
-UNKNOWN = function("math.segment_sum", segment_ids=[0, 0])
+UNKNOWN = function("raw_ops.rearranged")
 """Of an operation that is in no table."""
 
 
@@ -164,6 +170,22 @@ def test_towers_that_work_along_the_batch_are_none(name: str) -> None:
 @pytest.mark.parametrize("name", ROW_BY_ROW)
 def test_towers_that_work_along_another_axis_are_some(name: str) -> None:
     assert towers(ROW_BY_ROW[name]) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("class_name", "config", "number"),
+    [
+        ("Softmax", {"axis": 0}, 0),
+        ("LayerNormalization", {"axis": [0]}, 0),
+        ("Softmax", {"axis": -1}, 1),
+        ("LayerNormalization", {"axis": [1]}, 1),
+    ],
+)
+def test_layers_of_keras_that_work_along_an_axis(class_name: str, config: dict[str, object], number: int) -> None:
+    def step(w: Writer, x: Tensor) -> Tensor:
+        return w.layer(class_name, f"along_{x[1]}", config, [x])[0]
+
+    assert towers(step)[0] == number
 
 
 def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
