@@ -28,30 +28,11 @@ from unnest.core.recognise.op_kinds import (
     MATRIX_PRODUCTS,
     OF_ALL_ROWS,
     REDUCING,
-    SLICES,
     TAKING_NO_AXIS,
 )
-from unnest.core.recognise.op_shapes import BROADCASTING, KEEPING_SHAPE
+from unnest.core.recognise.row_keeping import KEEPING, OVER_STEPS, TAKING
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, row_sizes, rows_of
-
-TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
-"""Operations that give some rows of a tensor, or all in another order."""
-
-OVER_STEPS = frozenset({
-    "conv", "conv1d", "conv2d", "conv3d", "convtranspose", "depthwiseconv", "depthwiseconv2d", "depthwiseconv2dnative",
-    "separableconv", "separableconv2d", "maxpool", "maxpool2d", "maxpool3d", "avgpool", "avgpool2d", "avgpool3d",
-    "averagepool", "pool", "pool2d", "pool3d", "resize", "resizebilinear", "resizenearestneighbor", "extractpatches",
-    "depthtospace", "spacetodepth", "dotproductattention", "oversteps",
-})  # fmt: skip
-"""Operations that leave every row where it is, if it lies on the first axis, and put together what lies on others."""
-
-KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | OVER_STEPS | frozenset({
-    "biasadd", "batchnormalization", "fusedbatchnorm", "fusedbatchnormv2", "fusedbatchnormv3", "rgbtograyscale",
-    "rgbtohsv", "hsvtorgb", "onehot", "fft", "ifft", "rfft", "irfft", "addn", "average", "multiplyn", "maximumn",
-    "minimumn", "rowwise",
-})  # fmt: skip
-"""Operations that leave every row where it is."""
 
 CHOOSING = frozenset({
     "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",

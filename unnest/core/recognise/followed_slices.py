@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 
 from unnest.budget import remembered
 from unnest.core.architecture.graph import Layer
@@ -195,11 +196,14 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     ranks = {len(shape) for shape in shapes if shape}
     is_told = len(ranks) == 1 and None not in shapes
 
-    def given(rank: int) -> Value:
-        rows = [Rows(tuple(range(ROWS_A_PART)), rank, sizes=_sizes_of(shape) or SIZES) for shape in shapes]
+    def given(count: int, rank: int) -> Value:
+        rows = [Rows(tuple(range(count)), rank, sizes=_sizes_of(shape) or SIZES) for shape in shapes]
         return rows[0] if len(rows) == 1 else rows
 
-    made = {_rows_made(_followed(layer, given, (rank,))) for rank in (ranks if is_told else RANKS)}
+    made = {
+        _rows_made(*(_followed(layer, partial(given, count), (rank,)) for count in (ROWS_A_PART, 2 * ROWS_A_PART)))
+        for rank in (ranks if is_told else RANKS)
+    }
     return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
 
 
@@ -209,15 +213,19 @@ def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
     return sizes if shape and len(sizes) == len(shape) - 1 else ()
 
 
-def _rows_made(value: Value | None) -> RowsMade:
+def _rows_made(value: Value | None, of_more: Value | None) -> RowsMade:
+    """The same by what code returns for ROWS_A_PART rows, and for more: the numbers that it computes with stay."""
     values = value if isinstance(value, list) else [value]
     results = [each for each in values if isinstance(each, Rows) and each.rank]
-    if any(result.along for result in results):
+    others = [each for each in (of_more if isinstance(of_more, list) else [of_more]) if isinstance(each, Rows)]
+    is_by_number = [each.factors for each in results] != [each.factors for each in others if each.rank]
+    if any(result.along for result in results) or is_by_number:
         return RowsMade.MIXED
     is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
     if is_other or any(isinstance(each, Stacked) for each in values):
         return RowsMade.OTHERS
-    return RowsMade.KEPT if results and len(results) == len(values) else RowsMade.UNKNOWN
+    is_kept = bool(results) and len(results) == len(values) and not any(each.may_have_moved for each in results)
+    return RowsMade.KEPT if is_kept else RowsMade.UNKNOWN
 
 
 ROWS_A_TOWER = 2

@@ -15,6 +15,7 @@ from unnest.core.recognise import row_operations
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING
+from unnest.core.recognise.row_keeping import KEEPING
 from unnest.core.recognise.row_kernels import by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
@@ -97,8 +98,10 @@ def _computed(
         return _product(path, rows)
     if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
         return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
-    changes = name in CHANGING or kind in ELEMENTWISE or room.rpartition(".")[2] in CHANGING_ROOMS
-    return computed_with(rows, f"calls {path}") if changes else None
+    if name not in CHANGING and kind not in ELEMENTWISE and room.rpartition(".")[2] not in CHANGING_ROOMS:
+        return None
+    computed = computed_with(rows, f"calls {path}", [*positional, *keywords.values()])
+    return computed if kind in KEEPING else computed._replace(may_have_moved=True)
 
 
 CHANGING = frozenset({

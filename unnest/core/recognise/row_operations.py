@@ -49,7 +49,8 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     """
     tensors = [side for side in (left, right) if isinstance(side, Rows)]
     if tensors:
-        return computed_with(tensors, f"computes with the values (`{symbol.removeprefix('classic ')}`)")
+        change = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
+        return computed_with(tensors, change, [left, right])
     for side in (left, right):
         if isinstance(side, Unexplained):
             return side

@@ -24,6 +24,8 @@ class Rows(NamedTuple):
     `sizes`: those of the axes after the batch, where the file tells them; stand-ins otherwise. `is_partly`: whether
     parts of these axes may be all that is left: the rows are known, what is left of them is not. `along`: the first
     thing done along the rows, by which what is there for one row depends on the others; "" where each is by itself.
+    `may_have_moved`: whether something was done that may have put rows elsewhere, or others in their place. `factors`:
+    the numbers that the values were computed with, in order.
     """
 
     numbers: tuple[int, ...]
@@ -32,6 +34,8 @@ class Rows(NamedTuple):
     sizes: tuple[int, ...] = SIZES
     is_partly: bool = False
     along: str = ""
+    may_have_moved: bool = False
+    factors: tuple[float, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -147,11 +151,19 @@ def changed(rows: Rows, change: str) -> Rows:
     return rows if rows.change else rows._replace(change=change)
 
 
-def computed_with(tensors: Sequence[Rows], change: str) -> Rows:
-    """What is computed of several tensors, number by number: the largest one's rows, with what was done to any."""
+def computed_with(tensors: Sequence[Rows], change: str, factors: Sequence[Value] = ()) -> Rows:
+    """What is computed of several tensors, number by number: the largest one's rows, with what was done to any.
+
+    `factors` are the other operands; of these the plain numbers are kept.
+    """
     whole = max(tensors, key=lambda tensor: (tensor.rank, len(tensor.numbers)))
-    change = next((tensor.change for tensor in tensors if tensor.change), change)
-    return whole._replace(change=change, along=next((tensor.along for tensor in tensors if tensor.along), ""))
+    numbers = (float(factor) for factor in factors if isinstance(factor, (int, float)))
+    return whole._replace(
+        change=next((tensor.change for tensor in tensors if tensor.change), change),
+        along=next((tensor.along for tensor in tensors if tensor.along), ""),
+        may_have_moved=any(tensor.may_have_moved for tensor in tensors),
+        factors=(*(factor for tensor in tensors for factor in tensor.factors), *numbers),
+    )
 
 
 def static_shape(rows: Rows) -> tuple[int | None, ...]:

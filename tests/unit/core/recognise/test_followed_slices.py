@@ -336,6 +336,12 @@ def test_a_slice_without_rows_tells_nothing() -> None:
         (lambda x: tf.stack([x, x], 0), RowsMade.OTHERS),
         (lambda x: x - K.mean(x, axis=1, keepdims=True), RowsMade.KEPT),
         (lambda x: tf.nn.softmax(x, axis=1), RowsMade.KEPT),
+        (lambda x: x * 2.0 + 1, RowsMade.KEPT),
+        (lambda x: x / tf.cast(tf.shape(x)[1], "float32"), RowsMade.KEPT),
+        (lambda x: x / tf.cast(tf.shape(x)[0], "float32"), RowsMade.MIXED),  # by their number
+        (lambda x: tf.multiply(x, tf.shape(x)[0]), RowsMade.MIXED),
+        (lambda x: tf.reshape(tf.transpose(x), tf.shape(x)), RowsMade.UNKNOWN),
+        (lambda x: K.softmax(K.transpose(x)) * 2.0, RowsMade.UNKNOWN),
         (lambda x: 2 * K.mean(x), RowsMade.UNKNOWN),  # a number
         (lambda x: helper(x, 2), RowsMade.UNKNOWN),
     ],
