@@ -84,11 +84,9 @@ def rows_kept(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, S
     A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
     """
     calls, axes = zip(*(_RowAxes(graph, entries).followed_to(end) for end in ends), strict=True)
-    is_loss = [
-        call is not None and None in calls and _is_loss(graph, end) for call, end in zip(calls, ends, strict=True)
-    ]
-    mixing = next((call for call, loss in zip(calls, is_loss, strict=True) if call is not None and not loss), None)
-    return RowsKept(mixing, all(axis == 0 or loss for axis, loss in zip(axes, is_loss, strict=True)))
+    losses = [call for call, end in zip(calls, ends, strict=True) if call and None in calls and _is_loss(graph, end)]
+    mixing = next((call for call in calls if call is not None and call not in losses), None)
+    return RowsKept(mixing, all(axis == 0 or call in losses for call, axis in zip(calls, axes, strict=True)))
 
 
 def _is_loss(graph: TensorGraph, ref: Ref) -> bool:
@@ -148,7 +146,7 @@ class _RowAxes:
         return None, self.axes[end]
 
     @property
-    def _of_several(self) -> Mapping[str, Callable[[OpCall, Mapping[Ref, int | None]], int]]:
+    def _of_several(self) -> Mapping[str, Callable[[Ref, OpCall, Mapping[Ref, int | None]], int]]:
         """The same of operations on several tensors that are alike, by name."""
         code = dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS]), _of_code)
         return {**code, **dict.fromkeys(CONCATENATES, self._concatenated), "einsum": _of_einsum}
@@ -166,7 +164,7 @@ class _RowAxes:
             is_mixed = what.name in OVER_STEPS and any(axis is not None and axis > 0 for axis in reads.values())
             return MIXED if is_mixed else self._together(reads)
         if what.name in self._of_several:
-            return self._of_several[what.name](what, reads)
+            return self._of_several[what.name](here, what, reads)
         first = next((value for value in what.args if isinstance(value, Ref)), None)
         axis = None if first is None else reads.get(first)
         is_lost = axis is None or (axis < 0 and not (axis == SOME and what.name in MATRIX_PRODUCTS))
@@ -304,11 +302,8 @@ class _RowAxes:
             return axes.pop() if is_one or len(ranks) == 1 else LOST
         return MIXED if len(ranks) == 1 and None not in ranks else LOST
 
-    def _concatenated(self, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
-        """Beside others along another axis rows stay where they are; all of them along their own are more than before.
-
-        Parts of them may be all.
-        """
+    def _concatenated(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+        """Beside others along another axis rows stay where they are; along their own, parts of them may be all."""
         operands = what.args[0] if what.args and isinstance(what.args[0], list) else []
         axis = literal_axis(what)
         if axis is not None and axis < 0:
@@ -318,7 +313,17 @@ class _RowAxes:
             return LOST
         if axis > 0:
             return 0 if {*reads.values()} == {0} else LOST
-        return SOME if len(operands) > 1 and 0 in reads.values() else LOST
+        if len(operands) > 1 and 0 in reads.values():
+            return SOME
+        taken = {self._taken_from(ref) for ref in operands if isinstance(ref, Ref)}
+        source = taken.pop() if len(taken) == 1 else None
+        return LOST if source is None or self.axes.get(source) != 0 else self._taken(here, source)
+
+    def _taken_from(self, ref: Ref) -> Ref | None:
+        """The tensor that rows are taken out of."""
+        what = self.graph.computed(ref.call, self.shapes)
+        first = what.args[0] if what.name in TAKING and what.args else None
+        return first if isinstance(first, Ref) else None
 
     def _of_product(self, what: OpCall, first: Ref, reads: Mapping[Ref, int | None]) -> int:
         """The product of two matrices: rows of the second, or columns of the first, are added up or compared."""
@@ -371,14 +376,14 @@ def _keeps_rows(part: Array, whole: Array) -> bool:
     return bool((rows == np.arange(len(part))[:, None]).all())
 
 
-def _of_code(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+def _of_code(_here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
     """Where the rows lie in what stored code makes of them, which is not each of its own."""
     if 0 not in reads.values():
         return LOST
     return MIXED if what.name == OF_CODE[RowsMade.MIXED] else SOME
 
 
-def _of_einsum(what: OpCall, reads: Mapping[Ref, int | None]) -> int:
+def _of_einsum(_here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
     """Where the rows lie in a sum of products; MIXED where it runs over them, or pairs them."""
     equation = what.kwargs.get("subscripts", what.args[0])
     operands = [value for value in (*what.args, *what.kwargs.values()) if isinstance(value, Ref)]

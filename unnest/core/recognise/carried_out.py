@@ -85,14 +85,16 @@ def is_known(what: OpCall) -> bool:
     return what.name in TABLE or what.name in ELEMENTWISE
 
 
-SAYS_NOTHING = ("name", "out_type", "validate_indices", "output_type")
+SAYS_NOTHING = ("name", "out_type", "validate_indices", "output_type", "partition_strategy")
+"""Arguments that change nothing of what is put where; the last is of a table in several parts."""
 
 ALIASES = {
     "input": "x", "inputs": "x", "tensor": "x", "params": "x", "data": "x", "input_": "x", "value": "x", "a": "x",
     "values": "xs", "arrays": "xs", "tensors": "xs", "slice_spec": "key", "num_or_size_splits": "parts",
     "indices_or_sections": "parts", "newshape": "shape", "start_indices": "begin", "stop": "limit", "step": "delta",
     "num_partitions": "num", "condition": "mask", "x1": "y", "x2": "z", "axes": "perm", "dims": "shape",
-    "concat_dim": "axis", "split_dim": "axis", "num_split": "parts", "reference": "x",
+    "concat_dim": "axis", "split_dim": "axis", "num_split": "parts", "reference": "x", "ids": "indices",
+    "pad_width": "paddings",
 }  # fmt: skip
 """What the stacks call one and the same argument."""
 

@@ -6,7 +6,7 @@ arrays are plain numbers (shapes, bounds, masks), which are computed as TensorFl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -106,12 +106,15 @@ def _getitem(x: Value, key: Value) -> Array:
     return np.asarray(np.asarray(x)[tuple(plain)])
 
 
-def _stridedslice(x: Value, bounds: Value, masks: Mapping[str, int]) -> Array:
+def _stridedslice(x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value) -> Array:
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
-    begin, end, stride = (whole_numbers(v) for v in bounds)
-    bits = {k: int(masks.get(f"{k}_mask") or 0) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    begins, ends = whole_numbers(begin), whole_numbers(end)
+    steps = [1] * len(begins) if strides is None else whole_numbers(strides)
+    bits = {
+        k: whole_number(masks.get(f"{k}_mask") or 0) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    }
     key: list[Value] = []
-    for n, (first, last, step) in enumerate(zip(begin, end, stride, strict=True)):
+    for n, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         has = {k for k, mask in bits.items() if mask >> n & 1}
         if "ellipsis" in has:
             key.append(...)
@@ -185,6 +188,14 @@ def _gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) ->
     return np.take(x, where, axis)
 
 
+def _gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
+    """Rows by their numbers alone."""
+    where = np.asarray(indices)
+    if where.shape[-1:] != (1,):
+        raise UnreadableCall
+    return _gather(x, where[..., 0], 0, batch_dims)
+
+
 def _boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     where, axis = np.asarray(mask), axis_number(axis)
     if where.dtype != np.bool_ or where.ndim != 1:
@@ -250,6 +261,19 @@ def _scattered(indices: Value, updates: Array, shape: Value) -> Array:
     dims = whole_numbers(shape)
     check_size(int(np.prod(dims, dtype=np.int64)))
     return _updated(np.full(dims, ZERO, np.int32).view(ELEMENT).reshape(dims), indices, updates)
+
+
+def _padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
+    """A tensor within zeros."""
+    around = [whole_numbers(pair) for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))]
+    if (mode is not None and str(mode).lower() != "constant") or np.any(np.asarray(constant_values)):
+        raise UnreadableCall
+    shape = [size + sum(pair) for size, pair in zip(x.shape, around, strict=True)]
+    check_size(int(np.prod(shape, dtype=np.int64)))
+    padded = np.full(shape, ZERO, np.int32).view(ELEMENT) if x.dtype == ELEMENT else np.zeros(shape, x.dtype)
+    padded = padded.reshape(shape)
+    padded[tuple(slice(before, before + size) for (before, _), size in zip(around, x.shape, strict=True))] = x
+    return padded
 
 
 def _updated(x: Array, indices: Value, updates: Array) -> Array:
@@ -343,6 +367,9 @@ def _logical(function: Callable[..., Array]) -> Callable[..., Array]:
 
 Kernel: TypeAlias = "tuple[tuple[str, ...], Callable[..., Array | list[Array]]]"
 
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+"""The bits of a strided slice."""
+
 TABLE: dict[str, Kernel] = {
     "constant": (("x", "dtype"), _converted), "converttotensor": (("x", "dtype"), _converted),
     "shape": (("x",), lambda x: np.array(np.shape(x), np.int64)),
@@ -354,13 +381,14 @@ TABLE: dict[str, Kernel] = {
     "identity": (("x",), _as_it_is), "stopgradient": (("x",), _as_it_is),
     "cast": (("x", "dtype"), _cast),
     "getitem": (("x", "key"), _getitem),
-    "stridedslice": (("x", "bounds", "masks"), _stridedslice),
+    "stridedslice": (("x", "begin", "end", "strides", *MASKS), _stridedslice),
     "slice": (("x", "begin", "size"), _slice), "k3slice": (("x", "begin", "shape"), _k3slice),
     "split": (("x", "parts", "axis", "num"), _split), "k3split": (("x", "parts", "axis"), _k3split),
     "arraysplit": (("x", "parts", "axis"), _array_split),
     "unstack": (("x", "num", "axis"), _unstack),
     "gather": (("x", "indices", "axis", "batch_dims"), _gather), "take": (("x", "indices", "axis"), _gather),
     "gatherv2": (("x", "indices", "axis", "batch_dims"), _gather),
+    "gathernd": (("x", "indices", "batch_dims"), _gather_nd), "embeddinglookup": (("x", "indices"), _gather),
     "booleanmask": (("x", "mask", "axis"), _boolean_mask),
     "dynamicpartition": (("x", "partitions", "num"), _dynamic_partition),
     "claimed": (("x", "claims"), _claimed),
@@ -379,6 +407,8 @@ TABLE: dict[str, Kernel] = {
     "reducemean": (("x", "axis", "keepdims"), _reduce(np.mean)), "mean": (("x", "axis", "keepdims"), _reduce(np.mean)),
     "sum": (("x", "axis", "keepdims"), _reduce(np.sum)), "average": (("xs",), _averaged), "addn": (("xs",), _added),
     "cumsum": (("x", "axis", "exclusive", "reverse"), _cumsum),
+    "pad": (("x", "paddings", "mode", "constant_values"), _padded),
+    "padv2": (("x", "paddings", "constant_values"), _padded),
     "scatternd": (("indices", "updates", "shape"), _scattered),
     "scatter": (("indices", "updates", "shape"), _scattered),
     "tensorscatterndupdate": (("x", "indices", "updates"), _updated),

@@ -191,8 +191,7 @@ def _attribute(value: Json) -> Json:
 
 
 def _strided(args: Sequence[Value], attrs: Mapping[str, Value]) -> OpCall:
-    masks = {k: v for k, v in attrs.items() if k.endswith("_mask")}
-    return OpCall("stridedslice", [args[0], list(args[1:4]), masks], {})
+    return OpCall("stridedslice", args[:4], {k: v for k, v in attrs.items() if k.endswith("_mask")})
 
 
 NODES: dict[str, Callable[[Sequence[Value], Mapping[str, Value]], OpCall]] = {
@@ -212,6 +211,7 @@ NODES: dict[str, Callable[[Sequence[Value], Mapping[str, Value]], OpCall]] = {
     "DynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
     "ParallelDynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
     "Mean": lambda x, a: OpCall("reducemean", x, {"keepdims": a.get("keep_dims")}),
+    "Einsum": lambda x, a: OpCall("einsum", x, {"subscripts": a.get("equation")}),
     "AddN": lambda x, _: OpCall("addn", [list(x)], {}),
     "Sum": lambda x, a: OpCall("reducesum", x, {"keepdims": a.get("keep_dims")}),
     "Prod": lambda x, a: OpCall("reduceprod", x, {"keepdims": a.get("keep_dims")}),

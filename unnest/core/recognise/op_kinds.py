@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SLICES = frozenset({
     "getitem", "stridedslice", "slice", "k3slice", "split", "k3split", "arraysplit", "unstack", "gather", "gatherv2",
-    "take", "booleanmask", "dynamicpartition",
+    "take", "booleanmask", "dynamicpartition", "gathernd", "embeddinglookup",
 })  # fmt: skip
 """Operations that take rows out of a tensor."""
 
@@ -18,9 +18,9 @@ CONCATENATES = frozenset({"concat", "concatenate", "vstack", "rowstack"})
 
 SCATTERS = frozenset({
     "dynamicstitch", "paralleldynamicstitch", "scatternd", "scatter", "tensorscatterndupdate", "tensorscatterupdate",
-    "scatterupdate",
+    "scatterupdate", "pad", "padv2",
 })  # fmt: skip
-"""Operations that put each row to its number."""
+"""Operations that put each row to its number, and zeros elsewhere."""
 
 LINES_UP = CONCATENATES | SCATTERS | {"stack"}
 """Operations that put rows of several tensors together."""

@@ -89,11 +89,46 @@ def _in_shares(w: Writer) -> Tensor:
     return w.join(w.dense(w.rows(None, at), w.rows(at)))
 
 
+def _by_bounds(w: Writer) -> Tensor:
+    """TensorFlow's function for what `x[a:b]` does."""
+    ends = [0, w.bound(1, 2), w.size()]
+    parts = [w.call("strided_slice", ["x", 0, 0], begin=[ends[i]], end=[ends[i + 1]]) for i in (0, 1)]
+    return w.join(w.dense(*parts))
+
+
+def _looked_up(w: Writer) -> Tensor:
+    numbers = w.call("range", w.size())
+    places = [w.rows(None, w.bound(1, 2), of=numbers), w.rows(w.bound(1, 2), of=numbers)]
+    lookup = "compat.v1.nn.embedding_lookup"
+    taken = [w.call(lookup, ["x", 0, 0], ids=p, partition_strategy="div", max_norm=None) for p in places]
+    return w.join(w.dense(*taken))
+
+
+def _picked(w: Writer) -> Tensor:
+    numbers = w.call("range", w.size())
+    places = [w.rows(None, w.bound(1, 2), of=numbers), w.rows(w.bound(1, 2), of=numbers)]
+    columns = [w.call("expand_dims", p, axis=1) for p in places]
+    return w.join(w.dense(*(w.call("gather_nd", ["x", 0, 0], indices=c, batch_dims=0) for c in columns)))
+
+
+def _within_zeros(w: Writer, first: int = 0) -> Tensor:
+    """Each tower's rows within as many zeros as the others have rows."""
+    halves = [w.rows(None, w.bound(1, 2)), w.rows(w.bound(1, 2))]
+    parts, sizes = w.dense(*halves), [w.size(half) for half in halves]
+    around = [[0, sizes[1]], [sizes[0], 0]]
+    padded = [
+        w.call("pad", part, paddings=[around[(first + i) % 2], [0, 0]], mode="CONSTANT", constant_values=0)
+        for i, part in enumerate(parts)
+    ]
+    return w.call("__operators__.add", padded[0], y=padded[1], name=None)
+
+
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
-    "in shares": (_in_shares, 2),
+    "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
+    "within zeros": (_within_zeros, 2),
 }  # fmt: skip
 
 
@@ -171,6 +206,7 @@ LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
     "dealt out, joined end to end": (_dealt_end_to_end, IN_ANOTHER_ORDER.format("joined")),
     "blocks, dealt back": (_stacked_in_blocks, IN_ANOTHER_ORDER.format("op_4")),
     "rows cut in two": (_halved_rows, DOES_NOT_GIVE_BACK.format("op_4")),
+    "within zeros, the other way round": (lambda w: _within_zeros(w, 1), DOES_NOT_GIVE_BACK.format("op_18")),
     "stitched to the other": (lambda w: _stitched(w, 1), IN_ANOTHER_ORDER.format("op_11")),
     "weights of their own": (_different_layers, None),
     "one tower does something else": (_one_rectified, None),

@@ -116,6 +116,28 @@ def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
     assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
 
 
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda x, i, parts: tf.split(tf.random_shuffle(helper(x)), parts)[i], "random_shuffle"),
+        (lambda x, i, parts: tf.linalg.band_part(helper(x), i, parts), "band_part"),
+        (lambda x, i, parts: tf.gather(helper(x), tf.segment_sum(x, i)), "segment_sum"),
+        (lambda x, i, parts: tf.map_fn(lambda row: row * i, tf.split(x, parts)[i]), "map_fn"),
+    ],
+)
+def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) -> None:
+    """The numbers that slices are told are those of many functions."""
+    sentence = f"the code of lambda_0 does more than cut rows: it uses `{name}`"
+    assert told(function) == SliceClaim(Told.OTHERWISE, sentence)
+
+
+def test_code_that_cannot_be_followed_may_compute_its_bounds() -> None:
+    def by_sums(x: Any, i: int, parts: int) -> Any:
+        return tf.slice(x, [tf.reduce_sum(helper(x, i))], [tf.cast(tf.shape(x)[0] / parts, "int32")])
+
+    assert told(by_sums) == CLAIM
+
+
 def test_what_is_followed_to_its_end() -> None:
     def masked(x: Any, i: int, parts: int) -> Any:
         return tf.boolean_mask(x, tf.equal(tf.range(tf.shape(x)[0]) % parts, i))

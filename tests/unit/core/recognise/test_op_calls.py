@@ -47,8 +47,8 @@ def int_attribute(number: int) -> Json:
         (
             op_node("StridedSlice", {"1": [0], "2": [4], "3": [1]}, 4, begin_mask=int_attribute(1)),
             "stridedslice",
-            [X, [[0], [4], [1]], {"begin_mask": 1}],
-            {},
+            [X, [0], [4], [1]],
+            {"begin_mask": 1},
         ),
         (op_node("FloorDiv", {"1": 2}), "floordiv", [X, 2], {}),
     ],
