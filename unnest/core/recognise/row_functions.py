@@ -16,7 +16,7 @@ from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING
 from unnest.core.recognise.row_keeping import KEEPING
-from unnest.core.recognise.row_kernels import by_kernel
+from unnest.core.recognise.row_kernels import OF_ONE_VALUE, by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
@@ -98,6 +98,8 @@ def _computed(
         return _product(path, rows)
     if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
         return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
+    if name in OF_ONE_VALUE:  # what was done before is no longer seen
+        return computed_with(rows, "")._replace(change=f"calls {path}", along="")
     if name not in CHANGING and kind not in ELEMENTWISE and room.rpartition(".")[2] not in CHANGING_ROOMS:
         return None
     computed = computed_with(rows, f"calls {path}", [*positional, *keywords.values()])

@@ -38,6 +38,9 @@ OF_ROWS = frozenset({
 LISTS = frozenset({"split", "dynamicpartition"})
 """The kernels that give a list, of one entry too."""
 
+OF_ONE_VALUE = ("ones_like", "zeros_like")
+"""How functions' names end that give one value everywhere, whatever the tensor holds."""
+
 OTHER_NAMES = {"pack": "stack"}
 """What TensorFlow before 1.0 calls functions."""
 
@@ -75,6 +78,8 @@ def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Va
         whole = given.get("x")
         if not isinstance(whole, Rows):
             raise NotFollowed from error
+        if any(each.change.endswith(OF_ONE_VALUE) for each in rows if each is not whole):
+            raise NotFollowed from error  # a mask of numbers that could be known
         how = f"chooses rows by their values (`{name}`)"
         chosen = changed(whole, how)._replace(along=whole.along or how)
         return [chosen] * _few(given.get("num")) if kernel in LISTS else chosen

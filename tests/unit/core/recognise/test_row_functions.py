@@ -198,3 +198,13 @@ def test_methods_change_their_list(name: str, arguments: list[Value], expected: 
 def test_methods_with_other_arguments(name: str, arguments: list[Value]) -> None:
     with pytest.raises(NotFollowed):
         call(attribute([1, 2], name), arguments, {})
+
+
+def test_a_mask_of_counted_rows_is_no_choice_by_values() -> None:
+    """`cumsum(ones_like(x[:, 0]))` numbers the rows; a mask of what the rows hold does choose."""
+    counted = of("cumsum", of("ones_like", FLAT._replace(rank=1, change="takes one entry of axis 1")))
+    with pytest.raises(NotFollowed):
+        of("boolean_mask", FLAT, of("greater_equal", counted, 2))
+    chosen = of("boolean_mask", FLAT, of("greater_equal", FLAT._replace(rank=1), 2))
+    assert isinstance(chosen, Rows)
+    assert chosen.change == BY_VALUES
