@@ -7,6 +7,7 @@ so for the input itself. Whatever goes wrong before, a signal included, the work
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import os
@@ -18,7 +19,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import replaceable, system
-from unnest.files.background import InBackground
 from unnest.files.interrupts import Held, completed
 from unnest.files.system import same, sync_folder
 from unnest.files.workspace import Workspace
@@ -268,7 +268,7 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
 
 def _check_and_sync(new_path: str, check: Fill) -> None:
     """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
-    syncing = InBackground(partial(_sync_all, new_path))
+    syncing = _Sync(new_path)
     syncing.start()
     try:
         check(new_path)
@@ -278,15 +278,49 @@ def _check_and_sync(new_path: str, check: Fill) -> None:
         raise syncing.error
 
 
-def _sync_all(path: str) -> None:
-    """A file's bytes, or those of all of a folder with its names, on the disk."""
-    if not os.path.isdir(path):
-        system.sync(path)
-        return
-    for name in _names(path):
-        system.sync(os.path.join(path, name))
-    for folder, _, _ in os.walk(path):
-        sync_folder(folder)
+class _Sync:
+    """fsync in the background, of a file or all of a folder; reading what was written does not wait for it.
+
+    No `threading.Thread`: where memory runs out in its first steps, whoever starts it waits for ever. (Source: CPython
+    3.11, threading.py: start waits for what the new thread sets.)
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.error: BaseException | None = None
+        self._begun, self._done = _thread.allocate_lock(), _thread.allocate_lock()
+        self._done.acquire()
+
+    def start(self) -> None:
+        """In a thread, if there is room for one more; else `wait` does it."""
+        with contextlib.suppress(RuntimeError, MemoryError):
+            _thread.start_new_thread(self._run, ())
+
+    def wait(self) -> None:
+        """Until all is on the disk, or `error` says why it is not."""
+        self._run()
+        with self._done:
+            pass
+
+    def _run(self) -> None:
+        """Whoever comes first does it."""
+        if not self._begun.acquire(blocking=False):
+            return
+        try:
+            self._sync()
+        except BaseException as e:  # noqa: BLE001 - whoever waits for it is told
+            self.error = e
+        finally:
+            self._done.release()
+
+    def _sync(self) -> None:
+        if not os.path.isdir(self.path):
+            system.sync(self.path)
+            return
+        for name in _names(self.path):
+            system.sync(os.path.join(self.path, name))
+        for folder, _, _ in os.walk(self.path):
+            sync_folder(folder)
 
 
 def _set_modes(work: Workspace, modes: Modes | None) -> None:

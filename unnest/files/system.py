@@ -83,14 +83,6 @@ def write_all(file: IO[bytes], data: bytes) -> None:
         view = view[file.write(view) :]
 
 
-def pread(descriptor: int, count: int, offset: int) -> bytes:
-    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, count, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.read(descriptor, count)
-
-
 def same(left: str, right: str) -> bool:
     """Whether two files hold the same bytes."""
     import filecmp

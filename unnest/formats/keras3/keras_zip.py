@@ -23,10 +23,9 @@ from unnest.core.model import Choices, JsonObject, Move, Output, Plan, Rearrange
 from unnest.core.plan import plan
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
-from unnest.files.checksum import crc32
 from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
-from unnest.files.system import pread, write_all
+from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
@@ -36,6 +35,7 @@ from unnest.formats.keras3.path_tree import Tree, join_path
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
 from unnest.formats.keras3.weights_h5 import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.zip_writing import ZipTarget
+from unnest.formats.tensorflow.bundle import pread
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.
@@ -154,8 +154,10 @@ class KerasSource(PathKeyedSource):
 
     def _check_weights(self) -> None:
         info = self.archive.getinfo(WEIGHTS)
-        start = _data_start(self._file, info, self.path)
-        if crc32(self._file.fileno(), start, info.file_size) != info.CRC:
+        start, crc = _data_start(self._file, info, self.path), 0
+        for offset in range(0, info.file_size, BLOCK):
+            crc = zlib.crc32(pread(self._file.fileno(), min(BLOCK, info.file_size - offset), start + offset), crc)
+        if crc != info.CRC:
             raise Unreadable("checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again")
 
     def _open_weights(self, path: str) -> GuardedFile:

@@ -1,21 +1,18 @@
 """A zip member that is written where it lies, and not copied there.
 
 A zip is written from front to back, HDF5 is not. So HDF5 writes to the rest of the file as to a file of its own, and
-the member's header, which holds its checksum and length, is completed then.
+`zipfile` is then shown the bytes that lie there, of which it takes the checksum and the length.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Callable
-from functools import partial
 from typing import IO, Any
 
-from unnest.files.background import InBackground
-from unnest.files.checksum import crc32
 from unnest.files.system import write_all
+from unnest.formats.base import BLOCK
 
 
 class Rest(io.RawIOBase):
@@ -47,10 +44,11 @@ class Rest(io.RawIOBase):
 
 
 class ZipTarget(io.RawIOBase):
-    """The unbuffered file that `zipfile` writes to: always all of what it is given."""
+    """The unbuffered file that `zipfile` writes to: whole blocks, but for those that lie there already."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._is_there = False
 
     def seekable(self) -> bool:
         """So that headers are completed where they are."""
@@ -66,29 +64,22 @@ class ZipTarget(io.RawIOBase):
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         """All of it."""
-        write_all(self._file, data)
+        if self._is_there:
+            self._file.seek(len(data), io.SEEK_CUR)
+        else:
+            write_all(self._file, data)
         return len(data)
 
     def add(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, fill: Callable[[IO[bytes]], None]) -> None:
-        """A member of the archive that is written to this, last and uncompressed, with what `fill` writes.
-
-        `zipfile` puts the header of an empty member there, which is completed when the content is behind it. This goes
-        to the disk while its checksum is taken.
-        """
-        with archive.open(info, "w", force_zip64=True):
-            pass
-        start = self.tell()
-        fill(Rest(self._file, start))  # type: ignore[arg-type] # as much of a file as is needed
-        size = self.seek(0, io.SEEK_END) - start
-        syncing = InBackground(partial(os.fsync, self._file.fileno()))
-        syncing.start()
-        try:
-            info.CRC = crc32(self._file.fileno(), start, size)
-        finally:
-            syncing.wait()
-        if syncing.error:  # the system tells of it once
-            raise syncing.error
-        info.file_size = info.compress_size = size
-        self.seek(info.header_offset)
-        self.write(info.FileHeader(zip64=True))
-        archive.start_dir = start + size
+        """A member of the archive that is written to this, last and uncompressed, with what `fill` writes."""
+        with archive.open(info, "w", force_zip64=True) as member:
+            start = self.tell()
+            fill(Rest(self._file, start))  # type: ignore[arg-type] # as much of a file as is needed
+            self._file.seek(start)
+            self._is_there = True
+            try:
+                while block := self._file.read(BLOCK):
+                    self._file.seek(-len(block), io.SEEK_CUR)
+                    member.write(block)
+            finally:
+                self._is_there = False
