@@ -320,6 +320,28 @@ def test_layers_around_a_parallel_model_are_saved_with_its_template(
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
+@pytest.mark.parametrize("around", [False, True])
+def test_a_parallel_model_that_is_passed_as_the_template_is_unwrapped(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path, around: bool
+) -> None:
+    """With the optimizer's state, and without a word: there is nothing to be told."""
+    template, parallel, fit = training
+    model = parallel
+    if around:
+        model = keras.Sequential([keras.Input((6,)), parallel, keras.layers.Dense(3, name="head")], name="outer")
+        model.compile(keras.optimizers.Adam(0.01), loss=keras.losses.MeanSquaredError())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        fit(checkpoint(str(tmp_path / "m.keras"), template=model), model=model)
+    with zipfile.ZipFile(tmp_path / "m.keras") as archive:
+        assert "Tower" not in archive.read("config.json").decode()
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    assert loaded.name == ("outer" if around else template.name)
+    assert int(loaded.optimizer.iterations) == 3
+    for a, b in zip(loaded.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_a_trainer_that_is_more_than_its_parallel_model_is_saved_whole(
     keras: Any, training: Any, checkpoint: Any, tmp_path: Path
 ) -> None:

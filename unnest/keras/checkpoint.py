@@ -32,7 +32,8 @@ def model_checkpoint(api: KerasApi) -> Any:
 
         Takes what Keras's own takes, and in addition, by keyword:
 
-        template: the model to write, where it cannot be found in the model that is fitted; None: found.
+        template: the model to write, where it cannot be found in the model that is fitted; None: found. Of a parallel
+        model its template is written.
         max_to_keep: so many of the newest files stay.
         best_to_keep: so many of the files with the best monitored values stay. What neither of the two keeps, goes.
 

@@ -128,19 +128,23 @@ class Saver:
         return self._chosen[2]
 
     def _choose(self, running: Model) -> Model:
-        if self.template is not None:
-            return self._as_asked(running, self.template)
-        templates = templates_in(running)
+        if self.template is None:
+            return self._base_of(running, "the model in training")
+        return self._as_asked(running, self._base_of(self.template, f"template {self.template.name!r}"))
+
+    def _base_of(self, model: Model, label: str) -> Model:
+        """`model` without towers: itself, its template, or all of it with templates in place of parallel models."""
+        templates = templates_in(model)
         if not templates:
-            return running
-        if len(templates) == 1 and _holds(templates[0], running):
+            return model
+        if len(templates) == 1 and _holds(templates[0], model):
             return templates[0]
-        if not getattr(running, "inputs", None):
-            return self._all_of(running)
-        base = base_model(running)
-        if base is None or not _holds(base, running):
+        if not getattr(model, "inputs", None):
+            return self._all_of(model)
+        base = base_model(model)
+        if base is None or not _holds(base, model):
             raise ValueError(
-                f"the model in training has weights beyond its template {templates[0].name!r}, which would be lost: "
+                f"{label} has weights beyond its template {templates[0].name!r}, which would be lost: "
                 f"pass template= with the model to save"
             )
         return base
