@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -14,6 +16,8 @@ import numpy as np
 import pytest
 
 from unnest.keras import keras_api, multi_gpu_model, private_names, template_model
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_custom_layer_without_a_name_in_its_config(keras: Any, checkpoint: Any, tmp_path: Path) -> None:
@@ -209,3 +213,23 @@ def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: py
     with pytest.raises(ImportError, match=missing) as refusal:
         keras_api.require(api)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = keras_api.KerasApi(keras.__name__)
+    assert keras_api.outdated(api) is None
+    major, minor = private_names.OLDEST[api.name]
+    monkeypatch.setattr(keras, "__version__", f"{major}.{minor - 1}.9")
+    line = keras_api.outdated(api)
+    assert line is not None
+    assert f"this is {major}.{minor - 1}.9" in line
+    assert line.endswith(f"pip install '{api.name}>={major}.{minor}'")
+
+
+def test_the_oldest_versions_are_those_that_the_extra_asks_for() -> None:
+    extra = re.search(r"^tensorflow = (.*)$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert extra
+    asked = dict(pin.split(">=") for pin in json.loads(extra[1]))
+    assert {name: ".".join(map(str, oldest)) for name, oldest in private_names.OLDEST.items()} == {
+        name: asked[name] for name in private_names.OLDEST
+    }

@@ -19,7 +19,7 @@ if find_spec("tensorflow") is None:
 
 from unnest.keras.balancing import balance
 from unnest.keras.build import make_parallel, multi_gpu_model
-from unnest.keras.keras_api import installed, running
+from unnest.keras.keras_api import installed, outdated, running
 from unnest.keras.load import load_model
 from unnest.keras.parallel_model import layer_classes
 from unnest.keras.template import template_model
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     ModelCheckpoint: Any
 
 for _api in installed():
+    _category = ImportWarning if _api != running() else UserWarning
     try:
         layer_classes(_api)
-    except ImportError as e:  # noqa: PERF203 - two at most, and the other Keras may be the one in use
-        warnings.warn(str(e), ImportWarning if _api != running() else UserWarning, stacklevel=2)
+        if (_why := outdated(_api)) is not None:
+            warnings.warn(_why, _category, stacklevel=2)
+    except ImportError as e:  # the other Keras may be the one in use
+        warnings.warn(str(e), _category, stacklevel=2)
 
 
 def __getattr__(name: str) -> Any:

@@ -156,6 +156,18 @@ def require(api: KerasApi) -> None:
         )
 
 
+def outdated(api: KerasApi) -> str | None:
+    """One line for a version of this Keras that is older than what training is tested with; else None."""
+    version, oldest = str(api.keras.__version__), private_names.OLDEST[api.name]
+    if tuple(int(part) for part in version.split(".")[:2]) >= oldest:
+        return None
+    asked = ".".join(map(str, oldest))
+    return (
+        f"unnest.keras is tested with {api.name} {asked} and later, this is {version}, with which some of it fails "
+        f"(docs/versions.md): pip install '{api.name}>={asked}'"
+    )
+
+
 def is_model(thing: object) -> bool:
     """Whether it is a model of either Keras."""
     return any(api.owns(thing) for api in (KERAS, TF_KERAS))

@@ -15,6 +15,9 @@ from typing import Any
 KNOWN = {"keras": "Keras 3.12 to 3.15", "tf_keras": "tf_keras 2.18 to 2.21"}
 """The versions that have all of these names. docs/versions.md says what works with older ones."""
 
+OLDEST = {"keras": (3, 12), "tf_keras": (2, 18)}
+"""The oldest versions that training is tested with, those that the extra `tensorflow` asks for."""
+
 NOT_IN_ALL = ("_compiled_trainable_state",)
 """Set by `compile` in some of the known versions."""
 
