@@ -96,6 +96,26 @@ def _calls(tf: Any, model: Any, calls: list[Any]) -> int:
     return len(calls)
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "recurrent_dropout"])
+def test_loops_of_towers_stay_functions(tf: Any, keras: Any, kind: str) -> None:
+    """Forward and backward; those of a model without towers are taken apart before and after, as ever."""
+    template = recurrent(keras, kind)
+    plain = _loops_taken_apart(tf, template)
+    assert plain
+    assert all(plain)
+    towers = _loops_taken_apart(tf, multi_gpu_model(template, 2))
+    assert len(towers) >= len(plain)
+    assert not any(towers)
+    assert _loops_taken_apart(tf, template) == plain
+
+
+def _loops_taken_apart(tf: Any, model: Any) -> list[bool]:
+    """Of each loop in the graph of a step: whether TensorFlow is to take it apart."""
+    graph = function_of_gradients(tf, model, None).get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
+    return [node.attr["_lower_using_switch_merge"].b for node in nodes if node.op in ("While", "StatelessWhile")]
+
+
 def test_layers_are_as_they_were_afterwards(tf: Any, keras: Any) -> None:
     """Also where a step fails while it is built."""
     template = recurrent(keras, "LSTM")

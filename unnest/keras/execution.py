@@ -19,8 +19,8 @@ a tower is built (`unnest.keras.moving_statistics`): 1 where the tower has no ro
 state (a layer of somebody's own, SpectralNormalization) is put back after an idle tower, which makes the next tower
 wait for all of it.
 
-Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace
-(`unnest.keras.recurrent`).
+Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace; and loops
+stay functions, which TensorFlow would take apart for every tower (`unnest.keras.recurrent`).
 
 What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
 those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
@@ -299,7 +299,7 @@ def on_device(
     def run(*args: Tensor) -> tuple[list[Tensor], Callable[..., object]]:
         remaining = iter(args)
         tensors = [None if x is None else next(remaining) for x in flat_inputs]
-        with tf.device(device), _gradients(args) as gradients:
+        with tf.device(device), _loops(), _gradients(args) as gradients:
             results = forward(tf.nest.pack_sequence_as(inputs, tensors, expand_composites=True))
         smooth = [y for y in results if y.dtype.is_floating or y.dtype.is_complex]
 
@@ -307,7 +307,7 @@ def on_device(
             smooth_upstream = [
                 g for g, y in zip(upstream, results, strict=True) if y.dtype.is_floating or y.dtype.is_complex
             ]
-            with tf.device(device):
+            with tf.device(device), _loops():
                 sources = [*args, *(variables or ())]
                 found_gradients = gradients(smooth, sources, smooth_upstream)
             of_inputs = list(found_gradients[: len(args)])
@@ -319,6 +319,16 @@ def on_device(
     with tf.device(device):
         results = run(*present)
     return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+@contextmanager
+def _loops() -> Iterator[None]:
+    """In the block, in a graph, loops stay functions (`unnest.keras.recurrent`)."""
+    if tf.executing_eagerly() or _replicated():
+        yield
+        return
+    with one_call_at_a_time(), recurrent.loops_as_functions():
+        yield
 
 
 @contextmanager

@@ -5,18 +5,25 @@ without dropout depends on nothing but what they are called with and their weigh
 once per shape, serves every tower: a call of it runs on the caller's device, and so does its gradient. Layers that
 draw random numbers, or keep something from call to call, are traced for each tower: two calls of one function would
 draw the same numbers, or wait for each other.
+
+Before it runs a graph, TensorFlow takes every loop apart into operations of the graph around it: for each tower anew,
+which takes longer than all else of the first step, and the steps take longer too. In towers loops stay functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 import tensorflow as tf
 
 from unnest.keras.keras_api import KerasApi, Model
 
 CLASSES = ("LSTM", "GRU", "SimpleRNN")
+
+SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
+"""TensorFlow asks it wherever a loop is made. There is no public one; without it, loops are taken apart as ever."""
 
 
 def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:
@@ -42,3 +49,15 @@ def traced_once(layers: list[Model]) -> Iterator[None]:
     finally:
         for layer in layers:
             object.__delattr__(layer, "call")
+
+
+@contextmanager
+def loops_as_functions() -> Iterator[None]:
+    """In the block, loops and conditionals that are put into a graph stay functions when it runs; not for threads."""
+    module = import_module("tensorflow.python.ops.control_flow_util_v2")
+    before = getattr(module, SWITCH, True)
+    setattr(module, SWITCH, True)
+    try:
+        yield
+    finally:
+        setattr(module, SWITCH, before)
