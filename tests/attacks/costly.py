@@ -180,6 +180,18 @@ def broken_heap(folder: Path) -> Path:
     return _broken_heap(makeh5.parallel_file(folder / "m.h5"), "model_config")
 
 
+@costly("bad-attribute")
+def empty_text_in_a_broken_heap(folder: Path) -> Path:
+    """A reference of no length, which the library looks up all the same."""
+    path = _broken_heap(makeh5.parallel_file(folder / "m.h5"), "model_config")
+    data = bytearray(path.read_bytes())
+    start = data.rindex(b"GCOL", 0, data.index(b"B" * 100))
+    place = data.index(struct.pack("<IQ", 100, start))
+    data[place : place + 4] = bytes(4)
+    path.write_bytes(data)
+    return path
+
+
 @costly("bad-attribute", None)
 def broken_heap_of_a_tensor(folder: Path) -> Path:
     """The same in an attribute of a dataset, which the library copies along."""

@@ -181,3 +181,18 @@ def refused_for(path: Path, output: Path, options: dict[str, Any]) -> None:
     result = unnest.fix(path, output, **options)
     assert (result.action, result.error and result.error.code) == ("refused", "weights-missing")
     assert not output.exists()
+
+
+def test_weights_of_a_template_that_lost_its_layers(tmp_path: Path) -> None:
+    """What is left is a variable of the model itself: nothing shows a template, and nothing is written without layers."""
+    path = tmp_path / "m.weights.h5"
+    shutil.copy(FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5", path)
+    with h5py.File(path, "a") as file:
+        template = next(name for name in file["layers"] if "layers" in file["layers"][name])
+        for name in file[f"layers/{template}/layers"]:
+            del file[f"layers/{template}/layers/{name}/vars"]
+        del file[f"layers/{template}/vars"]
+        file[f"layers/{template}/vars"] = np.zeros(3, np.float32)
+    assert unnest.inspect(str(path)).verdict == "clean"
+    result = unnest.fix(str(path), str(tmp_path / "out.weights.h5"))
+    assert (result.action, result.error) == ("unchanged", None)

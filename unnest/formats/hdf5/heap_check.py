@@ -58,7 +58,7 @@ class Heaps:
             for k in range(count):
                 spend()
                 length, address, index = unpack_from("<IQI", references, k * REFERENCE)
-                if length == 0 or address == 0:
+                if address == 0:  # what is no text at all; an empty one with an address is looked up all the same
                     continue
                 stored = self._objects(address).get(index, -1)
                 if length > stored:

@@ -258,7 +258,7 @@ class WeightsSource(PathKeyedSource):
         if self.stored.is_ours:
             return Plan(verdict="clean", stored=self.stored, output=as_it_is)
         wrappers = list(self._wrappers())
-        if not wrappers:
+        if not wrappers or not self.tree.under(join_path(wrappers[-1].template, self.tree.attribute)):
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
             is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.hdf5.datasets)
             findings = (Code.NEEDS_ARCHITECTURE(),) if is_nested else ()
