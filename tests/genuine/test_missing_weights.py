@@ -184,7 +184,7 @@ def refused_for(path: Path, output: Path, options: dict[str, Any]) -> None:
 
 
 def test_weights_of_a_template_that_lost_its_layers(tmp_path: Path) -> None:
-    """What is left is a variable of the model itself: nothing shows a template, and nothing is written without layers."""
+    """What is left is a variable of the model itself: nothing shows a template, nor is one written without layers."""
     path = tmp_path / "m.weights.h5"
     shutil.copy(FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5", path)
     with h5py.File(path, "a") as file:
