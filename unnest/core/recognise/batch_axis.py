@@ -8,6 +8,7 @@ operation. Where it is lost nothing is said.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.carried_out import literal_axis
-from unnest.core.recognise.elements import NOT_COMPUTED, Array, whole_numbers
+from unnest.core.recognise.elements import NOT_COMPUTED, Array, check_size, whole_numbers
 from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.layer_tensors import OF_CODE, LayerTensors
 from unnest.core.recognise.op_calls import OpCall, Value
@@ -27,6 +28,7 @@ from unnest.core.recognise.op_kinds import (
     MATRIX,
     MATRIX_PRODUCTS,
     OF_ALL_ROWS,
+    OF_MATRICES,
     REDUCING,
     TAKING_NO_AXIS,
 )
@@ -222,14 +224,16 @@ class _RowAxes:
         shape = self._shape(first)
         if shape is None:
             return LOST
-        whole = numbered((DIVISIBLE, *row_sizes(shape[1:], DIVISIBLE)))
+        sizes = (DIVISIBLE, *row_sizes(shape[1:], DIVISIBLE))
         try:
+            check_size(prod(sizes))
+            whole = numbered(sizes)
             part = Values(self.graph, DIVISIBLE, 0, {first: whole}).of(here)
         except NOT_COMPUTED:
             return LOST
         self.shapes[here] = (None,) * part.ndim
         if part.ndim < whole.ndim:  # one row, or one entry of every row
-            return 0 if part.shape[:1] == whole.shape[:1] and _first_entries(part) == _first_entries(whole) else SOME
+            return 0 if part.shape[:1] == whole.shape[:1] and _keeps_rows(part, whole) else SOME
         rows = rows_of(part, whole)
         if rows is None:
             return LOST if part.shape[:1] != whole.shape[:1] else 0 if _keeps_rows(part, whole) else SOME
@@ -237,6 +241,8 @@ class _RowAxes:
 
     def _worked_along(self, what: OpCall, first: Ref, axis: int) -> int | None:
         """Where the rows lie behind an operation that works along some axes; None where it is none."""
+        if what.name in OF_MATRICES:
+            return MIXED if axis == 0 and self._rank(first) == MATRIX else LOST
         if what.name in OF_ALL_ROWS:
             return MIXED if axis == what.kwargs.get("axis", 0) else LOST
         if what.name not in REDUCING and what.name not in ALONG and not (what.name == "moments" and what.kwargs):
@@ -361,12 +367,6 @@ class _RowAxes:
             return whole_numbers(value)
         except NOT_COMPUTED:
             return None
-
-
-def _first_entries(array: Array) -> list[int]:
-    """The first entry of every row."""
-    entries: list[int] = array.reshape(len(array), -1)[:, 0]["element"].tolist()
-    return entries
 
 
 def _keeps_rows(part: Array, whole: Array) -> bool:

@@ -58,10 +58,13 @@ TAKING_NO_AXIS = frozenset({
 OF_ALL_ROWS = frozenset({
     "segmentsum", "segmentmax", "segmentmin", "segmentprod", "segmentmean", "unsortedsegmentsum", "unsortedsegmentmax",
     "unsortedsegmentmin", "unsortedsegmentprod", "unsortedsegmentmean", "bincount", "histogram", "outer", "kron",
-    "vdot", "trace", "diagonal", "diag", "cov", "corrcoef", "unique", "uniquewithcounts", "associativescan", "shuffle",
+    "vdot", "cov", "corrcoef", "unique", "uniquewithcounts", "associativescan", "shuffle",
     "randomshuffle",
 })  # fmt: skip
 """Operations that add up, compare or deal out what lies along the first axis, if no other is named."""
+
+OF_MATRICES = frozenset({"trace", "diagonal"})
+"""Operations on two axes: of tensors with more, TensorFlow's take the last two, NumPy's and Keras's the first."""
 
 MATRIX_PRODUCTS = frozenset({"matmul", "batchmatmulv2"})
 

@@ -41,6 +41,8 @@ class ServingWrapper:
     share: int | None = None
     #: the rows that bounds written into the graph reach, where the batch may be larger
     reach: int | None = None
+    #: whether all in a tower is known to keep every row where it is
+    keeps_rows: bool = False
 
 
 class FirstWrapper(NamedTuple):
@@ -120,6 +122,7 @@ class _Named:
             [str(source) for _, source in entries],
             wrapper.share,
             wrapper.reach,
+            wrapper.keeps_rows,
         )
 
     def _maker(self, ref: Ref) -> str | None:

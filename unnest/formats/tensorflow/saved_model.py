@@ -19,7 +19,8 @@ from functools import cached_property
 from io import FileIO
 from typing import Any, ClassVar
 
-from unnest.core.architecture import is_model
+from unnest.core.architecture import is_model, layer_name
+from unnest.core.keras_facts.loading import layer_entries
 from unnest.core.model import (
     Choices,
     Confidence,
@@ -217,14 +218,23 @@ class SavedModelSource(Source):
         return parallel._replace(output=GraphCut(Stored("model")))
 
     def _proven(self, keras_plan: Plan) -> Plan:
-        """The plan of the Keras graph; what layers' code leaves open, the operations may tell."""
+        """The plan of the Keras graph; what layers' code leaves open, the operations may tell.
+
+        Of towers of the model's own layers only where it is known of all operations what they do to rows.
+        """
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return keras_plan
         try:
             in_graph = served_wrappers.recognise(self.serving()[1], self.path).wrappers
         except (Refused, Unreadable):
             return keras_plan  # the Keras model can be written all the same
-        if [f.towers.towers for f in in_graph] != [w.towers for w in keras_plan.wrappers]:
+        models = {layer_name(entry) for entry in layer_entries(self.stored.architecture) if is_model(entry)}
+        told = [
+            f.towers.towers
+            for f, w in zip(in_graph, keras_plan.wrappers, strict=False)
+            if f.towers.keeps_rows or w.template in models
+        ]
+        if len(in_graph) != len(keras_plan.wrappers) or told != [w.towers for w in keras_plan.wrappers]:
             return keras_plan
         proofs = (
             w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))

@@ -92,9 +92,12 @@ def over_turned_rows(w: Writer, x: Tensor) -> Tensor:
     return w.call("squeeze", made, axis=[0])
 
 
+WHOLE = {"start": None, "stop": None, "step": None}
+
+
 def one_column(w: Writer, x: Tensor) -> Tensor:
     """A number for every row."""
-    return w.call("__operators__.getitem", x, slice_spec=[{"start": None, "stop": None, "step": None}, 0])
+    return w.call("__operators__.getitem", x, slice_spec=[WHOLE, 0])
 
 
 ALONG_THE_BATCH: dict[str, Step] = {
@@ -132,6 +135,12 @@ ROW_BY_ROW: dict[str, Step] = {
     "by letters": lambda w, x: w.call("einsum", x, subscripts="ij->ij"),
     "beside themselves": lambda w, x: w.call("concat", [x, x], axis=1),
     "one column": one_column,
+    "one of their columns": lambda w, x: w.call("__operators__.getitem", x, slice_spec=[WHOLE, 2]),
+    "one of many columns, of no known sizes": lambda w, x: w.call(
+        "__operators__.getitem",
+        w.call("tile", w.call("expand_dims", x, axis=2), multiples=[1, 1, 3]),
+        slice_spec=[WHOLE, 2],
+    ),
     "cut and put together again": lambda w, x: w.call("concat", [w.rows(None, 1, of=x), w.rows(1, of=x)], axis=0),
     "normalized": function("math.l2_normalize", axis=1),
     "reduced": function("math.reduce_max", axis=1, keepdims=True),
