@@ -8,6 +8,7 @@ Exit 0: every broken rule turned one of its tests red. Takes a few seconds a rul
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -82,11 +83,13 @@ it again and writes this page; the last time for {len(rows)} of {len(RULES)} rul
 """
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run, and print a line a rule."""
-    keeps = "--record" in words
-    words = [word for word in words if not word.startswith("-")]
-    chosen = [b for b in RULES if not words or any(word in b.rule for word in words)]
+    parser = argparse.ArgumentParser(description="Break every rule, one at a time, and see which tests turn red.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only rules with one of these words in them")
+    parser.add_argument("--record", action="store_true", help="keep what is seen, and write docs/guards.md")
+    options = parser.parse_args(arguments)
+    chosen = [b for b in RULES if not options.words or any(word in b.rule for word in options.words)]
     survived = 0
     with tempfile.TemporaryDirectory(prefix="unnest-mutation-") as name:
         folder = Path(name)
@@ -95,7 +98,7 @@ def main(words: list[str]) -> int:
             test = red(folder, broken)
             survived += test is None
             print(f"{broken.rule}: {test or 'NOTHING'}", flush=True)
-            if keeps and test:
+            if options.record and test:
                 keep({broken.rule: test})
     print(f"\n{len(chosen) - survived} of {len(chosen)} turned a test red", file=sys.stderr)
     return int(survived > 0)
