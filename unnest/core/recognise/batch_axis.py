@@ -2,7 +2,7 @@
 
 Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
 among them, or on their number. The axis of the rows is followed from the slices on, through what is known of each
-operation. Where it is lost nothing is said.
+operation. Where it is lost, nothing proves that the tower computes row by row.
 """
 
 from __future__ import annotations
