@@ -96,10 +96,10 @@ class Interpretation(ABC, Generic[Value]):
         """What `left symbol= right` makes of `left`: another value, unless it can be changed."""
         return self.binary(symbol, left, right)
 
-    def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - likewise
+    def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - for those that follow loops
         """The values that a loop over `value` has, one after the other, as Python's own iterator would give them."""
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
-    def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - likewise
+    def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - for those that follow loops
         """What a generator expression is, of which these values can be had, each when it is asked for."""
         raise NotFollowed(BEYOND_EXPRESSIONS)

@@ -79,6 +79,11 @@ class RowsKept(NamedTuple):
     mixing: CallId | None
     is_told: bool
 
+    @property
+    def objection(self) -> str | None:
+        """Why towers of such rows are none; None where nothing is known to mix them."""
+        return None if self.mixing is None else f"{self.mixing.layer}, a part of the towers, works along the batch"
+
 
 def rows_kept(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
     """What becomes of rows (`entries`, on axis 0, with the shapes that are known beside the graph) up to the ends.
@@ -122,6 +127,12 @@ class _RowAxes:
         self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
         #: Numbers that are made of sizes, in a batch of DIVISIBLE rows and in one of twice as many.
         self.counts: dict[Ref, tuple[Array, Array]] = {}
+        #: Operations on several tensors that are alike -> where the rows lie behind them.
+        self._of_several: dict[str, Callable[[Ref, OpCall, Mapping[Ref, int | None]], int]] = {
+            **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS]), _of_code),
+            **dict.fromkeys(CONCATENATES, self._concatenated),
+            "einsum": _of_einsum,
+        }
 
     def followed_to(self, end: Ref) -> tuple[CallId | None, int | None]:
         """(the first call that mixes rows, None if none does; where the rows lie in a tensor)."""
@@ -146,12 +157,6 @@ class _RowAxes:
                 return here.call, axis
             self.axes[here] = axis
         return None, self.axes[end]
-
-    @property
-    def _of_several(self) -> Mapping[str, Callable[[Ref, OpCall, Mapping[Ref, int | None]], int]]:
-        """The same of operations on several tensors that are alike, by name."""
-        code = dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS]), _of_code)
-        return {**code, **dict.fromkeys(CONCATENATES, self._concatenated), "einsum": _of_einsum}
 
     def _rank(self, ref: Ref) -> int | None:
         return self.graph.rank_of(ref, self.shapes)

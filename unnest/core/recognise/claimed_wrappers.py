@@ -219,8 +219,8 @@ def _keep_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices
     tensors = LayerTensors(graph)
     shapes = [tensors.rows_alone(source) for source in slices.sources]
     kept = rows_kept(tensors, ends, dict(zip(entries, shapes, strict=True)))
-    if kept.mixing is not None:
-        raise NotAWrapper(f"{kept.mixing.layer}, a part of the towers, works along the batch")
+    if kept.objection is not None:
+        raise NotAWrapper(kept.objection)
     return kept.is_told
 
 

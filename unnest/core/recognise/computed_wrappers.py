@@ -97,9 +97,8 @@ def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
     """The wrapper, or why its towers are none: a row's result must not depend on which rows are in its part."""
     entries = {column[0]: graph.rows_alone(source) for column, source in wrapper.sources.items()}
     kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
-    if kept.mixing is not None:
-        reason = f"{kept.mixing.layer}, a part of the towers, works along the batch"
-        return NearMiss(wrapper.joins[0].root.layer, reason)
+    if kept.objection is not None:
+        return NearMiss(wrapper.joins[0].root.layer, kept.objection)
     return wrapper._replace(keeps_rows=kept.is_told)
 
 

@@ -110,9 +110,7 @@ def _stridedslice(x: Value, begin: Value, end: Value, strides: Value = None, **m
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
     begins, ends = whole_numbers(begin), whole_numbers(end)
     steps = [1] * len(begins) if strides is None else whole_numbers(strides)
-    bits = {
-        k: whole_number(masks.get(f"{k}_mask") or 0) for k in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    }
+    bits = {name.removesuffix("_mask"): whole_number(masks.get(name) or 0) for name in MASKS}
     key: list[Value] = []
     for n, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
         has = {k for k, mask in bits.items() if mask >> n & 1}
