@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, ClassVar, Generic, Literal
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.inner import Iteration, Work, spend_on
+from unnest.core.byte_code.inner import Iteration, RunCost, spend_on
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
 from unnest.core.byte_code.stack import OperandStack
@@ -36,7 +36,7 @@ class Frame(Generic[Value]):
     Python's, whose jumps are counted otherwise.
     """
 
-    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: Work) -> None:
+    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost) -> None:
         self._python = python
         self._code = code
         self._meaning = interpretation

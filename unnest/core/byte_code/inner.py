@@ -26,7 +26,7 @@ class TooMuch(NotFollowed):
 
 
 @dataclass
-class Work:
+class RunCost:
     """What one run has cost so far: instructions, the sizes of values, and how many functions are under way."""
 
     instructions: int = 0
@@ -101,7 +101,7 @@ class Cells(Internal, Generic[Value]):
 
 
 @dataclass(eq=False)
-class Function(Internal, Generic[Value]):
+class InnerFunction(Internal, Generic[Value]):
     """An inner function."""
 
     code: CodeObject

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.code_objects import CodeObject, Constant
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.inner import Cell, Cells, Function, Held, InnerCode, Internal, Null, Work, spend_on
+from unnest.core.byte_code.inner import Cell, Cells, Held, InnerCode, InnerFunction, Internal, Null, RunCost, spend_on
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
@@ -59,9 +59,9 @@ class Machine(Frame[Value]):
         interpretation: Interpretation[Value],
         local: Mapping[str, Held[Value]],
         free: Sequence[Value | Cell[Value]],
-        work: Work | None = None,
+        work: RunCost | None = None,
     ) -> None:
-        super().__init__(python, code, interpretation, work or Work())
+        super().__init__(python, code, interpretation, work or RunCost())
         self._local: dict[str, Held[Value]] = dict(local)
         if interpretation.branches:
             self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
@@ -195,7 +195,7 @@ class Machine(Frame[Value]):
             return
         if not isinstance(held, Cell) and self._is_shared(name):
             raise NotFollowed("a cell")
-        if isinstance(held, Internal) and not isinstance(held, (Cell, Function)):
+        if isinstance(held, Internal) and not isinstance(held, (Cell, InnerFunction)):
             raise Impossible
         self._local[name] = held
 
@@ -235,7 +235,7 @@ class Machine(Frame[Value]):
         if entry(self._code.slots, index) not in self._code.cells:
             raise NotFollowed("a variable of the function around it")
         (held,) = self._stack.take(1)
-        if isinstance(held, Internal) and not isinstance(held, Function):
+        if isinstance(held, Internal) and not isinstance(held, InnerFunction):
             raise Impossible
         cell.held = held
 
@@ -353,18 +353,18 @@ class Machine(Frame[Value]):
         (cells,) = self._stack.take(1) if captures else (Cells[Value](),)
         if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
             raise Impossible
-        self._stack.push(Function(code.code, cells.cells))
+        self._stack.push(InnerFunction(code.code, cells.cells))
 
     def _set_function_attribute(self, argument: int) -> None:
         cells, function = self._stack.take(2)
         if argument != CLOSURE:
             raise NotFollowed("an inner function with defaults")
-        if not isinstance(function, Function) or not isinstance(cells, Cells):
+        if not isinstance(function, InnerFunction) or not isinstance(cells, Cells):
             raise Impossible
-        self._stack.push(Function(function.code, cells.cells))
+        self._stack.push(InnerFunction(function.code, cells.cells))
 
     def _inner(
-        self, function: Function[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
+        self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
     ) -> Value:
         """What a call of an inner function gives."""
         code = function.code
@@ -414,7 +414,7 @@ class Machine(Frame[Value]):
         """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
         held = self._stack.take(count)
         null, function = self._stack.take(2)
-        if isinstance(null, Function) and not isinstance(function, Null):
+        if isinstance(null, InnerFunction) and not isinstance(function, Null):
             self._call_with([function, *held], names, null)
             return
         if self._python.version == "3.13":
@@ -428,7 +428,7 @@ class Machine(Frame[Value]):
         first = len(held) - len(names)
         if first < 0:
             raise Impossible
-        if isinstance(function, Function):
+        if isinstance(function, InnerFunction):
             self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
             return
         (called,) = only_values([function])

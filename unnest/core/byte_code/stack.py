@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.inner import Function, Held, InnerCode, Internal, Iteration, Null, Work
+from unnest.core.byte_code.inner import Held, InnerCode, InnerFunction, Internal, Iteration, Null, RunCost
 from unnest.core.byte_code.interpretation import NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible
 
@@ -18,7 +18,7 @@ class OperandStack(Generic[Value]):
     Its methods raise Impossible where no compiler writes such code, NotFollowed where it is more work than anyone's.
     """
 
-    def __init__(self, limit: int, size: Callable[[Value], int], work: Work) -> None:
+    def __init__(self, limit: int, size: Callable[[Value], int], work: RunCost) -> None:
         self._limit, self._size, self._work = limit, size, work
         self._held: list[Held[Value]] = []
         self._new_lists: set[int] = set()  # where lists are that nothing else holds
@@ -109,7 +109,7 @@ def only_values(held: Sequence[Held[Value]]) -> list[Value]:
     """What interpretations may see. Raises Impossible for nulls and iterations, NotFollowed for functions."""
     values = [value for value in held if not isinstance(value, Internal)]
     if len(values) < len(held):
-        if all(isinstance(value, (Function, InnerCode)) for value in held if isinstance(value, Internal)):
+        if all(isinstance(value, (InnerFunction, InnerCode)) for value in held if isinstance(value, Internal)):
             raise NotFollowed(INNER_FUNCTION)
         raise Impossible
     return values

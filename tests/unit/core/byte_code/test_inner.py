@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.inner import MAX_INSTRUCTIONS, MAX_NESTED, MAX_WORK, TooMuch, Work, spend_on
+from unnest.core.byte_code.inner import MAX_INSTRUCTIONS, MAX_NESTED, MAX_WORK, RunCost, TooMuch, spend_on
 
 
 def test_instructions_have_an_end() -> None:
-    work = Work(instructions=MAX_INSTRUCTIONS - 1)
+    work = RunCost(instructions=MAX_INSTRUCTIONS - 1)
     work.step()
     with pytest.raises(TooMuch):
         work.step()
 
 
 def test_values_have_an_end() -> None:
-    work = Work()
+    work = RunCost()
     work.handle(MAX_WORK)
     with pytest.raises(TooMuch):
         work.handle(1)
 
 
 def test_functions_that_have_returned_do_not_count() -> None:
-    work = Work()
+    work = RunCost()
     for _ in range(2 * MAX_NESTED):
         work.enter()
         work.leave()

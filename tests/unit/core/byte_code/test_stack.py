@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.inner import MAX_WORK, InnerCode, Iteration, Null, Work
+from unnest.core.byte_code.inner import MAX_WORK, InnerCode, Iteration, Null, RunCost
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.opcodes import Impossible
 from unnest.core.byte_code.stack import OperandStack, only_values
@@ -17,7 +17,7 @@ CODE = CodeObject(
 
 
 def holding(*values: object, limit: int = 4, size: int = 1) -> OperandStack[object]:
-    stack: OperandStack[object] = OperandStack(limit, lambda _: size, Work())
+    stack: OperandStack[object] = OperandStack(limit, lambda _: size, RunCost())
     stack.push(*values)
     return stack
 
