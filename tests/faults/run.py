@@ -1,13 +1,13 @@
 """Run the slow cases of the fault suite, one after the other, and see how each ends.
 
-    python -m tests.faults.run [WORD...]          only cases with one of these words in their names
-    python -m tests.faults.run --record           and keeps how each ended, and when, in tests/figures
+    python -m tests.faults.run [WORD...] [--record]
 
 Exit 0: every case passed. Takes one to two minutes a case; `python -m tests.figures.security` writes the figures down.
 """
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import datetime as dt
 import json
@@ -42,22 +42,24 @@ def keep(case: str, *, passed: bool) -> None:
     (FOLDER / "faults.json").write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n", "utf8")
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run, and print a line a case."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", metavar="WORD", nargs="*", help="only cases with one of these words in their names")
+    parser.add_argument("--record", action="store_true", help="keep how each ended, and when, in tests/figures")
+    asked = parser.parse_args(arguments)
     # Installed programs are compiled, and CPython takes a lack of memory within its compiler for a syntax error.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compileall.compile_dir(ROOT / "unnest", quiet=1)
-    keeps = "--record" in words
-    words = [word for word in words if not word.startswith("-")]
     failed = 0
-    for case in [case for case in cases() if not words or any(word in case for word in words)]:
+    for case in [case for case in cases() if not asked.words or any(word in case for word in asked.words)]:
         passed = passes(case)
         failed += not passed
         print(f"{case}: {'passed' if passed else 'FAILED'}", flush=True)
-        if keeps:
+        if asked.record:
             keep(case, passed=passed)
     return int(failed > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
