@@ -27,7 +27,8 @@ fsspec = pytest.importorskip("fsspec")
 ROOT = Path(__file__).parents[1]
 SAVED_MODEL = next(iter(sorted(p.parent for p in (ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))), None)
 KERAS = sorted((ROOT / "fixtures").rglob("*.keras"))
-WEIGHTS = sorted((ROOT / "fixtures").rglob("*.weights.h5"))
+WEIGHTS = sorted((ROOT / "fixtures").rglob("weights_h5-*/*.weights.h5"))
+SHARDED = ROOT / "fixtures/weights_h5/keras3/sharded-carried-named-adam"
 
 
 @pytest.fixture
@@ -111,6 +112,14 @@ class TestInspect:
         error = unnest.inspect("memory://zoo/x.h5").error
         assert error is not None
         assert (error.code in {code, "damaged-hdf5"}, error.message.startswith("memory://zoo/x.h5: ")) == (True, True)
+
+    def test_sharded_weights(self, memory: Any) -> None:
+        """A URL names one object, and a map is nothing without the files that it names."""
+        memory.put(str(SHARDED), "/zoo", recursive=True)
+        for seen in (unnest.inspect, unnest.fix):
+            error = seen("memory://zoo/parallel.weights.json").error
+            assert error is not None
+            assert (error.code, "download it with all its files" in error.message) == ("not-supported-yet", True)
 
     def test_a_drawing(self, memory: Any, bad: Path) -> None:
         memory.put_file(str(bad), "/zoo/m.h5")

@@ -71,7 +71,7 @@ def carried_out(
 
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
     """The container that options and names of files ask for, and what goes into it. Raises Refused."""
-    named = source.path if options.in_place else options.output or ""
+    named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
     return _format_chooser(options.keras)(source, plan, asked_for)
 

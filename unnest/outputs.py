@@ -63,11 +63,12 @@ def converted(path: str, suffix: str) -> str:
 
 
 def split(path: str) -> tuple[str, str]:
-    """Stem and suffix; `.weights.h5` is one suffix."""
+    """Stem and suffix; what ends in `.weights` is part of the suffix."""
     path = path.rstrip("/\\") or path
-    if path.lower().endswith(".weights.h5"):
-        return path[: -len(".weights.h5")], path[-len(".weights.h5") :]
-    return os.path.splitext(path)
+    stem, suffix = os.path.splitext(path)
+    if suffix.lower() in (".h5", ".json") and stem.lower().endswith(".weights"):
+        stem = stem[: -len(".weights")]
+    return stem, path[len(stem) :]
 
 
 def is_suffix(text: str) -> bool:

@@ -32,6 +32,7 @@ def test_there_are_fixtures() -> None:
     assert len(cases("saved_model", "parallel")) > 45
     assert len(cases("checkpoint", "parallel.ckpt.index")) > 10
     assert len(cases("keras_zip", "parallel.keras")) > 10
+    assert cases("weights_h5", "parallel.weights.json")
 
 
 @pytest.mark.parametrize("folder", cases("saved_model", "parallel"))
@@ -204,6 +205,18 @@ def test_weights(folder: Path, given: str | None, tmp_path: Path) -> None:
         assert target.read_bytes() == (folder / "parallel.weights.h5").read_bytes()
         return
     assert done.action == "fixed"
+    with h5py.File(target) as a, h5py.File(folder / "base.weights.h5") as b:
+        assert _tree(a) == _tree(b)
+
+
+@pytest.mark.parametrize("folder", cases("weights_h5", "parallel.weights.json"))
+@pytest.mark.parametrize("given", [None, "model.json"])
+@pytest.mark.parametrize("named", ["parallel.weights.json", "parallel_00001.weights.h5"])
+def test_sharded_weights(folder: Path, given: str | None, named: str, tmp_path: Path) -> None:
+    """By the map or by any of its shards: one file comes out, as Keras saves the template's weights."""
+    target = tmp_path / "out.weights.h5"
+    done = unnest.fix(folder / named, target, architecture=folder / given if given else None)
+    assert (done.error, done.action, done.container) == (None, "fixed", "weights_h5")
     with h5py.File(target) as a, h5py.File(folder / "base.weights.h5") as b:
         assert _tree(a) == _tree(b)
 

@@ -30,7 +30,7 @@ class JsonSource(Source):
     def __init__(self, path: str) -> None:
         text = innermost = read_text(path)
         #: YAML is read, and never written.
-        self.reformed = is_yaml(text)
+        self.reformed = JsonContainer.suffix if is_yaml(text) else None
         value = _from_yaml(text, path) if self.reformed else parse(text, path)
         encodings = 1
         while isinstance(value, str) and encodings < MAX_ENCODINGS:

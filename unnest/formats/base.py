@@ -55,11 +55,9 @@ class Source(ABC):
     #: Why the file itself cannot be replaced by what is written; None where it can.
     not_in_place: str | None = None
 
-    #: Whether it is read in a form that is never written, as YAML is, and goes into another of the same container.
-    reformed: bool = False
-
-    #: The HDF5 in which each tensor's `ref` is a path: it is copied as it lies there. None where there is no such.
-    hdf5: GuardedFile | None = None
+    #: Where it is read in a form that is never written, as YAML is, the suffix of what it goes into, which is of the
+    #: same container.
+    reformed: str | None = None
 
     def __init__(self, path: str, stored: Stored, findings: tuple[Finding, ...] = ()) -> None:
         self.path = path
@@ -70,6 +68,10 @@ class Source(ABC):
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the source."""
         return self.stored.tensors
+
+    def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
+        """The HDF5 in which the tensor's `ref` is a path, so that it is copied as it lies there; None for any other."""
+        return None
 
     @property
     def assets(self) -> tuple[str, ...]:

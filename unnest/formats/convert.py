@@ -144,8 +144,8 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
     if name == "checkpoint":
         return _out_of_checkpoint(source, plan, to)
     assert plan.output is not None
-    if source.reformed and to in (None, "json"):
-        return TargetFormat("json", plan.output, ".json", reformed=to is not None)
+    if source.reformed and to in (None, OWN_FORM[name]):
+        return TargetFormat(name, plan.output, source.reformed, reformed=to is not None)
     if to is None or to == OWN_FORM[name]:
         is_cut = name == "saved_model" and plan.verdict == "parallel"
         return TargetFormat(name, GraphCut(plan.output.model) if is_cut else plan.output)

@@ -16,6 +16,7 @@ from importlib import import_module
 
 from unnest.errors import Unreadable
 from unnest.formats.base import Container, ContainerName
+from unnest.formats.keras3.weight_map import files_of, map_of
 
 #: Container -> module and class. A new container is a line here.
 READERS: dict[ContainerName, tuple[str, str]] = {
@@ -57,7 +58,7 @@ SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt", "keras_metadata.pb")
 def container_of(path: str) -> ContainerName | None:
     """The container at `path`; None where the content is none we know. Raises Unreadable."""
     name = _by_first_bytes(path)
-    return "weights_h5" if name == "h5" and _is_path_keyed(path) else name
+    return "weights_h5" if name == "h5" and (map_of(path) is not None or _is_path_keyed(path)) else name
 
 
 def _by_first_bytes(path: str) -> ContainerName | None:
@@ -91,7 +92,9 @@ def _of_file(path: str) -> ContainerName | None:
     if is_checkpoint_part(path):
         return "checkpoint"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return "json" if text[:1] in (b"{", b'"') or YAML_START.match(text) else None
+    if text[:1] in (b"{", b'"') or YAML_START.match(text):
+        return "json" if map_of(path) is None else "weights_h5"
+    return None
 
 
 def checkpoint_prefix(path: str) -> str:
@@ -116,7 +119,8 @@ def stored_size(path: str) -> int:
     """Bytes of everything that is stored under a path: a file, a folder's files, a checkpoint's; 0 for nothing."""
     path = checkpoint_prefix(path)
     if os.path.isfile(path):
-        return os.path.getsize(path)
+        map_path = map_of(path)
+        return os.path.getsize(path) if map_path is None else sum(map(os.path.getsize, files_of(map_path)))
     files: Iterable[str]
     if os.path.isdir(path):
         files = itertools.islice(
@@ -234,6 +238,8 @@ def may_be_model(path: str) -> bool:
         return _mentions_a_class(path)
     if name == "checkpoint" and os.path.isfile(path):
         return False  # a part: the walk takes the checkpoint by its prefix
+    if name == "h5" and map_of(path) is not None:
+        return False  # a shard: the walk takes the map
     if name == "keras":
         return path.lower().endswith(".keras")
     return name is not None or path.lower().endswith(SUFFIXES)

@@ -60,8 +60,8 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
         return ".h5 without .weights"
     if container == "h5" and (by_layers or model.is_keras_3):
         return None if path.endswith((".h5", ".hdf5")) else ".h5"
-    ending = {"keras": ".keras", "weights_h5": ".weights.h5"}.get(container, "")
-    return None if path.endswith(ending) else ending
+    endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(container, ("",))
+    return None if path.endswith(endings) else endings[0]
 
 
 def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:

@@ -36,10 +36,10 @@ class Comparer:
 
     def __init__(self, source: Source, written: GuardedFile, progress: OnBytes) -> None:
         self._source = source
-        with ExitStack() as stack:
-            #: The bytes of both; only of what was written, twice, where the source is no HDF5.
-            self._files = [stack.enter_context((hdf5 or written).raw()) for hdf5 in (source.hdf5, written)]
-            self._stack = stack.pop_all()
+        self._stack = ExitStack()
+        self._written = self._stack.enter_context(written.raw())
+        #: The bytes of the source's HDF5, of which sharded weights are several.
+        self._stored: dict[GuardedFile, IO[bytes]] = {}
         self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
         self._progress = progress
 
@@ -51,60 +51,66 @@ class Comparer:
 
     def holds(self, tensor: Tensor, dataset: h5d.DatasetID) -> bool:
         """Whether the dataset has the tensor's bytes, bit for bit."""
-        if self._source.hdf5 is not None and tensor.recipe is None:
-            return self.same(self._source.hdf5.dataset(tensor.ref), dataset)
+        hdf5 = self._source.hdf5_of(tensor)
+        if hdf5 is not None:
+            return self._same(self._bytes_of(hdf5), hdf5.dataset(tensor.ref), dataset)
         if dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
             return self._same_as(blocks_of(self._source, tensor), dataset)
         return same_stream(blocks_of(self._source, tensor), slabs(dataset))
 
-    def same(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
-        """Two datasets of the two files, in the form in which they are stored where that is the same."""
+    def _bytes_of(self, hdf5: GuardedFile) -> IO[bytes]:
+        if hdf5 not in self._stored:
+            self._stored[hdf5] = self._stack.enter_context(hdf5.raw())
+        return self._stored[hdf5]
+
+    def _same(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+        """Two datasets, `left` of the file `stored`, in the form in which they are stored where that is the same."""
         layouts = [d.get_create_plist().get_layout() for d in (left, right)]
         if layouts == [h5d.CONTIGUOUS] * 2:
             sizes = [d.get_storage_size() for d in (left, right)]
             return sizes[0] == sizes[1] and (
-                not sizes[0] or self._same_range(left.get_offset(), right.get_offset(), sizes[0])
+                not sizes[0] or self._same_range(stored, left.get_offset(), right.get_offset(), sizes[0])
             )
         if layouts == [h5d.CHUNKED] * 2:
-            return self._same_chunks(left, right)
+            return self._same_chunks(stored, left, right)
         return same_stream(slabs(left), slabs(right))
 
     def _same_as(self, blocks: Iterable[bytes], right: h5d.DatasetID) -> bool:
         """The same for a tensor that is no dataset: its bytes, against a contiguous one."""
         bytes_left: int = right.get_storage_size()
         offset = right.get_offset() or 0
-        file = self._files[1]
         for block in blocks:
-            file.seek(offset)
-            if len(block) > bytes_left or _read_exactly(file, len(block)) != block:
+            self._written.seek(offset)
+            if len(block) > bytes_left or _read_exactly(self._written, len(block)) != block:
                 return False
             offset, bytes_left = offset + len(block), bytes_left - len(block)
             self._progress(len(block))
         return bytes_left == 0
 
-    def _same_chunks(self, left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
+    def _same_chunks(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
         if left.get_num_chunks() != right.get_num_chunks():
             return False
 
         def ends_iteration(chunk: h5d.StoreInfo) -> bool | None:
             other = right.get_chunk_info_by_coord(chunk.chunk_offset)
             is_same = (chunk.size, chunk.filter_mask) == (other.size, other.filter_mask) and self._same_range(
-                chunk.byte_offset, other.byte_offset, chunk.size
+                stored, chunk.byte_offset, other.byte_offset, chunk.size
             )
             return None if is_same else True  # anything but None ends the iteration and is its result
 
         difference: bool | None = left.chunk_iter(ends_iteration)
         return difference is None
 
-    def _same_range(self, left: int, right: int, size: int) -> bool:
-        for file, offset in zip(self._files, (left, right), strict=True):
+    def _same_range(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
+        files = (stored, self._written)
+        for file, offset in zip(files, (left, right), strict=True):
             file.seek(offset)
         while size:
             if size < BLOCK:
                 self._buffers = (bytearray(size), bytearray(size))
             elif len(self._buffers[0]) != BLOCK:
                 self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
-            if not all(_fill(f, b) for f, b in zip(self._files, self._buffers, strict=True)):
+            if not all(_fill(f, b) for f, b in zip(files, self._buffers, strict=True)):
                 return False
             if self._buffers[0] != self._buffers[1]:
                 return False

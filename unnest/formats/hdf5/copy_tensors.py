@@ -89,16 +89,17 @@ class Transfer:
     """
 
     def __init__(self, source: Source, progress: OnBytes) -> None:
-        self.source, self.hdf5, self.progress = source, source.hdf5, progress
+        self.source, self.progress = source, progress
         self.pending: list[tuple[int, Tensor]] = []
         self.links = h5p.create(h5p.LINK_CREATE)
         self.links.set_create_intermediate_group(True)
 
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
-        if self.hdf5 is not None and tensor.recipe is None:
-            copy_dataset(self.hdf5, tensor.ref, group.id, name, self.links)
-            self.progress(self.hdf5.datasets[tensor.ref].stored)
+        hdf5 = self.source.hdf5_of(tensor)
+        if hdf5 is not None:
+            copy_dataset(hdf5, tensor.ref, group.id, name, self.links)
+            self.progress(hdf5.datasets[tensor.ref].stored)
         else:
             self._reserve(group, name, tensor)
 

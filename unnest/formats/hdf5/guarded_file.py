@@ -215,6 +215,10 @@ class GuardedFile:
         """A dataset of the index, opened."""
         return h5d.open(self.id, encoded(path))
 
+    def holder(self, path: str) -> GuardedFile:
+        """The file that a dataset of the index is in: this one."""
+        return self
+
     def group(self, path: str) -> h5g.GroupID:
         """A group of the index, opened; the root is the empty path."""
         return h5g.open(self.id, b"/" + encoded(path))

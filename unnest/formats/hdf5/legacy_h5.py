@@ -82,6 +82,10 @@ class H5Source(Source):
             for start in range(0, len(slab), BLOCK):
                 yield slab[start : start + BLOCK]
 
+    def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
+        """The file itself."""
+        return self.hdf5 if tensor.recipe is None else None
+
     def close(self) -> None:
         """Close the file."""
         self.hdf5.close()

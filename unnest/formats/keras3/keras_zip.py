@@ -31,9 +31,9 @@ from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
+from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree, join_path
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
-from unnest.formats.keras3.weights_h5 import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.zip_writing import ZipTarget
 from unnest.formats.tensorflow.bundle import pread
 
@@ -85,7 +85,8 @@ class KerasSource(PathKeyedSource):
             try:
                 version = metadata.get("keras_version")
                 tree = Tree(hdf5, version if isinstance(version, str) else None)
-                super().__init__(path, hdf5, tree, _stored(config, metadata, tree))
+                super().__init__(path, tree, _stored(config, metadata, tree))
+                self.hdf5 = hdf5
             except BaseException:
                 hdf5.close()
                 raise
@@ -331,6 +332,7 @@ class KerasContainer(Container):
 def _weights(rest: IO[bytes], output: Output, source: Source, progress: OnBytes) -> None:
     """The path-keyed member: rearranged, or laid out anew from another container."""
     if isinstance(output, Rearranged):
+        assert isinstance(source, PathKeyedSource)
         with new_hdf5(rest) as file:
             rearrange(file, output, source, progress)
     else:

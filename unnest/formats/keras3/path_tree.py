@@ -24,6 +24,7 @@ from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile
+from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
@@ -88,7 +89,7 @@ class Tree:
     nested models have beside their layers, having been compiled themselves: these are in no other sub-tree.
     """
 
-    def __init__(self, hdf5: GuardedFile, keras_version: str | None = None) -> None:
+    def __init__(self, hdf5: GuardedFile | ShardedTree, keras_version: str | None = None) -> None:
         """`keras_version` is that of the writer, where it is stored."""
         self.hdf5 = hdf5
         self.keras_version = keras_version

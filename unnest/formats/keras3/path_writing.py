@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import IO
 
 import h5py
-from h5py import h5p
 
 from unnest.core.model import Output, Rearranged, Stored
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
-from unnest.formats.hdf5.copy_tensors import Transfer, copy_dataset, new_hdf5
+from unnest.formats.hdf5.copy_tensors import Transfer, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_layout import lay_out
-from unnest.formats.keras3.path_tree import OPTIMIZER, join_path
+from unnest.formats.keras3.path_source import PathKeyedSource
+from unnest.formats.keras3.path_tree import OPTIMIZER, Tree, join_path
 
 
-def _moved(output: Rearranged, hdf5: GuardedFile) -> tuple[dict[str, str], dict[str, str]]:
-    """(groups, tensors) of the output: path there -> path in the source. Raises Refused on a clash."""
+def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, str]]:
+    """(groups, tensors) of the output: path there -> path in the source's tree. Raises Refused on a clash."""
+    hdf5 = tree.hdf5
     groups: dict[str, str] = {}
     tensors: dict[str, str] = {}
     for move in output.moves:
@@ -50,16 +51,13 @@ def _moved(output: Rearranged, hdf5: GuardedFile) -> tuple[dict[str, str], dict[
     return groups, tensors
 
 
-def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: OnBytes) -> None:
+def rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, progress: OnBytes) -> None:
     """A new file's groups, their names, and the tensors, copied as they are stored."""
-    hdf5 = source.hdf5
-    assert hdf5 is not None
-    groups, tensors = _moved(output, hdf5)
-    links = h5p.create(h5p.LINK_CREATE)
-    links.set_create_intermediate_group(True)
+    tree, transfer = source.tree, Transfer(source, progress)
+    groups, tensors = _moved(output, tree)
     for new in sorted(groups):
         group = file.require_group("/" + new) if new else file
-        attributes = hdf5.attributes(groups[new])
+        attributes = tree.hdf5.attributes(groups[new])
         name = h5_attributes.text(attributes, "name", source.path)
         if name is not None:
             h5_attributes.write_text(group, "name", name, h5_attributes.style(attributes, "name"))
@@ -69,29 +67,29 @@ def rearrange(file: h5py.File, output: Rearranged, source: Source, progress: OnB
             if output.stores_layer_names:
                 h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
     for new in sorted(tensors):
-        copy_dataset(hdf5, tensors[new], file.id, new, links)
-        progress(hdf5.datasets[tensors[new]].stored)
+        transfer.put(file, new, tree.tensor(tensors[new]))
 
 
 def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes) -> None:
     """Raises Failed where the written file is not what was meant; `path` is what it is called."""
     if isinstance(output, Rearranged):
+        assert isinstance(source, PathKeyedSource)
         _compare_moved(hdf5, output, source, path, progress)
     else:
         _compare_anew(hdf5, output.model, source, path, progress)
 
 
-def _compare_moved(hdf5: GuardedFile, output: Rearranged, source: Source, path: str, progress: OnBytes) -> None:
-    source_hdf5 = source.hdf5
-    assert source_hdf5 is not None
-    groups, tensors = _moved(output, source_hdf5)
+def _compare_moved(
+    hdf5: GuardedFile, output: Rearranged, source: PathKeyedSource, path: str, progress: OnBytes
+) -> None:
+    groups, tensors = _moved(output, source.tree)
     if set(hdf5.datasets) != set(tensors) or not set(groups) <= hdf5.groups:
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
     with Comparer(source, hdf5, progress) as comparer:
         for new, old in tensors.items():
-            if not comparer.same(source_hdf5.dataset(old), hdf5.dataset(new)):
+            if not comparer.holds(source.tree.tensor(old), hdf5.dataset(new)):
                 raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
 
 

@@ -1,4 +1,7 @@
-"""Path-keyed weights, `x.weights.h5`: what Keras 3 and Keras 2 from 2.12 on write from `save_weights`."""
+"""Path-keyed weights: what Keras 3 and Keras 2 from 2.12 on write from `save_weights`.
+
+One file, `x.weights.h5`, or with Keras 3 the shards of `x.weights.json`. What is written is one file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from typing import ClassVar, NamedTuple
 import h5py
 
 from unnest.core.architecture import is_model, read
-from unnest.core.keras_facts.loading import shared_between_models
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
@@ -22,114 +24,21 @@ from unnest.core.model import (
     Refusal,
     Stored,
     Template,
-    Tensor,
     Wrapper,
 )
-from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
-from unnest.findings import Code, listed
-from unnest.formats.base import BLOCK, MARK, MARKED, Container, OnBytes, Source
+from unnest.findings import Code
+from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import COMPILED_PARTS, Placement, Tree, join_path, moves_to
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
-from unnest.formats.keras3.shared_layers import SharedLayers, apart
-
-#: A tree of which nothing is moved.
-NOTHING_MOVED = (Move("", ""),)
-
-
-class PathKeyedSource(Source):
-    """A path-keyed file; where its architecture comes from is the container's business."""
-
-    hdf5: GuardedFile
-
-    def __init__(self, path: str, hdf5: GuardedFile, tree: Tree, stored: Stored) -> None:
-        not_carried = Code.OPTIMIZER_DROPPED(why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap")
-        super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
-        self.hdf5 = hdf5
-        self.tree = tree
-
-    @property
-    def tensors(self) -> tuple[Tensor, ...]:
-        """Every tensor of the file."""
-        return tuple(self.tree.tensor(path) for path in self.hdf5.datasets)
-
-    def planned(self, stored: Stored, *, choices: Choices) -> Plan:
-        """The plan for a full model, with the moves that carry it out."""
-        assert stored.architecture is not None
-        placement = Placement(self.tree, stored.architecture)
-        stored = stored._replace(groups=placement.groups, optimizer=self.tree.optimizer())
-        full_plan = self._naming(plan(stored, choices=choices))
-        moves: Iterable[Move] = NOTHING_MOVED
-        if full_plan.result is not None and full_plan.result.architecture is not None:
-            full_plan = self._with_layers_apart(full_plan)
-            assert full_plan.result is not None
-            assert full_plan.result.architecture is not None
-            architecture = full_plan.result.architecture
-            shares = {g.name: g.tensors for g in full_plan.result.groups}
-            root, shared = _root_of(architecture, placement), SharedLayers()
-            moves = (*moves_to(placement, architecture, shares, root, shared=shared), *self._rest())
-        return self.carrying(full_plan, moves)
-
-    def _with_layers_apart(self, full_plan: Plan) -> Plan:
-        """The plan whose model has a layer of its own, with a copy of the weights, wherever models share one.
-
-        No Keras finds such layers again in a `.keras`. Weights alone are loaded into a model that shares them.
-        """
-        assert full_plan.output is not None
-        model = full_plan.output.model
-        shared_names = shared_between_models(model)
-        if self.container != "keras" or not shared_names or model.architecture is None:
-            return full_plan
-        return full_plan._replace(
-            output=full_plan.output._replace(model=model._replace(architecture=apart(model.architecture))),
-            findings=(*full_plan.findings, Code.LAYERS_APART(layers=listed(shared_names))),
-        )
-
-    def carrying(self, full_plan: Plan, moves: Iterable[Move]) -> Plan:
-        """The plan whose output, if it has one, is this file's own tree with sub-trees moved."""
-        return (
-            full_plan
-            if full_plan.output is None
-            else full_plan._replace(output=self.rearranged(full_plan.output.model, moves))
-        )
-
-    def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
-        """The output that is this file's own tree with sub-trees moved."""
-        moves = tuple(moves)
-        makes_groups = any(move.new_layer is not None for move in moves)
-        return Rearranged(model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names())
-
-    def _naming(self, parallel: Plan) -> Plan:
-        """The plan, which names what of nested models' own it leaves out, and of an optimizer whose order is lost."""
-        if parallel.verdict == "parallel":
-            state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
-            parallel = parallel._replace(dropped=(*parallel.dropped, *state))
-        left_in_file = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
-        if not left_in_file:
-            return parallel
-        dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)
-        finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left_in_file]))
-        return parallel._replace(findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
-
-    def _rest(self) -> list[Move]:
-        """What belongs to no layer: optimizer, metrics and the like stay where they are."""
-        tops = sorted({g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"})
-        return [Move(t, t) for t in tops]
-
-    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
-        """The tensor's bytes, decoded where they are compressed."""
-        for slab in slabs(self.hdf5.dataset(tensor.ref)):
-            for start in range(0, len(slab), BLOCK):
-                yield slab[start : start + BLOCK]
-
-    def close(self) -> None:
-        """Close the file."""
-        self.hdf5.close()
+from unnest.formats.keras3.sharded_weights import ShardedTree
+from unnest.formats.keras3.shared_layers import SharedLayers
+from unnest.formats.keras3.weight_map import map_of
 
 
 class _PathWrapper(NamedTuple):
@@ -150,11 +59,10 @@ class WeightsSource(PathKeyedSource):
 
     container: ClassVar = "weights_h5"
 
-    def __init__(self, path: str) -> None:
-        hdf5 = GuardedFile(path)
+    def __init__(self, path: str, hdf5: GuardedFile | ShardedTree) -> None:
         try:
             tree = Tree(hdf5)
-            super().__init__(path, hdf5, tree, _weights_in(tree))
+            super().__init__(path, tree, _weights_in(tree))
         except BaseException:
             hdf5.close()
             raise
@@ -216,7 +124,7 @@ class WeightsSource(PathKeyedSource):
 
     def _children(self, prefix: str) -> list[str]:
         start = join_path(prefix, self.tree.attribute) + "/"
-        return sorted(g for g in self.hdf5.groups if g.startswith(start) and "/" not in g[len(start) :])
+        return sorted(g for g in self.tree.hdf5.groups if g.startswith(start) and "/" not in g[len(start) :])
 
     def _lone_models(self) -> Iterator[_PathWrapper]:
         """The models that hold all weights of the one around them, outermost first, as wrappers around them."""
@@ -260,7 +168,7 @@ class WeightsSource(PathKeyedSource):
         wrappers = list(self._wrappers())
         if not wrappers or not self.tree.under(join_path(wrappers[-1].template, self.tree.attribute)):
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
-            is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.hdf5.datasets)
+            is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.tree.hdf5.datasets)
             findings = (Code.NEEDS_ARCHITECTURE(),) if is_nested else ()
             return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
         names_alone = Code.NAMES_ALONE(merge=", ".join(self._shown(wrappers[-1], 0).merge))
@@ -299,7 +207,7 @@ class WeightsSource(PathKeyedSource):
     def _lifted(self, template: str) -> list[Move]:
         """The template in the place of the root, without what it has beside its layers, having been compiled itself."""
         start = len(template) + 1
-        names_inside = {g[start:].split("/")[0] for g in self.hdf5.groups if g.startswith(template + "/")}
+        names_inside = {g[start:].split("/")[0] for g in self.tree.hdf5.groups if g.startswith(template + "/")}
         parts = sorted(names_inside - {*COMPILED_PARTS, "vars"})
         return [Move(template, "", recursive=False), *(Move(join_path(template, part), part) for part in parts)]
 
@@ -311,12 +219,20 @@ class WeightsSource(PathKeyedSource):
         return [Move(c, c) for c in self._children("") if c.startswith(join_path(self.tree.attribute, "input_layer"))]
 
 
-def _root_of(model: JsonObject, placement: Placement) -> str:
-    """Where the result's own variables were: with the template where that is all that is left."""
-    config = model.get("config")
-    name = config.get("name") if isinstance(config, dict) else None
-    paths = placement.layer_paths.get((str(name), str(model.get("class_name"))), [])
-    return paths[-1] if paths else ""
+class ShardedSource(WeightsSource):
+    """The shards of a map; `path` is the map's."""
+
+    not_in_place = "is the map of several files, and what is written is one"
+
+    def __init__(self, path: str) -> None:
+        hdf5 = ShardedTree(path)
+        super().__init__(path, hdf5)
+        self._shards = tuple(file.path for file in hdf5.files.values())
+        self.reformed = WeightsContainer.suffix
+
+    def parts(self) -> tuple[str, ...]:
+        """The shards, the map last."""
+        return (*self._shards, self.path)
 
 
 def _weights_in(tree: Tree) -> Stored:
@@ -335,13 +251,15 @@ class WeightsContainer(Container):
     suffix: ClassVar = ".weights.h5"
 
     def open(self, path: str) -> WeightsSource:
-        """Read the layout; the tensors stay in the file."""
-        return WeightsSource(path)
+        """Read the layout; the tensors stay in the file. A shard stands for all of them."""
+        map_path = map_of(path)
+        return WeightsSource(path, GuardedFile(path)) if map_path is None else ShardedSource(map_path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Move the sub-trees as the plan says, or lay them out anew."""
         try:
             if isinstance(output, Rearranged):
+                assert isinstance(source, PathKeyedSource)
                 with h5py.File(path, "w", libver="earliest") as file:
                     h5_attributes.write_text(file, MARK, MARKED, h5_attributes.STR_TEXT)
                     rearrange(file, output, source, progress)
@@ -363,4 +281,4 @@ class WeightsContainer(Container):
         return ("structure", "weights", *(("optimizer",) if output.model.optimizer is not None else ()))
 
 
-__all__ = ["PathKeyedSource", "WeightsContainer", "WeightsSource"]
+__all__ = ["WeightsContainer", "WeightsSource"]

@@ -1,0 +1,117 @@
+"""A path-keyed model or weights, open for reading: its plan is its own tree with sub-trees moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from unnest.core.keras_facts.loading import shared_between_models
+from unnest.core.model import Choices, JsonObject, Move, Plan, Rearranged, Stored, Tensor
+from unnest.core.plan import plan
+from unnest.findings import Code, listed
+from unnest.formats.base import BLOCK, Source
+from unnest.formats.hdf5.compare import slabs
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.path_tree import Placement, Tree, moves_to
+from unnest.formats.keras3.shared_layers import SharedLayers, apart
+
+#: A tree of which nothing is moved.
+NOTHING_MOVED = (Move("", ""),)
+
+
+class PathKeyedSource(Source):
+    """A path-keyed file; where its architecture comes from is the container's business."""
+
+    def __init__(self, path: str, tree: Tree, stored: Stored) -> None:
+        not_carried = Code.OPTIMIZER_DROPPED(why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap")
+        super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
+        self.tree = tree
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Every tensor of the file."""
+        return tuple(self.tree.tensor(path) for path in self.tree.hdf5.datasets)
+
+    def planned(self, stored: Stored, *, choices: Choices) -> Plan:
+        """The plan for a full model, with the moves that carry it out."""
+        assert stored.architecture is not None
+        placement = Placement(self.tree, stored.architecture)
+        stored = stored._replace(groups=placement.groups, optimizer=self.tree.optimizer())
+        full_plan = self._naming(plan(stored, choices=choices))
+        moves: Iterable[Move] = NOTHING_MOVED
+        if full_plan.result is not None and full_plan.result.architecture is not None:
+            full_plan = self._with_layers_apart(full_plan)
+            assert full_plan.result is not None
+            assert full_plan.result.architecture is not None
+            architecture = full_plan.result.architecture
+            shares = {g.name: g.tensors for g in full_plan.result.groups}
+            root, shared = _root_of(architecture, placement), SharedLayers()
+            moves = (*moves_to(placement, architecture, shares, root, shared=shared), *self._rest())
+        return self.carrying(full_plan, moves)
+
+    def _with_layers_apart(self, full_plan: Plan) -> Plan:
+        """The plan whose model has a layer of its own, with a copy of the weights, wherever models share one.
+
+        No Keras finds such layers again in a `.keras`. Weights alone are loaded into a model that shares them.
+        """
+        assert full_plan.output is not None
+        model = full_plan.output.model
+        shared_names = shared_between_models(model)
+        if self.container != "keras" or not shared_names or model.architecture is None:
+            return full_plan
+        return full_plan._replace(
+            output=full_plan.output._replace(model=model._replace(architecture=apart(model.architecture))),
+            findings=(*full_plan.findings, Code.LAYERS_APART(layers=listed(shared_names))),
+        )
+
+    def carrying(self, full_plan: Plan, moves: Iterable[Move]) -> Plan:
+        """The plan whose output, if it has one, is this file's own tree with sub-trees moved."""
+        return (
+            full_plan
+            if full_plan.output is None
+            else full_plan._replace(output=self.rearranged(full_plan.output.model, moves))
+        )
+
+    def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
+        """The output that is this file's own tree with sub-trees moved."""
+        moves = tuple(moves)
+        makes_groups = any(move.new_layer is not None for move in moves)
+        return Rearranged(model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names())
+
+    def _naming(self, parallel: Plan) -> Plan:
+        """The plan, which names what of nested models' own it leaves out, and of an optimizer whose order is lost."""
+        if parallel.verdict == "parallel":
+            state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
+            parallel = parallel._replace(dropped=(*parallel.dropped, *state))
+        left_in_file = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
+        if not left_in_file:
+            return parallel
+        dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)
+        finding = Code.NOT_CARRIED(what=listed(["/" + place for place in left_in_file]))
+        return parallel._replace(findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
+
+    def _rest(self) -> list[Move]:
+        """What belongs to no layer: optimizer, metrics and the like stay where they are."""
+        tops = sorted({g.split("/")[0] for g in self.tree.hdf5.groups if g} - {self.tree.attribute, "vars"})
+        return [Move(t, t) for t in tops]
+
+    def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
+        """The file, or the shard, that the tensor is in."""
+        return self.tree.hdf5.holder(tensor.ref) if tensor.recipe is None else None
+
+    def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+        """The tensor's bytes, decoded where they are compressed."""
+        for slab in slabs(self.tree.hdf5.dataset(tensor.ref)):
+            for start in range(0, len(slab), BLOCK):
+                yield slab[start : start + BLOCK]
+
+    def close(self) -> None:
+        """Close the file."""
+        self.tree.hdf5.close()
+
+
+def _root_of(model: JsonObject, placement: Placement) -> str:
+    """Where the result's own variables were: with the template where that is all that is left."""
+    config = model.get("config")
+    name = config.get("name") if isinstance(config, dict) else None
+    paths = placement.layer_paths.get((str(name), str(model.get("class_name"))), [])
+    return paths[-1] if paths else ""

@@ -1,0 +1,85 @@
+"""Which files Keras 3's sharded weights lie in: `save_weights("x.weights.json", max_shard_size=...)`.
+
+The JSON says of each group with weights in which files of its folder they are; the files are `x_00000.weights.h5` and
+so on, path-keyed as one file would be. A group's weights may lie in several. (Source: files of Keras 3.15.)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from unnest.errors import Unreadable
+from unnest.formats.json_text import parse_object
+
+SUFFIX = ".weights.json"
+SHARD = re.compile(r"_\d{5}\.weights\.h5$")
+
+#: Bytes of a map. It has a line for each layer.
+MAX_MAP = 64 << 20
+#: How the JSON begins, which other formats' indices share, ...
+BEGINNING, KEY = 512, b'"weight_map"'
+#: ... and what its first file is called, behind the first group's path.
+FIRST_FILE, HDF5_NAME = 1 << 16, b'.weights.h5"'
+
+
+def is_map(path: str) -> bool:
+    """Whether a file is such a map: by its suffix, which Keras asks for, and its beginning. Raises OSError."""
+    if not path.endswith(SUFFIX):
+        return False
+    with open(path, "rb") as file:
+        beginning = file.read(FIRST_FILE)
+    return KEY in beginning[:BEGINNING] and HDF5_NAME in beginning
+
+
+def map_of(path: str) -> str | None:
+    """The map that a file is, or that names it as one of its shards; None for any other file."""
+    shard = SHARD.search(path)
+    map_path = path if shard is None else path[: shard.start()] + SUFFIX
+    try:
+        is_part = is_map(map_path) and (shard is None or os.path.basename(path) in files_named(map_path))
+    except (OSError, Unreadable):
+        return None
+    return map_path if is_part else None
+
+
+def files_of(map_path: str) -> list[str]:
+    """The paths of a map and of its shards, as far as they are there. Raises Unreadable."""
+    folder = os.path.dirname(map_path)
+    return [map_path, *filter(os.path.isfile, (os.path.join(folder, name) for name in files_named(map_path)))]
+
+
+def files_named(path: str) -> tuple[str, ...]:
+    """The names of the shards, each once, sorted. Raises Unreadable."""
+    return tuple(sorted({name for names in files_by_group(path).values() for name in names}))
+
+
+def files_by_group(path: str) -> dict[str, frozenset[str]]:
+    """Group with weights, without the leading slash -> the names of the files that these are in. Raises Unreadable."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_MAP + 1)
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
+    if len(data) > MAX_MAP:
+        raise Unreadable("too-large", f"{path}: more than {MAX_MAP >> 20} MiB of JSON is no map of weights")
+    stored = parse_object(data.decode("utf-8", "replace"), path).get("weight_map")
+    if not isinstance(stored, Mapping) or not stored:
+        raise _damaged(path, "names no file")
+    return {group.lstrip("/"): _names(path, group, names) for group, names in stored.items()}
+
+
+def _names(path: str, group: str, names: object) -> frozenset[str]:
+    """The files of a group: a list, or one name. A name leads nowhere but to the map's own folder."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list) or not listed:
+        raise _damaged(path, f"names no file for {group}")
+    for name in listed:
+        if not isinstance(name, str) or not SHARD.search(name) or os.path.basename(name) != name or "\\" in name:
+            raise _damaged(path, f"names what is no file of weights beside it for {group}")
+    return frozenset(listed)
+
+
+def _damaged(path: str, what: str) -> Unreadable:
+    return Unreadable("damaged-index", f"{path}: {what}; save the weights again, or restore the file from a copy")
