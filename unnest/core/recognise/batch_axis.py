@@ -1,15 +1,17 @@
 """Operations of a tower that work along the batch: rows are reduced, sorted, weighed against each other.
 
 Such a tower does not compute row by row: what it gives for a row depends on which rows it got with it, on its place
-among them, or on their number. The axis of the rows is followed from the slices on, through what is known of each
-operation. Where it is lost, nothing proves that the tower computes row by row.
+among them, or on their number. So every tensor of a tower is carried out on the rows' numbers (`row_dependence`): as
+in `tensor_graph` what moves numbers about moves these, and what computes with some depends on the rows of all of them.
+Where nobody knows what an operation does, nothing proves that the tower computes row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from math import prod
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,14 +19,15 @@ from unnest.budget import remembered, spend
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.carried_out import literal_axis
-from unnest.core.recognise.elements import NOT_COMPUTED, Array, check_size, whole_numbers
+from unnest.core.recognise import row_dependence
+from unnest.core.recognise.carried_out import carry_out, contents
+from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array, ByContents, check_size, whole_numbers
 from unnest.core.recognise.followed_slices import RowsMade
+from unnest.core.recognise.kernels import TABLE
 from unnest.core.recognise.layer_tensors import OF_CODE, LayerTensors
-from unnest.core.recognise.op_calls import OpCall, Value
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value
 from unnest.core.recognise.op_kinds import (
     ALONG,
-    CONCATENATES,
     MATRIX,
     MATRIX_PRODUCTS,
     OF_ALL_ROWS,
@@ -32,41 +35,45 @@ from unnest.core.recognise.op_kinds import (
     REDUCING,
     TAKING_NO_AXIS,
 )
-from unnest.core.recognise.row_keeping import KEEPING, OVER_STEPS, TAKING
-from unnest.core.recognise.symbolic_rows import DIVISIBLE
-from unnest.core.recognise.tensor_graph import TensorGraph, Values, numbered, row_sizes, rows_of
+from unnest.core.recognise.op_shapes import KEEPING_SHAPE
+from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed, along, combined, each_its_own, every
+from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER, OVER_STEPS
+from unnest.core.recognise.tensor_graph import TensorGraph, Values
 
 CHOOSING = frozenset({
     "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",
-    "zeroslike", "oneslike", "zeros", "ones", "fill",
 })  # fmt: skip
 """Operations that need not hand on what is in their tensors: one of two branches (training or not), a size."""
-
-PADDING = frozenset({"pad", "padv2", "mirrorpad"})
-"""Operations that put something around a tensor, so much before and behind it along each axis."""
 
 SIZES = frozenset({"shape", "size"})
 """Operations that tell how many rows there are."""
 
+ALIKE = frozenset({"zeroslike", "oneslike"})
+"""Operations that give the same number everywhere."""
+
 PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
 """Operations that may take sizes out of a shape, the number of rows or others."""
 
-COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | frozenset({
-    "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape",
-}) | PARTS_OF_SHAPES  # fmt: skip
+COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | PARTS_OF_SHAPES | frozenset({
+    "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape", "concat", "concatenate",
+    "zeros", "ones", "fill", "tile", "broadcastto",
+})  # fmt: skip
 """Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
 
-LOST = -1
-"""The axis of rows that nobody knows the place of."""
+BY_INDEX = frozenset({"gather", "gatherv2", "take", "embeddinglookup"})
+"""Operations that take entries of their first tensor by numbers in their second."""
 
-MIXED = -2
-"""Stands for rows that were mixed."""
+BY_MASK = frozenset({"booleanmask", "dynamicpartition"})
+"""Operations that give those rows of their first tensor that their second one chooses."""
 
-COUNT = -3
-"""Of numbers that are made of the number of rows."""
+ROWS = 60
+"""Of the batch that is tried: many numbers of parts divide it."""
 
-SOME = -4
-"""Of rows that stand elsewhere than they did, or for others."""
+RANKS = (2, 4, 3, 5)
+"""Of tensors whose number of axes is not known, tried in turn."""
+
+UNKNOWN_SIZES = (7, 1)
+"""Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""
 
 
 class RowsKept(NamedTuple):
@@ -85,15 +92,41 @@ class RowsKept(NamedTuple):
         return None if self.mixing is None else f"{self.mixing.layer}, a part of the towers, works along the batch"
 
 
-def rows_kept(graph: TensorGraph, ends: Collection[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
+def rows_kept(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
     """What becomes of rows (`entries`, on axis 0, with the shapes that are known beside the graph) up to the ends.
 
     A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
     """
-    calls, axes = zip(*(_RowAxes(graph, entries).followed_to(end) for end in ends), strict=True)
+    rows = _tried(graph, ends, entries)
+    calls = [each.mixing for each in rows]
     losses = [call for call, end in zip(calls, ends, strict=True) if call and None in calls and _is_loss(graph, end)]
     mixing = next((call for call in calls if call is not None and call not in losses), None)
-    return RowsKept(mixing, all(axis == 0 or call in losses for call, axis in zip(calls, axes, strict=True)))
+    return RowsKept(mixing, all(each.is_told or each.mixing in losses for each in rows))
+
+
+def _tried(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> list[RowsKept]:
+    """The answer for every end: where ranks are not known, mixed is what is so for all of them."""
+    by_rank: list[list[RowsKept]] = []
+    for rank in RANKS:
+        trials = []
+        for size in UNKNOWN_SIZES:
+            rows = _Rows(graph, entries, rank, size)
+            trials.append([rows.kept_up_to(end) for end in ends])
+            if not rows.guessed or all(answer.mixing or answer.is_told for answer in trials[-1]):
+                break
+        by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
+        if not rows.guesses_ranks:
+            break
+    return [_of_trials(ranks, may_fail=False) for ranks in zip(*by_rank, strict=True)]
+
+
+def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept:
+    """What trials with several shapes say together; `may_fail`: whether one without an answer says nothing at all."""
+    answers = [trial for trial in trials if trial.mixing is not None or trial.is_told]
+    is_mixed = bool(answers) and not any(answer.is_told for answer in answers)
+    is_mixed = is_mixed and (may_fail or len(answers) == len(trials))
+    is_told = bool(answers) and all(answer.is_told for answer in answers)
+    return RowsKept(answers[0].mixing if is_mixed else None, is_told)
 
 
 def _is_loss(graph: TensorGraph, ref: Ref) -> bool:
@@ -117,304 +150,397 @@ def _mixing_layer(model: Graph) -> str | None:
     return next((name for layer in nested if (name := mixing_layer(read(layer.stored))) is not None), None)
 
 
-class _RowAxes:
-    """Where the rows of some entries lie in what is made of them: an axis, None for no rows, or one of the above."""
+class Known(Enum):
+    """What else than the rows that it is made of can be known of a tensor."""
 
-    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None]) -> None:
-        self.graph = graph
-        self.axes: dict[Ref, int | None] = dict.fromkeys(entries, 0)
+    PLAIN = "that it is made of none"
+    LOST = "nothing"
+
+
+class Counts(NamedTuple):
+    """Numbers that are made of sizes: in the batch that is tried, and in one of twice as many rows."""
+
+    one: Array
+    other: Array
+
+    @property
+    def are_same(self) -> bool:
+        """Whether they are the same in both, or one number everywhere."""
+        if self.one.shape == self.other.shape:
+            return np.array_equal(self.one, self.other)
+        return self.one.size > 0 and bool(np.all(np.append(self.one, self.other) == self.one.flat[0]))
+
+
+Tensor: TypeAlias = "Array | Counts | Known"
+"""The rows that numbers are made of, or what else is known."""
+
+
+class _Rows:
+    """The tensors behind some entries, carried out on the numbers of their rows.
+
+    `rank` and `size` stand for those that are not known; `guesses_ranks`: whether a rank was.
+    """
+
+    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int) -> None:
+        self.graph, self.rank, self.size = graph, rank, size
+        self.guesses_ranks = False
+        told = {shape[0] for shape in entries.values() if shape}
+        fixed = told.pop() if len(told) == 1 else None
+        self.rows = fixed if fixed is not None and fixed > 1 else ROWS
         #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
         self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
-        #: Numbers that are made of sizes, in a batch of DIVISIBLE rows and in one of twice as many.
-        self.counts: dict[Ref, tuple[Array, Array]] = {}
-        #: Operations on several tensors that are alike -> where the rows lie behind them.
-        self._of_several: dict[str, Callable[[Ref, OpCall, Mapping[Ref, int | None]], int]] = {
-            **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS]), _of_code),
-            **dict.fromkeys(CONCATENATES, self._concatenated),
-            "einsum": _of_einsum,
+        self.constants = Values(graph, self.rows, 0, {})
+        self.tensors: dict[Ref, Tensor] = {}
+        #: Those with sizes that are made up.
+        self.guessed: set[Ref] = set()
+        #: Operations of which more counts than the rows that they are made of.
+        self._whole: dict[str, Callable[[Ref, OpCall], Tensor]] = {
+            **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS], "timemajor"), self._in_another_order),
+            **dict.fromkeys(SIZES, lambda _, what: _size(what, self._first(what))),
+            **dict.fromkeys(ALIKE, lambda _, what: every(NO_ROW, self._first(what).shape)),
         }
+        for ref in entries:
+            self.tensors[ref] = each_its_own(self._sizes(ref))
 
-    def followed_to(self, end: Ref) -> tuple[CallId | None, int | None]:
-        """(the first call that mixes rows, None if none does; where the rows lie in a tensor)."""
+    def kept_up_to(self, end: Ref) -> RowsKept:
+        """What becomes of the rows up to one tensor."""
         entered: set[Ref] = set()
         pending = [end]
         while pending:
             spend()
             here = pending[-1]
-            if here in self.axes:
+            if here in self.tensors:
                 pending.pop()
                 continue
             what = self.graph.computed(here.call, self.shapes)
             reads = [] if what.name in CHOOSING else [*self.graph.reads(here.call)]
-            missing = [ref for ref in reads if ref not in self.axes and ref not in entered]
+            missing = [ref for ref in reads if ref not in self.tensors and ref not in entered]
             if here not in entered and missing:
                 entered.add(here)
                 pending += missing
                 continue
             pending.pop()
-            axis = self._axis(here, what, {ref: self.axes.get(ref, LOST) for ref in reads})
-            if axis == MIXED or (axis == SOME and here == end):
-                return here.call, axis
-            self.axes[here] = axis
-        return None, self.axes[end]
+            try:
+                self._make(here, what, reads)
+            except RowsMixed:
+                return RowsKept(here.call, is_told=False)
+        return self._told_of(end)
 
-    def _rank(self, ref: Ref) -> int | None:
-        return self.graph.rank_of(ref, self.shapes)
+    def _told_of(self, end: Ref) -> RowsKept:
+        """Whether rows stand where they did."""
+        tensor = self.tensors[end]
+        if not isinstance(tensor, np.ndarray) or not tensor.ndim or not np.any(tensor["element"] != NO_ROW):
+            return RowsKept(None, is_told=False)
+        a_row, rest = divmod(len(tensor), self.rows)
+        order = np.repeat(np.arange(self.rows), a_row)  # of rows that were flattened, several entries each
+        try:
+            combined([tensor, each_its_own((len(tensor), *tensor.shape[1:]), order)])
+        except (RowsMixed, ValueError):
+            rest = 1
+        return RowsKept(end.call if rest else None, is_told=not rest)
 
-    def _axis(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int | None:
-        """Where the rows lie in a tensor; MIXED where its operation works along them, LOST where it does not say."""
+    def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
+        """Carry out one call, for all of its tensors. Raises RowsMixed."""
+        given = {ref: self.tensors.get(ref, Known.LOST) for ref in reads}
+        if not self.guessed.isdisjoint(reads):
+            self.guessed.add(here)
+        try:
+            made = self._made(here, what, given)
+        except NOT_COMPUTED:
+            made = Known.LOST
+        for number, tensor in enumerate(made) if isinstance(made, list) else [(here.tensor, made)]:
+            self.tensors[Ref(here.layer, here.rank, number)] = tensor
+        self.tensors.setdefault(here, Known.LOST)
+        tensor = self.tensors[here]
+        if isinstance(tensor, np.ndarray) and self.shapes.get(here) is None:
+            guessed = (self.rows, self.size)
+            self.shapes[here] = tuple(None if size in guessed else size for size in tensor.shape)
+
+    def _made(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What a call makes of tensors, all outputs of operations that have several. Raises RowsMixed, NOT_COMPUTED."""
         if what.name in CHOOSING:
-            return LOST
-        if {*reads.values()} <= {None, COUNT} or what.name in SIZES:
-            return self._of_sizes(here, what, reads)
-        if what.name in KEEPING:
-            is_mixed = what.name in OVER_STEPS and any(axis is not None and axis > 0 for axis in reads.values())
-            return MIXED if is_mixed else self._together(reads)
-        if what.name in self._of_several:
-            return self._of_several[what.name](here, what, reads)
-        first = next((value for value in what.args if isinstance(value, Ref)), None)
-        axis = None if first is None else reads.get(first)
-        is_lost = axis is None or (axis < 0 and not (axis == SOME and what.name in MATRIX_PRODUCTS))
-        return LOST if first is None or axis is None or is_lost else self._of_first(here, what, first, axis, reads)
-
-    def _of_first(self, here: Ref, what: OpCall, first: Ref, axis: int, reads: Mapping[Ref, int | None]) -> int:
-        """The same of an operation on its first tensor, whose rows lie on some axis."""
-        if what.name in MATRIX_PRODUCTS:
-            return self._of_product(what, first, reads)
-        if what.name == "tensordot":
-            return _of_tensordot(what, axis, reads)
-        if what.name in TAKING:
-            return self._taken(here, first) if axis == 0 else LOST
-        behind = self._worked_along(what, first, axis)
-        return self._moved(here, what, first, axis) if behind is None else behind
-
-    def _shape(self, ref: Ref) -> Shape | None:
-        return None if self._rank(ref) is None else self.graph.shape(ref, self.shapes)
-
-    def _of_sizes(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int | None:
-        """The same of an operation that reads no rows, but perhaps how many there are."""
-        if {*reads.values()} <= {None}:
-            return None
-        return self._size(here, what) if what.name in SIZES else self._counted(here, what)
-
-    def _size(self, here: Ref, what: OpCall) -> int:
-        """The sizes of a tensor; LOST where they are not known, or the rows lie elsewhere."""
-        first = what.args[0]
-        shape = self._shape(first) if isinstance(first, Ref) and self.axes[first] == 0 else None
-        if shape is None:
-            return LOST
-        sizes = [(rows, *row_sizes(shape[1:], DIVISIBLE)) for rows in (DIVISIBLE, 2 * DIVISIBLE)]
-        one, other = (np.array(each if what.name == "shape" else np.prod(each)) for each in sizes)
-        self.counts[here] = one, other
-        return COUNT
-
-    def _counted(self, here: Ref, what: OpCall) -> int | None:
-        """What is made of sizes: nothing of the rows where it is the same for another number of them."""
-        if what.name not in COUNTING:
-            return LOST
+            return Known.LOST
+        if not any(isinstance(tensor, np.ndarray) for tensor in given.values()):
+            return self._of_numbers(here, what, given)
+        if what.name in self._whole:
+            return self._whole[what.name](here, what)
         try:
-            one, other = (
-                Values(self.graph, rows, 0, {ref: arrays[k] for ref, arrays in self.counts.items()}).of(here)
-                for k, rows in enumerate((DIVISIBLE, 2 * DIVISIBLE))
-            )
-        except NOT_COMPUTED:
-            return LOST if what.name in PARTS_OF_SHAPES else COUNT
-        if np.array_equal(one, other):
-            return None
-        self.counts[here] = one, other
-        return COUNT
+            return self._moved(what, given)
+        except ByContents:
+            return self._computed(here, what, given)
 
-    def _taken(self, here: Ref, first: Ref) -> int:
-        """Rows of a tensor: LOST where they cannot be computed."""
-        shape = self._shape(first)
-        if shape is None:
-            return LOST
-        sizes = (DIVISIBLE, *row_sizes(shape[1:], DIVISIBLE))
+    # What is made of no rows
+
+    def _of_numbers(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What is made of no rows, but perhaps of how many there are."""
+        if all(tensor is Known.PLAIN for tensor in given.values()):
+            return Known.PLAIN
+        if not _are_known(given) or what.name not in COUNTING:
+            return Known.LOST
         try:
-            check_size(prod(sizes))
-            whole = numbered(sizes)
-            part = Values(self.graph, DIVISIBLE, 0, {first: whole}).of(here)
+            one, other = (carry_out(what, partial(self._number, batch=batch)) for batch in range(2))
         except NOT_COMPUTED:
-            return LOST
-        self.shapes[here] = (None,) * part.ndim
-        if part.ndim < whole.ndim:  # one row, or one entry of every row
-            return 0 if part.shape[:1] == whole.shape[:1] and _keeps_rows(part, whole) else SOME
-        rows = rows_of(part, whole)
-        if rows is None:
-            return LOST if part.shape[:1] != whole.shape[:1] else 0 if _keeps_rows(part, whole) else SOME
-        return 0 if rows == [*range(DIVISIBLE)] else SOME
+            if not any(isinstance(tensor, Counts) and not tensor.are_same for tensor in given.values()):
+                return Known.PLAIN
+            return Known.LOST if what.name in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._sizes(here))
+        return [Counts(*pair) for pair in zip(one, other, strict=True)]
 
-    def _worked_along(self, what: OpCall, first: Ref, axis: int) -> int | None:
-        """Where the rows lie behind an operation that works along some axes; None where it is none."""
+    def _number(self, ref: Ref, batch: int = 0) -> Array:
+        """The numbers of a tensor that is made of no rows. Raises ByContents, UnreadableCall."""
+        tensor = self.tensors[ref]
+        if isinstance(tensor, Counts):
+            return tensor[batch]
+        if tensor is not Known.PLAIN:
+            raise UnreadableCall
+        numbers = self.constants.of(ref)
+        if numbers.dtype == ELEMENT:
+            raise UnreadableCall
+        return numbers
+
+    # What is made of rows
+
+    def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
+        if what.name not in TABLE:
+            raise ByContents
+        if what.name == "reshape" and not self.guessed.isdisjoint(given):
+            raise UnreadableCall
+        moved = {*_refs(contents(what))}
+        has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
+        check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
+
+        def lookup(ref: Ref) -> Array:
+            is_number = not isinstance(given[ref], np.ndarray) and not (ref in moved and has_rows)
+            return self._number(ref) if is_number else self._rows_of(ref)
+
+        return [*carry_out(what, lookup)]
+
+    def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
+        """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""
+        name = what.name
+        if name == "where" and len(given) == 1:
+            raise RowsMixed
+        if name in BY_MASK:
+            return self._elsewhere(self._first(what).shape)
+        if name in BY_INDEX:
+            return self._by_index(what)
+        if name in NUMBER_BY_NUMBER:
+            known = [ref for ref in given if given[ref] is not Known.LOST]
+            made = combined([self._rows_of(ref, 0) for ref in known])
+            return made if len(known) == len(given) else Known.LOST
+        if name in KEEPING:
+            return self._row_by_row(here, what, given)
+        if name in MATRIX_PRODUCTS or name in ("tensordot", "einsum"):
+            return self._sized(here, row_dependence.product(*self._letters(what)))
+        return self._worked_along(here, what, self._first(what))
+
+    def _by_index(self, what: OpCall) -> Array:
+        """Entries that are chosen by what is in other tensors."""
+        first, second = (self._rows_of(value) for value in (_argument(what, 0, "params", "x"), _indices(what)))
+        axis, within = (self._whole_number(_argument(what, 99, key)) for key in ("axis", "batch_dims"))
+        chosen = along(first, [axis])
+        if within:
+            if first.ndim != second.ndim or axis % first.ndim != within:
+                raise UnreadableCall
+            return combined([chosen, second])
+        axis %= first.ndim
+        around = chosen.reshape((*first.shape[:axis], *[1] * second.ndim, *first.shape[axis + 1 :]))
+        return combined([around, second.reshape((*second.shape, *[1] * (first.ndim - axis - 1)))])
+
+    def _row_by_row(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
+        """What is made of each entry along the first axis by itself; beside convolutions, of what lies on the last."""
+        tensors = [tensor for tensor in given.values() if isinstance(tensor, np.ndarray)]
+        sizes = self._sizes(here)[1:]
+        try:
+            of_rows = combined([along(tensor, range(1, tensor.ndim)).reshape(-1) for tensor in tensors])
+        except RowsMixed:
+            if what.name in OVER_STEPS:
+                raise
+            whole = combined([along(tensor, [-1]) for tensor in tensors])
+            return np.broadcast_to(whole, (*whole.shape[:-1], *sizes[-1:]))
+        if not _are_known(given):
+            return Known.LOST
+        return np.broadcast_to(of_rows.reshape(-1, *[1] * len(sizes)), (len(of_rows), *sizes))
+
+    def _worked_along(self, here: Ref, what: OpCall, tensor: Array) -> Tensor:
+        """What is made of all that lies along some axes."""
         if what.name in OF_MATRICES:
-            return MIXED if axis == 0 and self._rank(first) == MATRIX else LOST
+            return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
         if what.name in OF_ALL_ROWS:
-            return MIXED if axis == what.kwargs.get("axis", 0) else LOST
-        if what.name not in REDUCING and what.name not in ALONG and not (what.name == "moments" and what.kwargs):
-            return None
-        along = self._axes_of(what, self._rank(first))
-        if along is None:
-            return LOST
-        if axis in along:
-            return MIXED
-        return axis if what.name in ALONG or axis == 0 else LOST
+            along(tensor, [self._whole_number(what.kwargs.get("axis"))])
+            return Known.LOST
+        is_reduced = what.name in REDUCING or (what.name == "moments" and bool(what.kwargs))
+        if not is_reduced and what.name not in ALONG:
+            return Known.LOST
+        keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
+        made = along(tensor, self._axes_of(what, tensor.ndim), keepdims=keeps or not is_reduced)
+        if is_reduced:
+            return made
+        return np.broadcast_to(made, tensor.shape) if what.name in KEEPING_SHAPE else self._sized(here, made)
 
-    def _moved(self, here: Ref, what: OpCall, first: Ref, axis: int) -> int:
-        """Where the rows lie behind an operation that may move them; MIXED where time lies on their axis."""
-        if what.name == "timemajor":
-            return MIXED if axis == 0 else LOST
-        if what.name in PADDING:
-            return self._padded(here, what, first, axis)
-        if what.name == "expanddims":
-            at = self._numbers(_argument(what, 1, "axis", "dim"))
-            if not at or at[0] < 0:
-                return LOST
-            self._set_rank(here, first, 1)
-            return axis + (at[0] <= axis)
-        order = self._order(what, first) if what.name == "transpose" else None
-        self._set_rank(here, first, 0)
-        return order.index(axis) if order is not None and axis in order else LOST
+    def _letters(self, what: OpCall) -> tuple[list[tuple[str, Array]], str]:
+        """The axes of a product's tensors, and of itself, by letters."""
+        if what.name == "einsum":
+            return self._of_einsum(what)
+        first, second = self._first(what), self._rows_of(_argument(what, 1, "b", "x2", "y"), MATRIX)
+        if what.name in MATRIX_PRODUCTS:
+            letters = _of_matrices(first.ndim, second.ndim, _is_turned(what, "a", "x"), _is_turned(what, "b", "y"))
+        else:
+            letters = LETTERS[: first.ndim], LETTERS[first.ndim : first.ndim + second.ndim]
+            for one, other in zip(*self._axes_of_product(_argument(what, 2, "axes"), first.ndim), strict=True):
+                letters = letters[0], letters[1].replace(letters[1][other], letters[0][one])
+        return [(letters[0], first), (letters[1], second)], _left_over(*letters)
 
-    def _padded(self, here: Ref, what: OpCall, first: Ref, axis: int) -> int:
-        """The same axis, whose rows are some of more where it is padded itself."""
-        paddings = _argument(what, 1, "paddings", "pad_width")
-        around = self._numbers(paddings[axis]) if isinstance(paddings, list) and len(paddings) > axis else None
-        self._set_rank(here, first, 0)
-        return LOST if around is None else SOME if any(around) else axis
+    def _of_einsum(self, what: OpCall) -> tuple[list[tuple[str, Array]], str]:
+        equation = what.kwargs.get("subscripts", what.args[0])
+        refs = [*_refs([*what.args, *what.kwargs.values()])]
+        if not isinstance(equation, str):
+            raise UnreadableCall
+        inputs, arrow, output = equation.replace(" ", "").partition("->")
+        tensors = [self._rows_of(ref, len(each)) for ref, each in zip(refs, inputs.split(","), strict=True)]
+        free = [letter for letter in STACK if letter not in equation]
+        ranks = [t.ndim - len(each) + 3 for t, each in zip(tensors, inputs.split(","), strict=True) if "." in each]
+        inner = "".join(free[: max(ranks, default=0)])
+        spelled = [
+            each.replace("...", inner[len(inner) - (tensor.ndim - len(each) + 3) :])
+            for each, tensor in zip(inputs.split(","), tensors, strict=True)
+        ]
+        letters = "".join(spelled)
+        implied = inner + "".join(sorted(x for x in {*letters} if letters.count(x) == 1 and x not in inner))
+        return [*zip(spelled, tensors, strict=True)], output.replace("...", inner) if arrow else implied
 
-    def _set_rank(self, here: Ref, first: Ref, more: int) -> None:
-        """Note how many axes a tensor has: those of another one, and some more."""
-        rank = self._rank(first)
-        if rank is not None and self.shapes.get(here) is None:
-            self.shapes[here] = (None,) * (rank + more)
+    def _axes_of_product(self, axes: Value, rank: int) -> tuple[list[int], list[int]]:
+        """The axes of two tensors that a product is summed over; the last of one and the first of the other."""
+        if isinstance(axes, (list, tuple)):
+            one, other = (self._numbers(each) for each in axes)
+            return one, other
+        number = 2 if axes is None else self._whole_number(axes)
+        return [*range(rank - number, rank)], [*range(number)]
 
-    def _order(self, what: OpCall, first: Ref) -> list[int] | None:
-        """The old axes in their new order; turned round where none is named."""
-        named = _argument(what, 1, "perm", "axes")
-        if named is not None:
-            return self._numbers(named)
-        rank = self._rank(first)
-        return None if rank is None else [*reversed(range(rank))]
+    def _in_another_order(self, here: Ref, what: OpCall) -> Array:
+        """Rows that were mixed, or stand elsewhere; layers whose first axis is time take the rows for it."""
+        tensor = self._first(what)
+        combined([tensor, each_its_own(tensor.shape)])
+        if what.name != OF_CODE[RowsMade.OTHERS]:
+            raise RowsMixed
+        return self._elsewhere((self.rows, *self._sizes(here)[1:]))
 
-    def _together(self, reads: Mapping[Ref, int | None]) -> int:
-        """The axis of rows where tensors are combined number by number: the same in all that have some.
+    def _elsewhere(self, shape: Sequence[int]) -> Array:
+        """Some of the rows, or in another order: what stands for them is that every one stands a place further."""
+        return each_its_own(shape, np.roll(np.arange(self.rows), 1))
 
-        What is computed with other rows, or with the number of rows, is another result in another batch.
-        """
-        axes = {axis for axis in reads.values() if axis is not None}
-        if 0 in axes and axes & {COUNT, SOME}:
-            return MIXED
-        if LOST in axes or axes <= {COUNT, SOME}:
-            return SOME if axes == {SOME} else LOST
-        axes -= {COUNT, SOME}
-        ranks = {self._rank(ref) for ref, axis in reads.items() if axis in axes}
-        if len(axes) == 1:
-            is_one = sum(axis in axes for axis in reads.values()) == 1
-            return axes.pop() if is_one or len(ranks) == 1 else LOST
-        return MIXED if len(ranks) == 1 and None not in ranks else LOST
+    # Shapes and arguments
 
-    def _concatenated(self, here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
-        """Beside others along another axis rows stay where they are; along their own, parts of them may be all."""
-        operands = what.args[0] if what.args and isinstance(what.args[0], list) else []
-        axis = literal_axis(what)
-        if axis is not None and axis < 0:
-            ranks = {self._rank(ref) for ref in reads}
-            axis += (ranks.pop() or 0) if len(ranks) == 1 else 0
-        if axis is None or axis < 0:
-            return LOST
-        if axis > 0:
-            return 0 if {*reads.values()} == {0} else LOST
-        if len(operands) > 1 and 0 in reads.values():
-            return SOME
-        taken = {self._taken_from(ref) for ref in operands if isinstance(ref, Ref)}
-        source = taken.pop() if len(taken) == 1 else None
-        return LOST if source is None or self.axes.get(source) != 0 else self._taken(here, source)
+    def _first(self, what: OpCall) -> Array:
+        """The rows of the first tensor that an operation is given."""
+        for ref in _refs([*what.args, *what.kwargs.values()]):
+            return self._rows_of(ref)
+        raise UnreadableCall
 
-    def _taken_from(self, ref: Ref) -> Ref | None:
-        """The tensor that rows are taken out of."""
-        what = self.graph.computed(ref.call, self.shapes)
-        first = what.args[0] if what.name in TAKING and what.args else None
-        return first if isinstance(first, Ref) else None
+    def _rows_of(self, value: Value, rank: int | None = None) -> Array:
+        """The rows that a tensor's numbers are made of; `rank`: of one without any, if it is not known."""
+        if not isinstance(value, Ref):
+            return every(NO_ROW, np.shape(value))
+        tensor = self.tensors[value]
+        if isinstance(tensor, np.ndarray):
+            return tensor
+        if isinstance(tensor, Counts):
+            return every(NO_ROW if tensor.are_same else THEIR_NUMBER, tensor.one.shape)
+        if tensor is Known.LOST:
+            raise UnreadableCall
+        is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
+        return every(NO_ROW, [1] * (rank or 0) if is_unknown else self._sizes(value, rows=1))
 
-    def _of_product(self, what: OpCall, first: Ref, reads: Mapping[Ref, int | None]) -> int:
-        """The product of two matrices: rows of the second, or columns of the first, are added up or compared."""
-        second = _argument(what, 1, "b", "x2", "y")
-        of_first, of_second = reads[first], reads[second] if isinstance(second, Ref) else None
-        if of_first == SOME:
-            return SOME if of_second is None else LOST
-        is_turned = any(what.kwargs.get(key) for key in ("transpose_a", "adjoint_a"))
-        if of_first == 0 and of_second is None and not is_turned:
-            return 0
-        if of_second is not None and of_second < 0:
-            return LOST
-        is_matrix = self._rank(first) == MATRIX
-        return MIXED if is_matrix and (of_second is not None or of_first == int(not is_turned)) else LOST
+    def _sizes(self, ref: Ref, rows: int | None = None) -> tuple[int, ...]:
+        """The shape of a tensor, with what stands for sizes that are not known."""
+        if self.graph.rank_of(ref, self.shapes) is None:
+            self.guesses_ranks = True
+            self.guessed.add(ref)
+            shape: Shape = (None,) * self.rank
+        else:
+            shape = self.graph.shape(ref, self.shapes) or ()
+        if None in shape[1:]:
+            self.guessed.add(ref)
+        first = [self.rows if size is None and rows is None else size or 1 for size in shape[:1]]
+        return (*first, *(self.size if size is None else size for size in shape[1:]))
 
-    def _axes_of(self, what: OpCall, rank: int | None) -> Collection[int] | None:
-        """The axes that an operation works along; None where they are computed. Some of unknown ranks are left out."""
+    def _sized(self, here: Ref, tensor: Array) -> Array:
+        """A tensor with its own sizes in place of single entries, as far as they are known."""
+        if self.graph.rank_of(here, self.shapes) != tensor.ndim:
+            return tensor
+        shape = self.graph.shape(here, self.shapes) or ()
+        return np.broadcast_to(
+            tensor, [size if size > 1 or own is None else own for size, own in zip(tensor.shape, shape, strict=True)]
+        )
+
+    def _axes_of(self, what: OpCall, rank: int) -> Collection[int]:
+        """The axes that an operation works along. Raises NOT_COMPUTED where they are computed of rows."""
         position = len(what.args) if what.name in TAKING_NO_AXIS else 1
         given = _argument(what, position, "axis", "axes", "reduction_indices", "dim")
         given = ALONG.get(what.name) if given is None else given
-        if given is None and what.name != "moments":
-            return range(rank or 1)
-        numbers = self._numbers(given)
-        if numbers is None:
-            return None
-        if rank is not None:
-            return [number + rank if number < 0 else number for number in numbers]
-        return [number for number in numbers if number >= 0]
+        numbers = range(rank) if given is None else self._numbers(given)
+        if any(not -rank <= number < rank for number in numbers):
+            raise ValueError("an axis that a tensor does not have")
+        return numbers
 
-    def _numbers(self, value: Value) -> list[int] | None:
-        """The whole numbers of an argument that is written down, or computed of such; None for any other."""
-        try:
-            if isinstance(value, Ref):
-                value = Values(self.graph, DIVISIBLE, 0, {}).of(value)
-            return whole_numbers(value)
-        except NOT_COMPUTED:
-            return None
+    def _numbers(self, value: Value) -> list[int]:
+        """The whole numbers of an argument. Raises NOT_COMPUTED."""
+        return whole_numbers(self._number(value) if isinstance(value, Ref) else value)
+
+    def _whole_number(self, value: Value) -> int:
+        """One of them; 0 where there is none."""
+        return 0 if value is None else self._numbers(value)[0]
 
 
-def _keeps_rows(part: Array, whole: Array) -> bool:
-    """Whether every row is a part of the one that stood there."""
-    size = whole[0].size
-    rows = part["element"].reshape(len(part), -1) // size
-    return bool((rows == np.arange(len(part))[:, None]).all())
+LETTERS, STACK = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The names of axes, and of those that several matrices, one for each entry along them, have in common."""
 
 
-def _of_code(_here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
-    """Where the rows lie in what stored code makes of them, which is not each of its own."""
-    if 0 not in reads.values():
-        return LOST
-    return MIXED if what.name == OF_CODE[RowsMade.MIXED] else SOME
+def _size(what: OpCall, tensor: Array) -> Counts:
+    """The sizes of a tensor, one of whose axes are the rows. Raises UnreadableCall for others."""
+    axes = [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+    if len(axes) != 1:
+        raise UnreadableCall
+    one, other = np.array(tensor.shape), np.array(tensor.shape)
+    other[axes[0]] *= 2
+    return Counts(one, other) if what.name == "shape" else Counts(one.prod(), other.prod())
 
 
-def _of_einsum(_here: Ref, what: OpCall, reads: Mapping[Ref, int | None]) -> int:
-    """Where the rows lie in a sum of products; MIXED where it runs over them, or pairs them."""
-    equation = what.kwargs.get("subscripts", what.args[0])
-    operands = [value for value in (*what.args, *what.kwargs.values()) if isinstance(value, Ref)]
-    if not isinstance(equation, str) or "->" not in equation or "." in equation:
-        return LOST
-    inputs, _, output = equation.replace(" ", "").partition("->")
-    letters = set()
-    for labels, operand in zip(inputs.split(","), operands, strict=False):
-        axis = reads.get(operand)
-        if axis is None:
-            continue
-        if not 0 <= axis < len(labels):
-            return LOST
-        letters.add(labels[axis])
-    if len(letters) != 1:
-        return MIXED if letters else LOST
-    return output.index(letters.pop()) if letters <= {*output} else MIXED
+def _are_known(given: Mapping[Ref, Tensor]) -> bool:
+    return not any(tensor is Known.LOST for tensor in given.values())
 
 
-def _of_tensordot(what: OpCall, axis: int, reads: Mapping[Ref, int | None]) -> int:
-    """The same of a product summed over the axes that are named of both tensors."""
-    second, axes = _argument(what, 1, "b", "x2"), _argument(what, 2, "axes")
-    of_second = reads[second] if isinstance(second, Ref) else None
-    if of_second is not None or not isinstance(axes, list) or not axes or not isinstance(axes[0], list):
-        return LOST if of_second is None or of_second < 0 else MIXED
-    return MIXED if axis in axes[0] else LOST
+def _of_matrices(rank: int, other_rank: int, is_turned: bool, other_is_turned: bool) -> tuple[str, str]:
+    """The axes of the two tensors of a matrix product; those before the last two go side by side."""
+    if min(rank, other_rank) < MATRIX:
+        raise UnreadableCall
+    stack = STACK[: max(rank, other_rank) - MATRIX]
+    first = stack[len(stack) + MATRIX - rank :] + ("ki" if is_turned else "ik")
+    return first, stack[len(stack) + MATRIX - other_rank :] + ("jk" if other_is_turned else "kj")
+
+
+def _left_over(one: str, other: str) -> str:
+    """The axes that a product of two tensors has: those side by side, then each one's own, in their order."""
+    stack = [letter for letter in max(one, other, key=len) if letter in STACK]
+    return "".join([*stack, *(x for x in one + other if (one + other).count(x) == 1 and x not in stack)])
+
+
+def _is_turned(what: OpCall, *sides: str) -> bool:
+    """Whether a product takes a matrix transposed."""
+    return any(what.kwargs.get(f"{how}_{side}") for how in ("transpose", "adjoint", "adj") for side in sides)
+
+
+def _indices(what: OpCall) -> Value:
+    return _argument(what, 1, "indices", "ids")
+
+
+def _refs(values: Sequence[Value]) -> Iterator[Ref]:
+    """The tensors among arguments, and in lists among them."""
+    for value in values:
+        if isinstance(value, Ref):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _refs(value)
 
 
 def _argument(what: OpCall, position: int, *names: str) -> Value:

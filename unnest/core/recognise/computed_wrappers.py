@@ -95,7 +95,7 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
 
 def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
     """The wrapper, or why its towers are none: a row's result must not depend on which rows are in its part."""
-    entries = {column[0]: graph.rows_alone(source) for column, source in wrapper.sources.items()}
+    entries = {column[0]: graph.rows_of_part(column[0], source) for column, source in wrapper.sources.items()}
     kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
     if kept.objection is not None:
         return NearMiss(wrapper.joins[0].root.layer, kept.objection)

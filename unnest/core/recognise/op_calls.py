@@ -190,6 +190,11 @@ def _attribute(value: Json) -> Json:
     return int(str(inner)) if kind == "i" else inner
 
 
+def _text(value: Value) -> Value:
+    """What an attribute spells: bytes in a graph."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
 def _strided(args: Sequence[Value], attrs: Mapping[str, Value]) -> OpCall:
     return OpCall("stridedslice", args[:4], {k: v for k, v in attrs.items() if k.endswith("_mask")})
 
@@ -210,8 +215,13 @@ NODES: dict[str, Callable[[Sequence[Value], Mapping[str, Value]], OpCall]] = {
     "Cumsum": lambda x, a: OpCall("cumsum", x, {k: a.get(k) for k in ("exclusive", "reverse")}),
     "DynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
     "ParallelDynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
+    "MatMul": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("transpose_a", "transpose_b")}),
+    "BatchMatMul": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
+    "BatchMatMulV2": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
+    "BatchMatMulV3": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
+    "ReverseV2": lambda x, _: OpCall("reverse", x, {}),
     "Mean": lambda x, a: OpCall("reducemean", x, {"keepdims": a.get("keep_dims")}),
-    "Einsum": lambda x, a: OpCall("einsum", x, {"subscripts": a.get("equation")}),
+    "Einsum": lambda x, a: OpCall("einsum", x, {"subscripts": _text(a.get("equation"))}),
     "AddN": lambda x, _: OpCall("addn", [list(x)], {}),
     "Sum": lambda x, a: OpCall("reducesum", x, {"keepdims": a.get("keep_dims")}),
     "Prod": lambda x, a: OpCall("reduceprod", x, {"keepdims": a.get("keep_dims")}),

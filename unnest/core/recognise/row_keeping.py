@@ -16,9 +16,13 @@ OVER_STEPS = frozenset({
 })  # fmt: skip
 """Operations that leave every row where it is, if it lies on the first axis, and put together what lies on others."""
 
-KEEPING = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | OVER_STEPS | frozenset({
+NUMBER_BY_NUMBER = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | frozenset({
+    "addn", "average", "multiplyn", "maximumn", "minimumn",
+})  # fmt: skip
+"""Operations each of whose numbers is made of those that stand in the same place."""
+
+KEEPING = NUMBER_BY_NUMBER | OVER_STEPS | frozenset({
     "biasadd", "batchnormalization", "fusedbatchnorm", "fusedbatchnormv2", "fusedbatchnormv3", "rgbtograyscale",
-    "rgbtohsv", "hsvtorgb", "onehot", "fft", "ifft", "rfft", "irfft", "addn", "average", "multiplyn", "maximumn",
-    "minimumn", "rowwise",
+    "rgbtohsv", "hsvtorgb", "onehot", "rowwise",
 })  # fmt: skip
 """Operations that leave every row where it is."""

@@ -173,9 +173,9 @@ class ServingTensors(TensorGraph):
         return any(op.kind == "SquaredDifference" for op in (makes, *squares) if op is not None)
 
     def rank_of(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> int | None:
-        """The number of axes of a tensor, as far as it is stored."""
-        del known
-        shape = self.view.shape(self._places[ref])
+        """The number of axes of a tensor, as far as it is stored, or known."""
+        stored = self.view.shape(self._places[ref])
+        shape = (known or {}).get(ref) if stored is None else stored
         return None if shape is None else len(shape)
 
     def _read(self, at: CallId, op: Op) -> OpCall:
@@ -190,9 +190,10 @@ class ServingTensors(TensorGraph):
         return ref if value is None or value.size > MAX_FOLDED else value
 
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
-        """The shape of a tensor, as far as it is stored."""
-        del known
+        """The shape of a tensor, as far as it is stored, or known."""
         shape = self.view.shape(self._places[ref])
+        if shape is None and known is not None and (told := known.get(ref)) is not None:
+            return told
         if shape is None:
             self.is_guessed = True
             return (None,) * self.rank

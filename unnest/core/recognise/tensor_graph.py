@@ -72,6 +72,12 @@ class TensorGraph(ABC):
         shape = None if self.rank_of(ref) is None else self.shape(ref)
         return (None, *shape[1:]) if shape else None
 
+    def rows_of_part(self, part: Ref, source: Ref) -> Shape | None:
+        """The shape of a part of the rows of a tensor; any number of them where the file does not tell how many."""
+        shape = self.rows_alone(source)
+        told = None if shape is None or self.rank_of(part) is None else self.shape(part)
+        return (told[0], *shape[1:]) if shape and told else shape
+
     @abstractmethod
     def parsed(self, at: CallId) -> OpCall:
         """What a call says, `NOTHING` where it is no operation."""

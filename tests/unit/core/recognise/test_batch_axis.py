@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.property.opgraphs import Writer as OpWriter
 from tests.property.opgraphs import cut
-from tests.unit.core.recognise.inline import Tensor, Writer
+from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from unnest.core.architecture import read
+from unnest.core.architecture.graph import Ref
 from unnest.core.model import NearMiss
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.batch_axis import mixing_layer
+from unnest.core.recognise.batch_axis import mixing_layer, rows_kept
+from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.serving import find
 from unnest.core.recognise.wrappers import recognise
 
@@ -100,6 +103,10 @@ def one_column(w: Writer, x: Tensor) -> Tensor:
     return w.call("__operators__.getitem", x, slice_spec=[WHOLE, 0])
 
 
+def one_row(w: Writer, x: Tensor, row: int) -> Tensor:
+    return w.call("__operators__.getitem", x, slice_spec=row)
+
+
 ALONG_THE_BATCH: dict[str, Step] = {
     "rows against rows": attending,
     "rows against rows, in one product": lambda w, x: w.call("linalg.matmul", x, b=x, transpose_b=True),
@@ -127,6 +134,22 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "moved round, rows as one": lambda w, x: w.call("numpy.roll", x, shift=1, axis=None),
     "below the diagonal": function("linalg.band_part", num_lower=-1, num_upper=0),
     "padded with rows": function("pad", paddings=[[0, 1], [0, 0]]),
+    "turned, and counted anew": lambda w, x: w.call("reshape", transposed(w, x), shape=[-1, 3]),
+    "rows against rows, of three": lambda w, x: w.call("einsum", [x, x, x], subscripts="bi,ci,cj->bj"),
+    "rows against rows, letters implied": lambda w, x: w.call("einsum", [x, x], subscripts="ij,kj"),
+    "added up by letters": lambda w, x: w.call("math.add", x, y=w.call("einsum", x, subscripts="b...->..."), name=None),
+    "columns over rows": lambda w, x: transposed(w, w.call("signal.fft", transposed(w, x))),
+    "the first row, and so on": lambda w, x: w.call("stack", [one_row(w, x, k % 3) for k in range(6)], axis=0),
+    "those that are positive": lambda w, x: w.call(
+        "boolean_mask", x, mask=w.call("math.greater", one_column(w, x), y=0.0, name=None)
+    ),
+    "where they are positive": lambda w, x: w.call("where", w.call("math.greater", x, y=0.0, name=None)),
+    "by their places": lambda w, x: w.call(
+        "math.multiply", x, y=w.call("expand_dims", w.call("range", w.size(x)), axis=1), name=None
+    ),
+    "chosen by what is in others": lambda w, x: w.call(
+        "gather", x, indices=w.call("cast", one_column(w, x), dtype="int32"), axis=0
+    ),
 }
 
 ROW_BY_ROW: dict[str, Step] = {
@@ -153,6 +176,19 @@ ROW_BY_ROW: dict[str, Step] = {
     "differences along the row": function("experimental.numpy.diff"),
     "beside others along the last axis": lambda w, x: w.call("concat", [x, x], axis=-1),
     "padded with columns": function("pad", paddings=[[0, 0], [1, 0]]),
+    "reversed twice": lambda w, x: w.call("reverse", w.call("reverse", x, axis=[0]), axis=[0]),
+    "a product with weights": lambda w, x: w.call("linalg.matmul", x, b=[[1.0] * 3] * 3),
+    "a product within each row": lambda w, x: w.call("einsum", [x, x], subscripts="bi,bj->bij"),
+    "a product by axes": lambda w, x: w.call("tensordot", x, b=[[1.0] * 3] * 3, axes=1),
+    "matrices, one for each row": lambda w, x: w.call(
+        "linalg.matmul", w.call("expand_dims", x, axis=1), b=w.call("expand_dims", x, axis=2)
+    ),
+    "chosen by what is in the row": lambda w, x: w.call(
+        "gather", x, indices=w.call("argsort", x), axis=1, batch_dims=1
+    ),
+    "shaped, and shaped back": lambda w, x: w.call("reshape", w.call("reshape", x, shape=[-1, 3, 1]), shape=[-1, 3]),
+    "columns over columns": function("signal.fft"),
+    "as many ones": lambda w, x: w.call("math.add", x, y=w.call("ones_like", x), name=None),
 }
 
 UNKNOWN = function("raw_ops.rearranged")
@@ -206,6 +242,45 @@ def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
         assert found.confidence == confidence
 
 
+KNOWN = [
+    "by their width", "by letters", "beside themselves", "one of their columns", "cut and put together again",
+    "normalized", "reduced", "weighed, axis from the end", "summed up", "turned twice", "padded with columns",
+    "reversed twice", "a product with weights", "a product within each row", "a product by axes",
+    "matrices, one for each row", "chosen by what is in the row", "shaped, and shaped back", "columns over columns",
+    "as many ones",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_towers_all_of_whose_operations_are_known_are_proven(name: str) -> None:
+    w = Writer()
+    (found,) = recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())]))).wrappers
+    assert found.confidence == "proven"
+
+
+OF_MINE = {"units": UNITS, "mine": True}
+
+
+@pytest.mark.parametrize(
+    ("step", "mixing"),
+    [
+        (function("math.reduce_max", axis=0, keepdims=True), True),
+        (function("math.reduce_max", axis=1, keepdims=True), False),
+        (function("math.reduce_max", axis=-2, keepdims=True), False),  # of a tensor with three axes: no rows
+        (function("linalg.trace"), False),  # of a matrix it would be
+        (lambda w, x: w.call("reshape", x, shape=[-1, 5]), False),  # nobody knows how long the rows are
+    ],
+    ids=["along the first axis", "along the next", "along one or the other", "of matrices", "shaped anew"],
+)
+def test_of_tensors_without_a_shape_is_told_what_holds_for_any(step: Step, mixing: bool) -> None:
+    """Here behind a layer of somebody's own code, which keeps the rows for all that is known."""
+    w = Writer()
+    (x,) = w.layer("Dense>Mine", "mine", OF_MINE, [["x", 0, 0]])
+    assert LayerTensors(w.graph(x)).rank_of(Ref("mine", 0, 0)) is None
+    kept = rows_kept(LayerTensors(w.graph(end := step(w, x))), [Ref(*end)], {Ref("mine", 0, 0): None})
+    assert (kept.mixing is not None) is mixing
+
+
 def template(step: Step) -> str | None:
     """The layer of a nested model that works along the batch."""
     w = Writer()
@@ -253,6 +328,29 @@ def test_a_serving_graph_is_read_alike() -> None:
     number, (reason,) = served(0)
     assert (number, reason.endswith("works along the batch")) == (False, True)
     assert served(1) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "found"),
+    [
+        ("MatMul", {"transpose_b": True}, False),
+        ("BatchMatMulV2", {"adj_y": True}, False),
+        ("Einsum", {"equation": b"ij,kj->ik"}, False),
+        ("Einsum", {"equation": b"ij,ij->ij"}, True),
+        ("Mul", {}, True),
+    ],
+)
+def test_products_of_a_serving_graph_say_in_their_attributes_what_they_sum_over(
+    kind: str, attributes: dict[str, Any], found: bool
+) -> None:
+    w = OpWriter()
+    ends = []
+    for part in cut(w, "split", w.op("Placeholder", shape=(-1, 3)), 2):
+        h = w.op("MatMul", part, w.variable(0), shape=(-1, 3))
+        h = w.op(kind, h, h, shape=(-1, -1), **attributes)
+        ends.append(w.op("Relu", h, shape=(-1, -1)))
+    served = find([w.graph([w.op("ConcatV2", *ends, w.op("Const", value=0), shape=(-1, -1))])], {})
+    assert (served.wrapper is not None) is found
 
 
 def test_what_one_of_two_branches_does_is_not_told() -> None:

@@ -1,0 +1,86 @@
+"""Which row each number of a tensor depends on, and what computing with such numbers makes of that.
+
+A tensor is an array of `ELEMENT`s: in the place of every number the row that it is made of, `NO_ROW` where it is made
+of none. What operations move about, `kernels` move; what they compute is here. A number that would depend on two rows
+raises `RowsMixed`. Axes along which nothing changes take no memory: they are views (`np.broadcast_to`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from unnest.core.recognise.elements import ELEMENT, ZERO, Array, check_size
+
+NO_ROW = ZERO
+"""Of a number that is the same in every batch."""
+
+THEIR_NUMBER = 1 << 30
+"""Of a number that is made of how many rows there are: as good as a row of its own."""
+
+
+class RowsMixed(Exception):
+    """A number depends on several rows, or on one and on how many there are."""
+
+
+def every(row: int, shape: Sequence[int]) -> Array:
+    """A tensor all of whose numbers depend on one row, or on none."""
+    return np.broadcast_to(np.array(row, np.int32).view(ELEMENT), tuple(shape))
+
+
+def each_its_own(shape: Sequence[int], order: Array | None = None) -> Array:
+    """A tensor of rows, each made of the row that stands there, or in that order."""
+    rows = np.arange(shape[0], dtype=np.int32) if order is None else order.astype(np.int32)
+    return np.broadcast_to(rows.view(ELEMENT).reshape(-1, *[1] * (len(shape) - 1)), tuple(shape))
+
+
+def combined(tensors: Sequence[Array]) -> Array:
+    """Numbers computed of those in the same places of some tensors, which are broadcast. Raises RowsMixed."""
+    shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    parts = [_compact(tensor) for tensor in tensors]
+    check_size(prod(np.broadcast_shapes(*(part.shape for part in parts))))
+    return np.broadcast_to(_one_row(parts, reduce(np.maximum, parts)).view(ELEMENT), shape)
+
+
+def along(tensor: Array, axes: Collection[int], *, keepdims: bool = True) -> Array:
+    """Numbers computed of all along some axes, which have one entry left, or are dropped. Raises RowsMixed."""
+    axes = {axis % tensor.ndim for axis in axes} if tensor.ndim else set()
+    part = _compact(tensor)
+    one = _one_row([part], part.max(axis=tuple(axes), keepdims=True))
+    shape = [1 if axis in axes else size for axis, size in enumerate(tensor.shape)]
+    whole = np.broadcast_to(one.view(ELEMENT), shape)
+    return whole if keepdims else whole.reshape([size for axis, size in enumerate(shape) if axis not in axes])
+
+
+def product(operands: Sequence[tuple[str, Array]], output: str) -> Array:
+    """A sum of products, by the letters of its tensors' axes (`ij`, `jk` to `ik`). Raises RowsMixed."""
+    summed = sorted({letter for letters, _ in operands for letter in letters} - {*output})
+    order = [*output, *summed]
+    whole = combined([_aligned(letters, tensor, order) for letters, tensor in operands])
+    return along(whole, range(len(output), len(order)), keepdims=False) if summed else whole
+
+
+def _aligned(letters: str, tensor: Array, order: Sequence[str]) -> Array:
+    """A tensor with its axes in an order, missing ones being one long; of axes with the same letter the diagonal."""
+    if len(letters) != tensor.ndim:
+        raise ValueError("a letter for every axis")
+    own = [letter for letter in order if letter in letters]
+    part: Array = np.einsum(f"{letters}->{''.join(own)}", tensor["element"]).view(ELEMENT)
+    sizes = iter(part.shape)
+    return part.reshape([next(sizes) if letter in own else 1 for letter in order])
+
+
+def _compact(tensor: Array) -> Array:
+    """The rows' numbers, with one entry along axes where all are the same by construction."""
+    return np.asarray(tensor["element"])[
+        tuple(slice(0, 1) if stride == 0 else slice(None) for stride in tensor.strides)
+    ]
+
+
+def _one_row(parts: Sequence[Array], highest: Array) -> Array:
+    if any(np.any((part != highest) & (part != NO_ROW)) for part in parts):
+        raise RowsMixed
+    return highest
