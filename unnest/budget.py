@@ -111,6 +111,19 @@ def fits(count: int) -> None:
         raise budget.refuse("memory")
 
 
+@contextmanager
+def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
+    """What is spent and held within is given back where it raises `attempt_failed`: the work is done in another way."""
+    budget = _current.get()
+    steps, memory = (budget.steps, budget.memory) if budget is not None else (0, 0)
+    try:
+        yield
+    except attempt_failed:
+        if budget is not None:
+            budget.steps, budget.memory = steps, memory
+        raise
+
+
 def remembered(work_out: Callable[..., Result], *values: object) -> Result:
     """What `work_out`, a function of a module, gives for values that nobody changes.
 

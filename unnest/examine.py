@@ -16,7 +16,7 @@ from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
 from unnest.formats.boundary import not_a_graph, reading
-from unnest.formats.detect import open_container
+from unnest.formats.detect import look, open_container
 from unnest.options import FixOptions
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in, misplaced_within
 from unnest.report.result import AsKeras3, Report, Writer
@@ -31,6 +31,12 @@ def opened(path: str) -> Source:
     """The model at `path`. Raises Unreadable or Failed, and nothing else."""
     with reading(path):
         return open_container(path).open(path)
+
+
+def looked_at(path: str) -> Source:
+    """The same, to be told of and not to be copied."""
+    with reading(path):
+        return look(path)
 
 
 def planned(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:

@@ -50,7 +50,11 @@ def inspect(
         return _inspect_remote(report.path, inspect_copy, trust=trust)
     json_given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
     try:
-        with limited(budget_of(report.path, trust=trust)), reading(report.path), examine.opened(report.path) as source:
+        with (
+            limited(budget_of(report.path, trust=trust)),
+            reading(report.path),
+            examine.looked_at(report.path) as source,
+        ):
             plan = examine.planned(source, json_given, choices)
             report = examine.described(report, source, plan)
             report = replace(report, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))

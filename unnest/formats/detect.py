@@ -11,11 +11,11 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from importlib import import_module
 
 from unnest.errors import Unreadable
-from unnest.formats.base import Container, ContainerName
+from unnest.formats.base import Container, ContainerName, Source
 from unnest.formats.keras3.weight_map import files_of, map_of
 
 #: Container -> module and class. A new container is a line here.
@@ -145,8 +145,15 @@ def checkpoints_of(names: Collection[str]) -> list[str]:
     return [n for n in (name.removesuffix(".index") for name in names if name.endswith(".index")) if n in stems]
 
 
+def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str], bool]) -> bool:
+    """Whether an HDF5 file has `layers` where the older layout has lists of names, by what its root has."""
+    if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
+        return False
+    has_layers = any(map(has_link, ("layers", "_layer_checkpoint_dependencies")))  # the latter in Keras 2.12 to 2.14
+    return has_layers and not has_link("model_weights")
+
+
 def _is_path_keyed(path: str) -> bool:
-    """Whether an HDF5 file has `layers` where the older layout has lists of names."""
     from h5py import h5a, h5f
 
     try:
@@ -154,14 +161,9 @@ def _is_path_keyed(path: str) -> bool:
     except (OSError, RuntimeError, ValueError):
         return False  # the container says what is wrong with it
     try:
-        if any(h5a.exists(file, n) for n in (b"model_config", b"layer_names", b"layer_names0")):
-            return False
-        has_layers = b"layers" in file or b"_layer_checkpoint_dependencies" in file  # Keras 2.12 to 2.14
-        has_weights_group = b"model_weights" in file
+        return is_path_keyed(lambda name: h5a.exists(file, name.encode()), lambda name: name.encode() in file)
     except (OSError, RuntimeError, ValueError, KeyError):
         return False
-    else:
-        return has_layers and not has_weights_group
     finally:
         file.close()
 
@@ -181,6 +183,20 @@ def open_container(path: str) -> Container:
     if name not in READERS:
         raise Unreadable("not-supported-yet", f"{path}: is a {name} container, which this version cannot read yet")
     return container(name)
+
+
+def look(path: str) -> Source:
+    """The model at `path`, to be told of and not to be copied. Raises Unreadable.
+
+    It is what `open_container` reads, by a shorter way where there is one.
+    """
+    if _by_first_bytes(path) == "h5" and map_of(path) is None:
+        from unnest.formats.hdf5.legacy_h5 import looked_at
+
+        source = looked_at(path)
+        if source is not None:
+            return source
+    return open_container(path).open(path)
 
 
 def container(name: ContainerName) -> Container:

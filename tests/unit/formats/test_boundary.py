@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from unnest.core.plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import is_behind
 from unnest.formats.boundary import oneline, reading, writing
+from unnest.report.result import Report
 
 
 def raised(call: str) -> BaseException:
@@ -117,10 +119,16 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    for module, name in ((examine, "open_container"), (examine, "planned"), (carry_out, "target_format")):
+    steps: list[tuple[ModuleType, str, list[Callable[[Path], Report]]]] = [
+        (examine, "look", [unnest.inspect]),
+        (examine, "open_container", [unnest.fix]),
+        (examine, "planned", [unnest.inspect, unnest.fix]),
+        (carry_out, "target_format", [unnest.fix]),
+    ]
+    for module, name, calls in steps:
         with monkeypatch.context() as patch:
             patch.setattr(module, name, fails)
-            results = [unnest.fix(bad)] if name == "target_format" else [unnest.inspect(bad), unnest.fix(bad)]
+            results = [call(bad) for call in calls]
         for result in results:
             assert result.error
             assert result.error.code in ("damaged", "too-deep", "memory", "write")

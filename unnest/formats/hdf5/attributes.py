@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import h5py
 import numpy as np
 
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.guarded_file import REFERENCE, Attribute
+from unnest.formats.hdf5.guarded_file import REFERENCE
 from unnest.formats.hdf5.heap_check import Unsafe
 
 #: HDF5 keeps an attribute in the object header, which holds 64 KiB; Keras splits lists above this.
@@ -28,6 +28,22 @@ MAX_ATTRIBUTE = 64 << 20
 Style = Any
 BYTES_TEXT: Style = h5py.string_dtype("ascii")
 STR_TEXT: Style = h5py.string_dtype("utf-8")
+
+
+class Attribute(Protocol):
+    """An attribute that can be read: of a `GuardedFile`, or of a `PlainFile`."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Its type; that of texts of variable length is `object`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array that it holds."""
+
+    def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """What it holds, of its own `dtype` and `shape`. Raises Unsafe, or OverBudget."""
+
 
 Attributes = Mapping[str, Attribute]
 

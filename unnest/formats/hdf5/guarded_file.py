@@ -163,7 +163,7 @@ class GuardedFile:
         while pending:
             prefix, depth, group = pending.pop()
             for name, kind, address in _links(group):
-                path = prefix + _text(name)
+                path = prefix + text_of(name)
                 spend(STEPS_A_LINK)
                 hold(BYTES_A_LINK + len(path))
                 if kind != h5l.TYPE_HARD:
@@ -241,7 +241,7 @@ class GuardedFile:
         for index in range(count):
             spend(1 + count // WALKED_IN_A_STEP)
             attribute = h5a.open(opened, index=index)
-            yield Attribute(self, path, _text(attribute.name), attribute)
+            yield Attribute(self, path, text_of(attribute.name), attribute)
 
     def check_copy(self, path: str) -> None:
         """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
@@ -328,7 +328,7 @@ def short(path: str) -> str:
     return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
 
 
-def _text(name: bytes) -> str:
+def text_of(name: bytes) -> str:
     """A name as text; bytes that are no UTF-8 survive the way there and back."""
     return name.decode("utf-8", "surrogateescape")
 

@@ -44,8 +44,8 @@ class Heaps:
 
     def __init__(self, read: Read, size: int) -> None:
         self.read, self.size = read, size
-        #: address of a collection -> sizes of its objects, by index
-        self._sizes: dict[int, dict[int, int]] = {}
+        #: address of a collection -> offset and size of the content of its objects, by index
+        self._contents: dict[int, dict[int, tuple[int, int]]] = {}
 
     def check(self, header: int, name: bytes, count: int) -> None:
         """Raises Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
@@ -53,21 +53,29 @@ class Heaps:
         `header` is the address of the object that it belongs to.
         """
         try:
-            references = self._references(header, name, count)
-            total = 0
-            for k in range(count):
-                spend()
-                length, address, index = unpack_from("<IQI", references, k * REFERENCE)
-                if address == 0:  # what is no text at all; an empty one with an address is looked up all the same
-                    continue
-                stored = self._objects(address).get(index, -1)
-                if length > stored:
-                    raise Unsafe("refers to what the file does not hold")
-                total += OBJECT + 2 * stored
-            fits(total)
-            hold(total)
+            self.check_texts(self._references(header, name, count), count)
         except (struct.error, IndexError) as e:
             raise Unsafe("lies outside the file") from e
+
+    def check_texts(self, references: bytes, count: int) -> None:
+        """The same for the references themselves. Raises struct.error or IndexError, too."""
+        total = 0
+        for k in range(count):
+            spend()
+            length, address, index = unpack_from("<IQI", references, k * REFERENCE)
+            if address == 0:  # what is no text at all; an empty one with an address is looked up all the same
+                continue
+            _, stored = self._objects(address).get(index, (0, -1))
+            if length > stored:
+                raise Unsafe("refers to what the file does not hold")
+            total += OBJECT + 2 * stored
+        fits(total)
+        hold(total)
+
+    def text(self, address: int, index: int) -> bytes:
+        """An object that has been checked."""
+        offset, size = self._objects(address)[index]
+        return self.read(address + offset, size)
 
     def _references(self, header: int, name: bytes, count: int) -> bytes:
         for content in _attributes(self.read, header, self.size):
@@ -78,13 +86,16 @@ class Heaps:
                 return data
         raise Unsafe("is kept outside of its object's header")
 
-    def _objects(self, address: int) -> dict[int, int]:
-        if address not in self._sizes:
-            self._sizes[address] = self._walked(address)
-        return self._sizes[address]
+    def _objects(self, address: int) -> dict[int, tuple[int, int]]:
+        if address not in self._contents:
+            self._contents[address] = self._walked(address)
+        return self._contents[address]
 
-    def _walked(self, address: int) -> dict[int, int]:
-        """Size by index. A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content."""
+    def _walked(self, address: int) -> dict[int, tuple[int, int]]:
+        """Offset and size by index.
+
+        A collection: magic, version 1, 3 zeros, size; then objects of 16 bytes and their content.
+        """
         start = self.read(address, 16) if address < self.size else b""
         if start[:4] != HEAP or start[4] != 1:
             raise Unsafe("refers to a heap that is not there")
@@ -93,19 +104,19 @@ class Heaps:
             raise Unsafe("refers to a heap that is cut short")
         hold(total)
         data = self.read(address, total)
-        sizes: dict[int, int] = {}
+        contents: dict[int, tuple[int, int]] = {}
         offset = 16
         while offset + 16 <= len(data):
             spend()
             index, _, _, size = unpack_from("<HHIQ", data, offset)
             # What is free has the number 0, and a size that counts its head; the library goes on behind it.
             step = size if index == 0 else OBJECT_HEAD + (size + 7) // 8 * 8
-            if not OBJECT_HEAD <= step <= total - offset or index in sizes:
+            if not OBJECT_HEAD <= step <= total - offset or index in contents:
                 raise Unsafe("refers to a broken heap")
             if index:
-                sizes[index] = size
+                contents[index] = offset + OBJECT_HEAD, size
             offset += step
-        return sizes
+        return contents
 
 
 def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:

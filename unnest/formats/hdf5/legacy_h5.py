@@ -19,16 +19,19 @@ from typing import ClassVar
 
 import h5py
 
+from unnest.budget import refunded
 from unnest.core.model import Group, JsonObject, Output, Stored, Tensor
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, MARKED, Container, OnBytes, Source, same_model
 from unnest.formats.boundary import oneline
+from unnest.formats.detect import is_path_keyed
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer, slabs
 from unnest.formats.hdf5.copy_tensors import Transfer
 from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile, short
+from unnest.formats.hdf5.plain_file import NotPlain, PlainFile, require
 from unnest.formats.json_text import dump, parse_object
 from unnest.formats.spelling import H5Spelling
 
@@ -45,17 +48,25 @@ class H5Source(Source):
     """A Keras HDF5 file, its tree walked and its tensors untouched."""
 
     container: ClassVar = "h5"
-    hdf5: GuardedFile
 
-    def __init__(self, path: str) -> None:
-        self.hdf5 = GuardedFile(path)
+    def __init__(self, path: str, plain: PlainFile | None = None) -> None:
+        """With `plain` nothing else is opened until somebody asks for the tensors."""
+        self._guarded = None if plain is not None else GuardedFile(path)
+        index = plain or self.hdf5
         try:
-            self.root = MODEL if MODEL in self.hdf5.groups else ""
-            stored, findings = _Reader(self.hdf5, self.root).read()
+            self.root = root_of(index)
+            stored, findings = read(index, self.root)
         except BaseException:
-            self.hdf5.close()
+            self.close()
             raise
         super().__init__(path, stored, findings)
+
+    @property
+    def hdf5(self) -> GuardedFile:
+        """The file as HDF5's library has it open."""
+        if self._guarded is None:
+            self._guarded = GuardedFile(self.path)
+        return self._guarded
 
     def _place(self, layer: str) -> str:
         return f"{self.root}/{layer}" if self.root else layer
@@ -88,13 +99,38 @@ class H5Source(Source):
 
     def close(self) -> None:
         """Close the file."""
-        self.hdf5.close()
+        if self._guarded is not None:
+            self._guarded.close()
+
+
+def looked_at(path: str) -> H5Source | None:
+    """The source at the HDF5 file `path` for a look at it; None where it takes HDF5's library to tell.
+
+    Its tensors can be had, but by opening the file again: who copies them uses `H5Container.open`. Raises Unreadable.
+    """
+    try:
+        with refunded(NotPlain):
+            plain = PlainFile(path)
+            require(not is_path_keyed(plain.has_attribute, plain.__contains__))
+            return H5Source(path, plain)
+    except NotPlain:
+        return None
+
+
+def root_of(hdf5: GuardedFile | PlainFile) -> str:
+    """The path of the group that the layers' groups are in."""
+    return MODEL if MODEL in hdf5.groups else ""
+
+
+def read(hdf5: GuardedFile | PlainFile, root: str) -> tuple[Stored, tuple[Finding, ...]]:
+    """The model that a file holds, and what else is in it. Raises Unreadable, OverBudget or NotPlain."""
+    return _Reader(hdf5, root).read()
 
 
 class _Reader:
     """From the index of an HDF5 file to a stored model."""
 
-    def __init__(self, hdf5: GuardedFile, root: str) -> None:
+    def __init__(self, hdf5: GuardedFile | PlainFile, root: str) -> None:
         self.hdf5, self.root = hdf5, root
         #: The paths of the datasets that are some layer's weights, or optimizer state.
         self.tensor_paths: set[str] = set()

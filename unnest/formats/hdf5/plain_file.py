@@ -1,0 +1,339 @@
+"""Small HDF5 files of the one form that Keras has written for years, read without HDF5's library, for a look at them.
+
+The library takes some fifty calls and a hundred objects of its own for what stands in a few kilobytes. Here these are
+read once and taken apart. Whatever is not exactly as h5py writes it with `libver="earliest"` (every field that the
+library looks at has one or two known values) is `NotPlain`: then `GuardedFile` opens the file and decides, as it does
+wherever tensors are copied. What is taken here the library reads the same way; tests/unit holds the two against each
+other on all fixtures and on thousands of damaged ones.
+
+(Source of the layouts: the HDF5 file format specification, version 3: II.A superblock version 0, III.A.1 B-trees,
+III.B symbol table nodes, III.D local heaps, IV.A.1.a object headers version 1, IV.A.2 messages.)
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from struct import Struct, iter_unpack, unpack, unpack_from
+from typing import Any, NamedTuple
+
+import numpy as np
+from h5py import h5d, string_dtype
+
+from unnest.budget import fits, hold, spend
+from unnest.formats.hdf5.guarded_file import (
+    BYTES_A_LINK,
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    REFERENCE,
+    STEPS_A_LINK,
+    WALKED_IN_A_STEP,
+    DatasetNode,
+    text_of,
+)
+from unnest.formats.hdf5.heap_check import Heaps
+
+#: Larger files are left to the library, which need not read them whole.
+LARGEST = 1 << 20
+
+UNDEFINED = 0xFFFFFFFFFFFFFFFF
+
+#: Versions, sizes of addresses and lengths (8), entries of the leaves and nodes of B-trees (4 and 16), no flags.
+SUPERBLOCK = b"\x89HDF\r\n\x1a\n" + bytes.fromhex("00 00 00 00 00 08 08 00 04 00 10 00 00 00 00 00")
+#: Addresses: base, free space, end of file, driver; then the root's entry, as `ENTRY`.
+SUPERBLOCK_ADDRESSES, ROOT = Struct("<QQQQ"), 56
+#: Offset of the name, address of the header, how much is cached (1: the addresses of B-tree and heap), 0, these.
+ENTRY = Struct("<QQIIQQ")
+#: Bytes of a B-tree's node and of a symbol table node, which the library reads whole.
+TREE_SIZE, SYMBOLS_SIZE = 24 + 33 * 8 + 32 * 8, 8 + 8 * ENTRY.size
+#: Magic, kind and level 0, entries, siblings; magic, version 1 and 0, entries.
+TREE, SYMBOLS = Struct("<4sHHQQ"), Struct("<4sHH")
+MOST_CHILDREN, MOST_SYMBOLS = 32, 8
+#: Magic and version, size of the data, first free block (1: none), address of the data.
+HEAP, NONE_FREE = Struct("<QQQQ"), 1
+HEAP_MAGIC = int.from_bytes(b"HEAP\0\0\0\0", "little")
+FREE = Struct("<QQ")
+#: Version 1 and 0, messages, links, bytes, 0.
+HEADER = Struct("<HHIII")
+#: Type, size, flags, zeros.
+MESSAGE = Struct("<HHBBH")
+NIL, SPACE, TYPE, FILL, LAYOUT, ATTRIBUTE, CONTINUATION, TABLE, TIME = 0, 1, 3, 5, 8, 12, 16, 17, 18
+#: The flags that are written with each type of message: constant (1), never shared (4).
+FLAGS = {NIL: (0,), SPACE: (0,), TYPE: (1,), FILL: (1,), LAYOUT: (0, 1), ATTRIBUTE: (0, 4), CONTINUATION: (0,),
+         TABLE: (0,), TIME: (0,)}  # fmt: skip
+#: Version 2, space late, filled if set, defined by default, no value.
+FILL_VALUE = bytes.fromhex("02 02 02 01 00 00 00 00")
+#: Version 3, contiguous.
+CONTIGUOUS = b"\3\1"
+#: Version, 0, sizes of name, type and shape, each of which is padded to eight bytes.
+ATTRIBUTE_HEAD = Struct("<BBHHH")
+ADDRESS, PAIR = Struct("<Q"), Struct("<QQ")
+#: Version 1, and 3 zeros; then the seconds.
+TIME_HEAD = bytes.fromhex("01 00 00 00")
+#: Version, rank, whether the largest sizes follow the sizes; zeros.
+SPACE_HEAD, MAX_RANK = Struct("<BBBBI"), 32
+
+
+def _integer(size: int, signed: int) -> bytes:
+    return Struct("<BBBBIHH").pack(0x10, signed * 8, 0, 0, size, 0, 8 * size)
+
+
+def _float(size: int, sign: int, exponent: tuple[int, int], bias: int) -> bytes:
+    location, width = exponent
+    return Struct("<BBBBIHHBBBBI").pack(0x11, 0x20, sign, 0, size, 0, 8 * size, location, width, 0, location, bias)
+
+
+#: The stored form of the types of tensors -> NumPy's.
+NUMBERS = {
+    **{_integer(size, signed): np.dtype(f"<{'ui'[signed]}{size}") for size in (1, 2, 4, 8) for signed in (0, 1)},
+    _float(2, 15, (10, 5), 15): np.dtype("<f2"),
+    _float(4, 31, (23, 8), 127): np.dtype("<f4"),
+    _float(8, 63, (52, 11), 1023): np.dtype("<f8"),
+}
+#: The same, padded as messages are.
+STORED_NUMBERS = {stored + bytes(-len(stored) % 8): dtype for stored, dtype in NUMBERS.items()}
+#: Bytes padded by zeros; then their number.
+FIXED_TEXT = bytes.fromhex("13 01 00 00")
+#: Texts of variable length, padded by zeros: references of 16 bytes to texts of bytes.
+TEXTS = {
+    bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): string_dtype(encoding)
+    for charset, encoding in enumerate(("ascii", "utf-8"))
+}
+#: Bytes of a global heap collection, at least.
+SMALLEST_HEAP = 4096
+
+
+class NotPlain(Exception):
+    """The file is of another form, or broken; the library tells."""
+
+
+class PlainAttribute(NamedTuple):
+    """An attribute as `guarded_file.Attribute`, whose `data` has been found."""
+
+    file: PlainFile
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    data: bytes
+
+    def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """What it holds. Raises Unsafe, OverBudget or NotPlain."""
+        count = math.prod(shape)
+        fits(count * max(dtype.itemsize, REFERENCE))
+        if dtype.kind != "O":
+            return np.frombuffer(self.data, dtype, count).reshape(shape)
+        values = np.empty(count, dtype)
+        if count:
+            values[:] = self.file.texts(self.data, count)
+        return values.reshape(shape)
+
+
+class PlainFile:
+    """The index of a small HDF5 file of the common form, as that of `GuardedFile`. Raises NotPlain, or OverBudget."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.groups: set[str] = {""}
+        self.datasets: dict[str, DatasetNode] = {}
+        self.others: list[str] = []
+        self._attributes: dict[str, dict[str, PlainAttribute]] = {}
+        try:
+            with open(path, "rb", buffering=0) as file:
+                self.data = file.read(LARGEST + 1) or b""
+            #: Bytes that have not been taken apart. What is read twice is no plain file, and would take for ever.
+            self._left = len(self.data)
+            self._walk()
+        except (OSError, struct.error, IndexError, ValueError, OverflowError) as e:
+            raise NotPlain from e
+        self._heaps = Heaps(lambda offset, count: self.data[offset : offset + count], len(self.data))
+
+    def __contains__(self, path: str) -> bool:
+        return path in self.groups or path in self.datasets
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether the root has that one."""
+        return name in self._attributes[""]
+
+    def attributes(self, path: str) -> dict[str, PlainAttribute]:
+        """The attributes of a group."""
+        attributes = self._attributes[path]
+        spend(len(attributes) * (1 + len(attributes) // WALKED_IN_A_STEP))
+        return attributes
+
+    def texts(self, references: bytes, count: int) -> list[bytes]:
+        """The texts that an attribute refers to. Raises Unsafe, OverBudget or NotPlain."""
+        self._heaps.check_texts(references, count)
+        found = []
+        for length, address, index in iter_unpack("<IQI", references[: count * REFERENCE]):
+            require(address and PAIR.unpack_from(self.data, address)[1] >= SMALLEST_HEAP)
+            text = self._heaps.text(address, index)
+            require(len(text) == length and b"\0" not in text)
+            found.append(text)
+        return found
+
+    def _walk(self) -> None:
+        data = self.data
+        base, free, end, driver = SUPERBLOCK_ADDRESSES.unpack_from(data, len(SUPERBLOCK))
+        require(data.startswith(SUPERBLOCK) and (base, free, end, driver) == (0, UNDEFINED, len(data), UNDEFINED))
+        require(len(data) <= LARGEST)
+        _, root, cached, zero, *table = ENTRY.unpack_from(data, ROOT)
+        messages = self._messages(root)
+        require((cached, zero) == (1, 0) and messages.get(TABLE) == [PAIR.pack(*table)])
+        self._attributes[""] = self._attributes_in(messages)
+        addresses, pending = {root}, [("", 0, table)]
+        tensor_bytes = 0
+        while pending:
+            prefix, depth, table = pending.pop()
+            for name, address, cached_table in self._links(*table):
+                path = prefix + text_of(name)
+                spend(STEPS_A_LINK)
+                hold(BYTES_A_LINK + len(path))
+                require(address not in addresses)
+                addresses.add(address)
+                messages = self._messages(address)
+                if TABLE in messages:
+                    (own_table,) = messages[TABLE]
+                    require(depth < MAX_DEPTH and cached_table in (None, own_table))
+                    self.groups.add(path)
+                    self._attributes[path] = self._attributes_in(messages)
+                    pending.append((path + "/", depth + 1, [*PAIR.unpack(own_table)]))
+                else:
+                    require(cached_table is None)
+                    node = self._dataset(path, messages)
+                    tensor_bytes += node.stored
+                    self.datasets[path] = node
+        require(tensor_bytes <= len(data))
+
+    def _take(self, count: int) -> None:
+        self._left -= count
+        require(self._left >= 0)
+
+    def _links(self, tree: int, heap: int) -> Iterator[tuple[bytes, int, bytes | None]]:
+        """Name, address, and B-tree and heap if these are cached, of all in a group: sorted, as they are looked up."""
+        data = self.data
+        names, names_end = self._heap(heap)
+
+        def name_at(offset: int) -> bytes:
+            end = data.index(b"\0", names + offset, names_end)
+            return data[names + offset : end]
+
+        magic, kind_and_level, children, *siblings = TREE.unpack_from(data, tree)
+        require((magic, kind_and_level, siblings) == (b"TREE", 0, [UNDEFINED, UNDEFINED]))
+        require(children <= MOST_CHILDREN and tree + TREE_SIZE <= len(data))
+        last = b""
+        require(not children or name_at(*ADDRESS.unpack_from(data, tree + TREE.size)) == b"")
+        for child in range(children):
+            address, key = PAIR.unpack_from(data, tree + TREE.size + ADDRESS.size + PAIR.size * child)
+            magic, version, count = SYMBOLS.unpack_from(data, address)
+            require((magic, version) == (b"SNOD", 1) and 0 < count <= MOST_SYMBOLS)
+            require(address + SYMBOLS_SIZE <= len(data))
+            self._take(SYMBOLS_SIZE)
+            for place in range(count):
+                entry = ENTRY.unpack_from(data, address + SYMBOLS.size + ENTRY.size * place)
+                name_offset, header, cached, zero, *table = entry
+                name = name_at(name_offset)
+                require(last < name and b"/" not in name and name != b"." and cached in (0, 1) and zero == 0)
+                last = name
+                yield name, header, PAIR.pack(*table) if cached else None
+            require(name_at(key) == last)
+
+    def _heap(self, address: int) -> tuple[int, int]:
+        """Start and end of the names of a group."""
+        magic, size, free, start = HEAP.unpack_from(self.data, address)
+        require(magic == HEAP_MAGIC and start + size <= len(self.data))
+        self._take(size)
+        while free != NONE_FREE:
+            next_free, length = FREE.unpack_from(self.data, start + free)
+            require(FREE.size <= length and free + length <= size and (next_free > free or next_free == NONE_FREE))
+            free = next_free
+        return start, start + size
+
+    def _messages(self, address: int) -> dict[int, list[bytes]]:
+        """The contents of an object's messages by their type; there is one of each at most, but of attributes."""
+        data = self.data
+        version, count, links, size, zero = HEADER.unpack_from(data, address)
+        require((version, links, zero) == (1, 1, 0))
+        messages: dict[int, list[bytes]] = {}
+        chunks = [(address + HEADER.size, size)]
+        for start, length in chunks:
+            position, end = start, start + length
+            self._take(length)
+            require(end <= len(data) and length)
+            while position < end:
+                kind, size, flags, zero, zeros = MESSAGE.unpack_from(data, position)
+                content = data[position + MESSAGE.size : position + MESSAGE.size + size]
+                position += MESSAGE.size + size
+                count -= 1
+                require(flags in FLAGS.get(kind, ()) and not zero | zeros and size % 8 == 0)
+                if kind == CONTINUATION:
+                    chunks.append(PAIR.unpack_from(content))
+                elif kind != NIL:
+                    require(kind == ATTRIBUTE or kind not in messages)
+                    messages.setdefault(kind, []).append(content)
+            require(position == end)
+        require(count == 0)
+        return messages
+
+    def _attributes_in(self, messages: dict[int, list[bytes]]) -> dict[str, PlainAttribute]:
+        """The attributes of a group, whose messages these are; it has no others."""
+        require(messages.keys() <= {TABLE, ATTRIBUTE})
+        contents = messages.get(ATTRIBUTE, [])
+        attributes = {attribute.name: attribute for attribute in map(self._attribute, contents)}
+        require(len(attributes) == len(contents) <= MAX_ATTRIBUTES)
+        return attributes
+
+    def _attribute(self, content: bytes) -> PlainAttribute:
+        version, zero, *sizes = ATTRIBUTE_HEAD.unpack_from(content)
+        starts = [ATTRIBUTE_HEAD.size]
+        for size in sizes:
+            starts.append(starts[-1] + (size + 7) // 8 * 8)
+        name, stored_type, space = (
+            content[start : start + size] for start, size in zip(starts[:-1], sizes, strict=True)
+        )
+        require((version, zero) == (1, 0) and len(name) > 1 and name.index(b"\0") == len(name) - 1)
+        shape, dtype = _shape(space), _type_of_attribute(stored_type)
+        stored = math.prod(shape) * (REFERENCE if dtype.kind == "O" else dtype.itemsize)
+        require(starts[-1] + stored <= len(content))
+        return PlainAttribute(self, text_of(name[:-1]), dtype, shape, content[starts[-1] :])
+
+    def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
+        times = messages.pop(TIME, [TIME_HEAD])
+        require(messages.keys() == {SPACE, TYPE, FILL, LAYOUT} and times[0].startswith(TIME_HEAD))
+        (space,), (stored_type,), (fill,), (layout,) = (messages[kind] for kind in (SPACE, TYPE, FILL, LAYOUT))
+        shape, dtype = _shape(space), STORED_NUMBERS.get(stored_type)
+        require(dtype is not None and fill == FILL_VALUE and layout.startswith(CONTIGUOUS))
+        assert dtype is not None
+        offset, stored = PAIR.unpack_from(layout, len(CONTIGUOUS))
+        require(0 < stored == math.prod(shape) * dtype.itemsize and ROOT <= offset <= len(self.data) - stored)
+        return DatasetNode(path, shape, dtype.str, h5d.CONTIGUOUS, stored)
+
+
+def _shape(space: bytes) -> tuple[int, ...]:
+    """The shape in a message that tells it, and that it is the largest, too."""
+    version, rank, with_largest, *zeros = SPACE_HEAD.unpack_from(space)
+    require(version == 1 and with_largest == (rank > 0) and rank <= MAX_RANK and not any(zeros))
+    require(len(space) == SPACE_HEAD.size + 2 * ADDRESS.size * rank)
+    sizes = unpack_from(f"<{2 * rank}Q", space, SPACE_HEAD.size)
+    require(sizes[:rank] == sizes[rank:])
+    return sizes[:rank]
+
+
+def _type_of_attribute(stored: bytes) -> np.dtype[Any]:
+    if stored.startswith(FIXED_TEXT):
+        (size,) = unpack("<I", stored[len(FIXED_TEXT) :])
+        require(0 < size <= LARGEST)
+        return np.dtype((np.bytes_, size))
+    dtype = TEXTS.get(stored) or NUMBERS.get(stored)
+    require(dtype is not None)
+    assert dtype is not None
+    return dtype
+
+
+def require(condition: object) -> None:
+    """Raises NotPlain unless it holds."""
+    if not condition:
+        raise NotPlain
+
+
+__all__ = ["NotPlain", "PlainFile", "require"]
