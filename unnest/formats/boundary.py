@@ -27,6 +27,10 @@ MACHINE = frozenset(
 SYSTEM_SAID = re.compile(r"\berrno = (\d+)")
 
 
+#: How Python begins where a file's or a thread's lock cannot be had, for want of memory.
+NO_LOCK = "can't allocate"
+
+
 def blames_system(error: BaseException) -> bool:
     """Whether an error of HDF5 comes from a call of the system's, and not from what a file holds."""
     return bool(getattr(error, "errno", None) or SYSTEM_SAID.search(str(error)))
@@ -44,13 +48,16 @@ def oneline(error: BaseException) -> str:
 def out_of_memory(error: BaseException) -> bool:
     """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet.
 
-    SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does.
+    SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does. A lock
+    for which there is none is told by a RuntimeError's sentence.
     """
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
         causes.append(cause)  # two of h5py's may be the cause of one another
     return any(
-        isinstance(cause, MemoryError | SystemError) or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM)
+        isinstance(cause, MemoryError | SystemError)
+        or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM)
+        or (isinstance(cause, RuntimeError) and str(cause).startswith(NO_LOCK))
         for cause in causes
     )
 

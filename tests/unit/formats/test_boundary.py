@@ -74,10 +74,14 @@ def made_of(cause: BaseException) -> Exception:
     return error
 
 
+SHORT_OF_MEMORY = [
+    MemoryError(), OSError(errno.ENOMEM, "x"), SystemError(), RuntimeError("can't allocate read lock"),
+    made_of(MemoryError()),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("boundary", [reading, writing])
-@pytest.mark.parametrize(
-    "error", [MemoryError(), OSError(errno.ENOMEM, "x"), SystemError(), made_of(MemoryError())], ids=repr
-)
+@pytest.mark.parametrize("error", SHORT_OF_MEMORY, ids=repr)
 def test_too_little_memory_is_no_fault_of_the_file(error: Exception, boundary: Any) -> None:
     """Nor a defect of ours."""
     with pytest.raises(Failed) as info, boundary("m.h5"):
