@@ -143,6 +143,20 @@ RULES = [
         tests="tests/unit/core/recognise/test_slice_layers.py",
     ),
     Broken(
+        rule="a slice whose author promised other rows than it takes is none",
+        file="core/recognise/slice_layers.py",
+        old="for part in (graph.noted_shapes.get(ref), promise)):\n",
+        new="for part in (graph.noted_shapes.get(ref),)):\n",
+        tests="tests/unit/core/recognise/test_slice_layers.py",
+    ),
+    Broken(
+        rule="a slice of which Keras 3 notes other rows than it takes is none",
+        file="core/recognise/slice_layers.py",
+        old="for part in (graph.noted_shapes.get(ref), promise)):\n",
+        new="for part in (promise,)):\n",
+        tests="tests/unit/core/recognise/test_slice_layers.py",
+    ),
+    Broken(
         rule="rows that are not those of the batch are none",
         file="core/recognise/slice_layers.py",
         old="    if taken.rows is RowOrder.NOT or not slice_claims.agree(cut.claims):\n",

@@ -263,10 +263,22 @@ def fixes_rows(layer: Layer, call: Call) -> bool:
 def stored_shape(layer: Layer) -> Shape | None:
     """An input layer's shape; None where the layer does not store one."""
     for key in ("batch_input_shape", "batch_shape"):
-        shape = layer.settings.get(key)
-        if isinstance(shape, Sequence) and not isinstance(shape, str):
-            return tuple(d if isinstance(d, int) else None for d in shape)
+        shape = _shape(layer.settings.get(key))
+        if shape is not None:
+            return shape
     return None
+
+
+def promised_shape(layer: Layer) -> Shape | None:
+    """The shape of what a Lambda gives, as its author promised it, without the axis of rows, which is put before it."""
+    promised = _shape(layer.settings.get("output_shape"))
+    return None if promised is None else (None, *promised)
+
+
+def _shape(value: Json) -> Shape | None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    return tuple(d if isinstance(d, int) else None for d in value)
 
 
 def template_shapes(model: JsonObject) -> list[Shape | None] | None:

@@ -203,6 +203,7 @@ def _lane(graph: Graph, column: Sequence[Ref], known: InputFacts) -> Lane:
             if not all(is_operation(graph.layers[ref.layer], graph.call(ref.call)) for ref in at):
                 groups = _of_one_parent(graph, at)
                 _check_they_cut(graph, at, groups)
+                _check_rows_stay_whole(graph, groups)
                 lane.claims += [(_claim(graph, group, known), group) for group in groups]
         at = [graph.call(ref.call).reads[0] for ref in at]
     lane.shown = all(_shows_how(graph, group) for _, group in lane.claims)
@@ -233,6 +234,22 @@ def _check_they_cut(graph: Graph, at: Sequence[Ref], groups: Sequence[Sequence[R
             )
     if len(groups) == len(at) > 1:
         raise NotAWrapper(f"{at[0].layer} stands between a slice and its tower, and cuts nothing in parts")
+
+
+def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> None:
+    """Raises NotAWrapper where a row of a slice is known to have another shape than one of what is cut.
+
+    Keras 3 notes the shape of every tensor that is read; a Lambda's author may have said what it gives, which counts
+    where its code is not there to say so itself.
+    """
+    for ref in (ref for group in groups for ref in group):
+        layer, source = graph.layers[ref.layer], graph.call(ref.call).reads[0]
+        whole = graph.noted_shapes.get(source) or layer_facts.stored_shape(graph.layers[source.layer])
+        promise = layer_facts.promised_shape(layer) if layer_facts.stored_code(layer) is None else None
+        if promise is not None and whole is not None and len(promise) != len(whole):
+            promise = None  # not what Keras asks for, and what it then ignores
+        if not all(layer_facts.same_rows(whole, part) for part in (graph.noted_shapes.get(ref), promise)):
+            raise NotAWrapper(f"{ref.layer} gives rows of another shape than those of {source.layer}")
 
 
 def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +12,18 @@ import pytest
 from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise import towers as stored
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
+from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.recognise import wrappers
 from unnest.core.recognise.found import Recognised
 from unnest.core.recognise.wrappers import recognise
+
+KERAS_3 = Path(__file__).parents[4] / "fixtures/weights_h5/keras3/weights_h5-carried-named-adam"
+#: A template that does not say what rows it takes.
+TEMPLATE_OF_ANY = functional(
+    layer("tx", kind="InputLayer"), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"
+)
 
 
 def test_nobody_else_reads_the_slices() -> None:
@@ -88,6 +98,63 @@ def test_a_row_of_the_source_is_a_row_for_the_template() -> None:
     )
     towers = nested(wide, [("s", 0, 0)], [("s", 0, 1)])
     assert list(reasons(source(), split("s", "x"), towers, MERGE)) == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("promise", "shape", "is_wrapper"),
+    [
+        ([4], (None, 4), True),
+        ([2], (None, 4), False),
+        ([None, 4], (None, 6, 4), True),
+        ([3, 4], (None, 6, 4), False),
+        ([6, 2], (None, 6, 4), False),
+        ([3, 4], (None, None, 4), True),
+        ([None, 2], (None, 4), True),  # with the axis of rows, which Keras did not ask for, and does not heed
+        ("lambda", (None, 4), True),
+        (None, (None, 4), True),
+    ],
+)
+def test_a_slice_gives_the_rows_that_it_takes(promise: Any, shape: tuple[int | None, ...], *, is_wrapper: bool) -> None:
+    """A Lambda whose author promised rows of another shape cuts another axis than the batch."""
+    promised = {"output_shape": promise, "function": "get_slice"}
+    cutting = [{**half, "config": {**half["config"], **promised}} for half in halves("a", "b")]
+    entries = [source("x", shape), *cutting, nested(TEMPLATE_OF_ANY, ["a"], ["b"]), MERGE]
+    result = recognise(read(functional(*entries, **OUTER)))
+    assert len(result.wrappers) == int(is_wrapper)
+    assert is_wrapper or "a gives rows of another shape than those of x" in result.near_misses[0].reason
+
+
+def test_code_says_more_than_its_author_promised() -> None:
+    """Keras 2 goes by what TensorFlow tells, whatever was promised."""
+    code = function(lambda x, i, parts: x[len(x) // parts * i : len(x) // parts * (i + 1)])
+    told = {"output_shape": [3], "function": code}
+    cutting = [{**half, "config": {**half["config"], **told}} for half in halves("a", "b")]
+    assert recognise(read(functional(source(), *cutting, nested(TEMPLATE, ["a"], ["b"]), MERGE, **OUTER))).wrappers
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"), [(None, None), (2, "lambda gives rows of another shape than those of features")]
+)
+def test_keras_3_notes_what_a_slice_gives(rows: int | None, reason: str | None) -> None:
+    """Of a named function, whose code is nowhere, that is all there is beside its arguments."""
+    model = json.loads((KERAS_3 / "model.json").read_text())
+    for note in notes_of(model):
+        if rows is not None and note["keras_history"][0] == "lambda":
+            note["shape"][1] = rows
+    result = recognise(read(model))
+    assert [miss.reason for miss in result.near_misses] == ([] if reason is None else [reason])
+    assert len(result.wrappers) == int(reason is None)
+
+
+def notes_of(value: Any) -> Iterator[dict[str, Any]]:
+    """What Keras 3 notes of the tensors that calls read."""
+    if isinstance(value, dict):
+        if value.get("class_name") == "__keras_tensor__":
+            yield value["config"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from notes_of(inner)
 
 
 class TestSomebodysOwnSlices:
