@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from unnest.errors import Unreadable
 
@@ -48,6 +48,11 @@ class Budget:
     memory: int
     #: What was worked out of parts of the file, with these parts, by their identity; see `remembered`.
     known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
+    #: The least memory that was left at any moment, since somebody began to measure.
+    least: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.least = self.memory
 
     @classmethod
     def of(cls, path: str, size: int, *, trust: bool = False) -> Budget:
@@ -100,6 +105,7 @@ def hold(count: int) -> None:
     budget = _current.get()
     if budget is not None:
         budget.memory -= count
+        budget.least = min(budget.least, budget.memory)
         if budget.memory < 0:
             raise budget.refuse("memory")
 
@@ -107,8 +113,10 @@ def hold(count: int) -> None:
 def fits(count: int) -> None:
     """Raises OverBudget where `count` bytes, held for a moment, are more than is left."""
     budget = _current.get()
-    if budget is not None and count > budget.memory:
-        raise budget.refuse("memory")
+    if budget is not None:
+        budget.least = min(budget.least, budget.memory - count)
+        if count > budget.memory:
+            raise budget.refuse("memory")
 
 
 @contextmanager
@@ -122,6 +130,40 @@ def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
         if budget is not None:
             budget.steps, budget.memory = steps, memory
         raise
+
+
+class Cost(NamedTuple):
+    """What some work took: steps, memory for good, and memory that had to be there at some moment."""
+
+    steps: int
+    memory: int
+    needed: int
+
+
+def measured(work_out: Callable[[], Result]) -> tuple[Result, Cost]:
+    """What `work_out` gives, and what it took."""
+    budget = _current.get()
+    if budget is None:
+        return work_out(), Cost(0, 0, 0)
+    steps, memory, least = budget.steps, budget.memory, budget.least
+    budget.least = memory
+    result = work_out()
+    cost = Cost(steps - budget.steps, memory - budget.memory, memory - budget.least)
+    budget.least = min(least, budget.least)
+    return result, cost
+
+
+def spent_again(cost: Cost) -> bool:
+    """Spend what the same work would; False, and nothing is spent, where that would be refused on its way."""
+    budget = _current.get()
+    if budget is None:
+        return True
+    if cost.steps > budget.steps or cost.needed > budget.memory:
+        return False
+    budget.least = min(budget.least, budget.memory - cost.needed)
+    budget.steps -= cost.steps
+    budget.memory -= cost.memory
+    return True
 
 
 def remembered(work_out: Callable[..., Result], *values: object) -> Result:

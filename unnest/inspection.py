@@ -14,11 +14,13 @@ from typing import TypeVar
 
 from unnest import examine
 from unnest.budget import Budget, limited
-from unnest.core.model import Choices
+from unnest.core.model import Choices, JsonObject, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
+from unnest.formats.base import Source
 from unnest.formats.boundary import no_memory, out_of_memory, reading
 from unnest.formats.detect import container_of, stored_size
+from unnest.known_models import KnownModels
 from unnest.options import Architecture, FixOptions, given_architecture
 from unnest.remote.urls import is_remote, renamed, shown
 from unnest.report.result import Problem, Report
@@ -44,25 +46,44 @@ def inspect(
     they cut the batch in order. `trust` raises the limits of work and memory. With `draw` the
     report is one to be read: it has a `drawing`, for `unnest.report.diagram`, and `as_keras_3`.
     """
-    report = Report(path=os.fspath(path), verdict="unreadable")
-    if is_remote(report.path):
-        inspect_copy = partial(inspect, architecture=architecture, slice_layers=slice_layers, trust=trust, draw=draw)
-        return _inspect_remote(report.path, inspect_copy, trust=trust)
-    json_given, choices = given_architecture(architecture), Choices(slice_layers=frozenset(slice_layers))
+    inspect_here = partial(
+        inspect_with,
+        architecture=given_architecture(architecture),
+        choices=Choices(slice_layers=frozenset(slice_layers)),
+        trust=trust,
+        draw=draw,
+    )
+    if is_remote(os.fspath(path)):
+        return _inspect_remote(os.fspath(path), inspect_here, trust=trust)
+    return inspect_here(os.fspath(path))
+
+
+def inspect_with(
+    path: str,
+    *,
+    architecture: JsonObject | None,
+    choices: Choices,
+    trust: bool,
+    draw: bool,
+    known: KnownModels | None = None,
+) -> Report:
+    """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
+    report = Report(path=path, verdict="unreadable")
     try:
         with (
             limited(budget_of(report.path, trust=trust)),
             reading(report.path),
             examine.looked_at(report.path) as source,
         ):
-            plan = examine.planned(source, json_given, choices)
-            report = examine.described(report, source, plan)
-            report = replace(report, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
+            if known is not None and architecture is None and not draw:
+                return known.report(source, choices, partial(_told, report, source, choices))
+            plan = examine.planned(source, architecture, choices)
+            report = _described(report, source, plan)
             if draw:
-                options = FixOptions(architecture=json_given, slice_layers=choices.slice_layers, trust=trust)
+                options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust)
                 report = replace(
                     report,
-                    drawing=examine.drawing(source, plan, json_given, choices),
+                    drawing=examine.drawing(source, plan, architecture, choices),
                     as_keras_3=examine.as_keras_3(source, plan, report, options),
                 )
             if plan.refusal is not None and plan.refusal.code == MISMATCH:
@@ -70,6 +91,16 @@ def inspect(
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(report, e)
+
+
+def _told(report: Report, source: Source, choices: Choices) -> Report:
+    """The report of a model for which no architecture was given. Raises Unreadable."""
+    return _described(report, source, examine.planned(source, None, choices))
+
+
+def _described(report: Report, source: Source, plan: Plan) -> Report:
+    described = examine.described(report, source, plan)
+    return replace(described, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:

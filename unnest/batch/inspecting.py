@@ -8,11 +8,15 @@ from typing import ClassVar
 
 from unnest.batch.walk import Task, tasks_in
 from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each
-from unnest.core.model import JsonObject
-from unnest.inspection import inspect
+from unnest.core.model import Choices, JsonObject
+from unnest.inspection import inspect, inspect_with
+from unnest.known_models import KnownModels
 from unnest.options import FixOptions, Meter
-from unnest.remote.urls import shown
+from unnest.remote.urls import is_remote, shown
 from unnest.report.result import Problem, Report
+
+#: What this process has told of models. One that works on files one by one remembers nothing.
+KNOWN = KnownModels()
 
 
 def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
@@ -44,12 +48,21 @@ class Inspecting(ModelWork[Report]):
 
     def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
         """Its report."""
-        return inspect(
+        if is_remote(task.path):
+            return inspect(
+                task.path,
+                architecture=self.architecture,
+                slice_layers=self.slice_layers,
+                trust=self.trust,
+                draw=self.draw,
+            )
+        return inspect_with(
             task.path,
             architecture=self.architecture,
-            slice_layers=self.slice_layers,
+            choices=Choices(slice_layers=self.slice_layers),
             trust=self.trust,
             draw=self.draw,
+            known=KNOWN,
         )
 
     def failed(self, task: Task, problem: Problem) -> Report:

@@ -12,7 +12,7 @@ A new container is a module in this folder and a line in `detect.py`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -63,6 +63,17 @@ class Source(ABC):
         self.path = path
         self.stored = stored
         self.findings = findings
+
+    @property
+    def content(self) -> Hashable | None:
+        """All that a plan and a report of it follow from but its path, to be compared exactly; None where that is more.
+
+        What JSON says is there as it is spelled: values that Python calls equal (1, 1.0, true) are spelled otherwise.
+        """
+        return None
+
+    #: Characters of JSON in its `content`.
+    json_size = 0
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -126,6 +126,20 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     )
 
 
+#: What a path's ending may be, as far as it decides anything here; the first that fits.
+ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
+
+
+def ending_of(path: str) -> str:
+    """The one of ENDINGS that a path has, else an empty text: two of the same are told the same, but for the path."""
+    return next((ending for ending in ENDINGS if path.endswith(ending)), "")
+
+
+def moved(line: str, path: str, new_path: str) -> str:
+    """The `load_line` of `path` for another path of the same ending. No name out of a file stands before the path."""
+    return line.replace(repr(path), repr(new_path), 1)
+
+
 def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bool = False) -> str | None:
     """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
 

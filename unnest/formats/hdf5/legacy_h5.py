@@ -14,7 +14,7 @@ by HDF5's own object copy, which keeps chunks and compression and never decodes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import ClassVar
 
 import h5py
@@ -55,7 +55,10 @@ class H5Source(Source):
         index = plain or self.hdf5
         try:
             self.root = root_of(index)
-            stored, findings = read(index, self.root)
+            reader = _Reader(index, self.root)
+            stored, findings = reader.read()
+            self._json_texts = reader.json_texts
+            self.json_size = sum(len(text) for _, text in reader.json_texts)
         except BaseException:
             self.close()
             raise
@@ -67,6 +70,11 @@ class H5Source(Source):
         if self._guarded is None:
             self._guarded = GuardedFile(self.path)
         return self._guarded
+
+    @property
+    def content(self) -> Hashable:
+        """All of it: what is planned follows from the stored model alone, and that from the index and these texts."""
+        return self._json_texts, self.stored._replace(architecture=None, training=None), self.findings
 
     def _place(self, layer: str) -> str:
         return f"{self.root}/{layer}" if self.root else layer
@@ -132,6 +140,7 @@ class _Reader:
 
     def __init__(self, hdf5: GuardedFile | PlainFile, root: str) -> None:
         self.hdf5, self.root = hdf5, root
+        self.json_texts: tuple[tuple[str, str], ...] = ()
         #: The paths of the datasets that are some layer's weights, or optimizer state.
         self.tensor_paths: set[str] = set()
 
@@ -172,7 +181,10 @@ class _Reader:
 
     def _json(self, top: h5_attributes.Attributes, name: str) -> JsonObject | None:
         text = h5_attributes.text(top, name, self._place(""))
-        return None if text is None else parse_object(text, f"{self.hdf5.path}: {name}")
+        if text is None:
+            return None
+        self.json_texts += ((name, text),)
+        return parse_object(text, f"{self.hdf5.path}: {name}")
 
     def _layer(self, name: str) -> Group:
         path = f"{self.root}/{name}" if self.root else name

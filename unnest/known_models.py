@@ -1,0 +1,78 @@
+"""Models that this process has looked at before: of a folder of checkpoints only the first is worked out.
+
+A report follows from the content of a source (`Source.content`, compared exactly and by its types), from the caller's
+choices and from the path, of which it shows the name and which is of some ending. What was told before is told again
+only where all that is the same, and where the budget of this file would have lasted for the work: as much is taken
+from it. So a report does not depend on what came before it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from threading import Lock
+from typing import NamedTuple
+
+from unnest.budget import Cost, measured, spent_again
+from unnest.core.model import Choices
+from unnest.formats.base import Source
+from unnest.report.load_hint import ending_of, moved
+from unnest.report.result import Report
+
+#: Bytes, about, that are remembered at most. A small model has 5,000 to 20,000: a thousand of them are remembered.
+MOST = 16 << 20
+#: What Python itself takes for a report, and for a tensor.
+REPORT, TENSOR = 2048, 256
+
+
+class _Known(NamedTuple):
+    report: Report
+    cost: Cost
+    size: int
+
+
+class KnownModels:
+    """The last models, of MOST bytes together, and what was told of them."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def report(self, source: Source, choices: Choices, work_out: Callable[[], Report]) -> Report:
+        """What `work_out` would tell of a source, with these choices and no architecture given."""
+        content = source.content
+        if content is None:
+            return work_out()
+        key = source.container, content, choices, ending_of(source.path)
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None:
+                self._known.move_to_end(key)
+        if known is not None and spent_again(known.cost):
+            return _of(known.report, source.path)
+        report, cost = measured(work_out)
+        self._remember(key, _Known(_of(report, source.path), cost, _size_of(source)))
+        return report
+
+    def _remember(self, key: Hashable, known: _Known) -> None:
+        with self._lock:
+            before = self._known.pop(key, None)
+            self._known[key] = known
+            self._size += known.size - (before.size if before is not None else 0)
+            while self._size > MOST:
+                self._size -= self._known.popitem(last=False)[1].size
+
+
+def _size_of(source: Source) -> int:
+    """What its content takes in memory, about; its JSON by what is in the file."""
+    tensors = source.tensors
+    names = sum(len(t.name) + len(t.ref) for t in tensors) + sum(len(g.name) for g in source.stored.groups)
+    return REPORT + TENSOR * len(tensors) + names + source.json_size
+
+
+def _of(report: Report, path: str) -> Report:
+    """The report for another file of the same content, which shares nothing with it that can be changed."""
+    load = None if report.load is None else moved(report.load, report.path, path)
+    return replace(report, path=path, load=load, does_not_load_in=dict(report.does_not_load_in))
