@@ -1334,6 +1334,13 @@ RULES = [
         tests="tests/unit/core/recognise/test_batch_axis.py",
     ),
     Broken(
+        rule="slices that are told nothing and cannot be followed are none",
+        file="core/recognise/followed_slices.py",
+        old="    if len(followed) < len(parts) and _is_told_nothing(lane):\n",
+        new="    if False:\n",
+        tests="tests/unit/core/recognise/test_followed_slices.py",
+    ),
+    Broken(
         rule="a layer that works along the axis of the rows mixes them",
         file="core/recognise/layer_tensors.py",
         old="    if today(layer.class_name) in ALONG_AXES:\n",

@@ -99,7 +99,7 @@ ALIASES = {
 """What the stacks call one and the same argument."""
 
 
-OWN_NAMES = {"where": {"x": "y", "y": "z"}}
+OWN_NAMES = {"where": {"x": "y", "y": "z"}, "append": {"x1": "x", "x2": "updates"}, "tile": {"repeats": "multiples"}}
 """What a function calls arguments that are others elsewhere: here `y` and `z` are chosen from, and moved by none."""
 
 

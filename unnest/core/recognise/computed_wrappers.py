@@ -109,7 +109,7 @@ def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
         what = graph.of(ref.call)
         moved = graph.moved(ref.call)
         if what.name in LINES_UP:
-            is_across = what.name in CONCATENATES and not _is_of_rows(graph, ref, literal_axis(what))
+            is_across = what.name in CONCATENATES and not _is_of_rows(graph, moved, literal_axis(what))
             return [] if is_across else moved_on[:1] or moved
         if what.name in ADDS:
             return (moved_on[:1] or moved) if all(graph.of(r.call).name in SCATTERS for r in moved) else []
@@ -120,10 +120,10 @@ def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
     return []
 
 
-def _is_of_rows(graph: TensorGraph, ref: Ref, axis: int | None) -> bool:
+def _is_of_rows(graph: TensorGraph, operands: Sequence[Ref], axis: int | None) -> bool:
     """Whether an axis is the batch's, or the next one, along which rows may be stacked."""
-    shape = graph.shape(ref) if axis is not None and axis < 0 else None
-    return axis in (0, 1) or (axis is not None and shape is not None and axis + len(shape) == 0)
+    rank = graph.rank_of(operands[0]) if axis is not None and axis < 0 and operands else None
+    return axis in (0, 1) or (axis is not None and rank is not None and axis + rank == 0)
 
 
 def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:

@@ -14,7 +14,7 @@ from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, REDUCING
 from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
-from unnest.core.recognise.told_numbers import Slice
+from unnest.core.recognise.told_numbers import Slice, numbers_of
 
 ROWS_A_PART = 700
 FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
@@ -43,9 +43,20 @@ def checked(claim: SliceClaim, lane: Sequence[Slice], shape: Shape | None = None
         for part, (layer, _, _) in zip(parts, lane, strict=True):
             if why := _does_more(layer) if part is None else part.change:
                 return SliceClaim(Told.OTHERWISE, f"the code of {layer.name} does more than cut rows: it {why}")
+    if len(followed) < len(parts) and _is_told_nothing(lane):
+        names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
+        return SliceClaim(Told.OTHERWISE, f"no number tells which rows {names} take, and their code cannot be followed")
     if len(followed) < len(parts) or any(part.change for part in followed) or _may_be(followed, count):
         return claim._replace(told=Told.OTHERWISE) if claim.told is Told.UNEXPLAINED else claim
     return _in_order(claim, followed, lane, shape, count)
+
+
+def _is_told_nothing(lane: Sequence[Slice]) -> bool:
+    """Whether slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
+    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
+    if any(code is None or code.captures for code in codes):
+        return False
+    return not any(layer.settings.get("arguments") or numbers_of(layer, call) for layer, call, _ in lane)
 
 
 def _does_more(layer: Layer) -> str | None:

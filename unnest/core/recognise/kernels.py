@@ -7,6 +7,7 @@ arrays are plain numbers (shapes, bounds, masks), which are computed as TensorFl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -281,9 +282,7 @@ def _updated(x: Array, indices: Value, updates: Array) -> Array:
         raise UnreadableCall
     if len({*where[:, 0].tolist()}) < len(where):
         raise ValueError("two rows in one place")
-    if x.dtype != ELEMENT and np.any(x):
-        raise ByContents
-    result = x.copy() if x.dtype == ELEMENT else np.full(x.shape, ZERO, np.int32).view(ELEMENT).reshape(x.shape)
+    result = _over(x, rows)
     if where.size and not 0 <= where.min() <= where.max() < len(result):
         raise ValueError("beyond the tensor")
     result[where[:, 0]] = rows
@@ -342,6 +341,58 @@ def _rolled(x: Value, shift: Value, axis: Value = None) -> Array:
     return np.roll(array, whole_numbers(shift), whole_numbers(axis))
 
 
+def _repeated(x: Value, repeats: Value, axis: Value = None) -> Array:
+    """Every entry so many times along an axis, or of all that is in it."""
+    array, times = np.asarray(x), whole_numbers(repeats)
+    check_size(array.size * max(times, default=0))
+    return np.repeat(array, times, None if axis is None else axis_number(axis))
+
+
+def _turned(x: Value, k: Value = 1, axes: Value = (0, 1)) -> Array:
+    """By so many quarters of a circle."""
+    first, second = whole_numbers(axes)
+    return np.rot90(np.asarray(x), whole_number(k), (first, second))
+
+
+def _tiled(x: Value, multiples: Value) -> Array:
+    array, times = np.asarray(x), whole_numbers(multiples)
+    check_size(array.size * prod(times))
+    return np.tile(array, times)
+
+
+def _appended(x: Array, updates: Value, axis: Value = None) -> Array:
+    """One tensor behind another one, both flattened where no axis is named."""
+    arrays = _joined([x, updates])
+    return np.concatenate([a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis))
+
+
+def _slice_updated(x: Array, begin: Value, updates: Array) -> Array:
+    """A tensor with another one in place of a part; a tensor of zeros counts as one without any rows."""
+    begins, part = whole_numbers(begin), np.asarray(updates)
+    result = _over(x, part)
+    if len(begins) != x.ndim or any(b < 0 or b + n > d for b, n, d in zip(begins, part.shape, x.shape, strict=True)):
+        raise ValueError("beyond the tensor")
+    result[tuple(slice(b, b + n) for b, n in zip(begins, part.shape, strict=True))] = part
+    return result
+
+
+def _over(x: Array, rows: Array) -> Array:
+    """What rows are put over: a copy of a tensor, or of zeros. Raises ByContents for other numbers."""
+    if x.dtype == rows.dtype:
+        return x.copy()
+    if rows.dtype != ELEMENT or np.any(x):
+        raise ByContents
+    return np.full(x.shape, ZERO, np.int32).view(ELEMENT).reshape(x.shape)
+
+
+def _along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
+    where = np.asarray(indices)
+    if where.dtype.kind not in "iu" or axis is None:
+        raise UnreadableCall
+    check_size(where.size)
+    return np.take_along_axis(x, where, axis_number(axis))
+
+
 def _where(mask: Value, y: Value = None, z: Value = None) -> Array:
     condition = np.asarray(mask)
     if any(a.dtype == ELEMENT for a in (condition, *arrays_in(y), *arrays_in(z))):
@@ -397,6 +448,15 @@ TABLE: dict[str, Kernel] = {
     "reverse": (("x", "axis"), lambda x, axis: np.flip(x, tuple(whole_numbers(axis)))),
     "flip": (("x", "axis"), lambda x, axis=None: np.flip(x, None if axis is None else tuple(whole_numbers(axis)))),
     "roll": (("x", "shift", "axis"), _rolled),
+    "swapaxes": (("x", "axis1", "axis2"), lambda x, axis1, axis2: np.swapaxes(x, *map(whole_number, (axis1, axis2)))),
+    "moveaxis": (
+        ("x", "source", "destination"),
+        lambda x, source, destination: np.moveaxis(x, whole_numbers(source), whole_numbers(destination)),
+    ),
+    "rot90": (("x", "k", "axes"), _turned),
+    "repeat": (("x", "repeats", "axis"), _repeated), "tile": (("x", "multiples"), _tiled),
+    "takealongaxis": (("x", "indices", "axis"), _along_axis),
+    "append": (("x", "updates", "axis"), _appended), "sliceupdate": (("x", "begin", "updates"), _slice_updated),
     "concat": (("xs", "axis"), _concat), "concatenate": (("xs", "axis"), _concat), "stack": (("xs", "axis"), _stack),
     "vstack": (("xs",), _concat), "rowstack": (("xs",), _concat),
     "range": (("start", "limit", "delta", "dtype"), _range), "arange": (("start", "limit", "delta", "dtype"), _range),

@@ -173,9 +173,10 @@ JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
 
 def may_join(layer: Layer) -> bool:
     """Whether a layer may put rows together, told at a glance: most graphs hold none that does."""
-    if layer.class_name == "Concatenate" and _axis(layer.settings) not in (0, 1):
+    if layer.class_name == "Concatenate" and ((axis := _axis(layer.settings)) is None or axis == -1 or axis > 1):
         return False
-    return "trainable" not in layer.settings or layer.class_name in JOINING_LAYERS or layer.class_name not in OWN
+    joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
+    return "trainable" not in layer.settings or joins or layer.class_name not in OWN
 
 
 def is_weightless(layer: Layer) -> bool:

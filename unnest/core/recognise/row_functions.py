@@ -14,7 +14,7 @@ from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise import row_operations
 from unnest.core.recognise.kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
-from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING
+from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING, TAKING_NO_AXIS
 from unnest.core.recognise.row_keeping import KEEPING
 from unnest.core.recognise.row_kernels import OF_ONE_VALUE, by_kernel
 from unnest.core.recognise.row_operations import part_of
@@ -139,7 +139,7 @@ CHANGING_ROOMS = frozenset({"image", "nn", "random"})
 """Modules all functions of which do."""
 
 
-OTHER_ARGUMENTS = frozenset({"topk", "norm", "normalize"})
+OTHER_ARGUMENTS = frozenset({"norm", "normalize"}) | TAKING_NO_AXIS
 """Functions along an axis, or all, whose second argument is how many, or which norm."""
 
 
@@ -149,7 +149,7 @@ def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
     if not isinstance(tensor, Rows):
         raise NotFollowed
     kernel = plain_name(path)
-    named = next((keywords[name] for name in ("axis", "reduction_indices", "dim") if name in keywords), None)
+    named = next((keywords[name] for name in ("axis", "axes", "reduction_indices", "dim") if name in keywords), None)
     if kernel in OTHER_ARGUMENTS:  # of which the second is no axis
         others = []
     axis = named if named is not None else others[0] if others else ALONG.get(kernel)

@@ -11,13 +11,14 @@ TAKING = SLICES | {"reverse", "reversev2", "flip", "roll"}
 OVER_STEPS = frozenset({
     "conv", "conv1d", "conv2d", "conv3d", "convtranspose", "depthwiseconv", "depthwiseconv2d", "depthwiseconv2dnative",
     "separableconv", "separableconv2d", "maxpool", "maxpool2d", "maxpool3d", "avgpool", "avgpool2d", "avgpool3d",
-    "averagepool", "pool", "pool2d", "pool3d", "resize", "resizebilinear", "resizenearestneighbor", "extractpatches",
+    "averagepool", "maxpool1d", "avgpool1d", "pool", "pool2d", "pool3d", "resize", "resizebilinear",
+    "resizenearestneighbor", "extractpatches",
     "depthtospace", "spacetodepth", "dotproductattention", "oversteps",
 })  # fmt: skip
 """Operations that leave every row where it is, if it lies on the first axis, and put together what lies on others."""
 
 NUMBER_BY_NUMBER = (KEEPING_SHAPE - ALONG.keys() - TAKING) | BROADCASTING | frozenset({
-    "addn", "average", "multiplyn", "maximumn", "minimumn",
+    "addn", "accumulaten", "accumulatenv2", "average", "multiplyn", "maximumn", "minimumn",
 })  # fmt: skip
 """Operations each of whose numbers is made of those that stand in the same place."""
 

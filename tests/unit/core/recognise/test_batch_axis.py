@@ -143,6 +143,16 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "those that are positive": lambda w, x: w.call(
         "boolean_mask", x, mask=w.call("math.greater", one_column(w, x), y=0.0, name=None)
     ),
+    "the next ones last": function("tile", multiples=[2, 1]),
+    "half of them twice": lambda w, x: w.rows(None, w.size(x), of=w.call("repeat", x, repeats=2, axis=0)),
+    "axes that change places": lambda w, x: w.call(
+        "math.cumsum", w.call("experimental.numpy.swapaxes", x, axis1=0, axis2=1), axis=1
+    ),
+    "clipped by the norm of all": function("clip_by_norm", clip_norm=1.0),
+    "over a loss": lambda w, x: w.call("math.divide", x, y=w.call("nn.l2_loss", x), name=None),
+    "from row to row": lambda w, x: w.call("scan", x),
+    "singular values": lambda w, x: w.call("math.divide", x, y=w.call("linalg.svd", x, compute_uv=False), name=None),
+    "mirrored sums": lambda w, x: w.call("math.accumulate_n", [x, w.call("reverse", x, axis=[0])]),
     "where they are positive": lambda w, x: w.call("where", w.call("math.greater", x, y=0.0, name=None)),
     "by their places": lambda w, x: w.call(
         "math.multiply", x, y=w.call("expand_dims", w.call("range", w.size(x)), axis=1), name=None
@@ -188,6 +198,14 @@ ROW_BY_ROW: dict[str, Step] = {
     ),
     "shaped, and shaped back": lambda w, x: w.call("reshape", w.call("reshape", x, shape=[-1, 3, 1]), shape=[-1, 3]),
     "columns over columns": function("signal.fft"),
+    "clipped by their norms": function("clip_by_norm", clip_norm=1.0, axes=[1]),
+    "axes there and back": lambda w, x: w.call(
+        "experimental.numpy.moveaxis",
+        w.call("experimental.numpy.swapaxes", x, axis1=0, axis2=1),
+        source=0,
+        destination=1,
+    ),
+    "each twice": function("repeat", repeats=2, axis=0),
     "as many ones": lambda w, x: w.call("math.add", x, y=w.call("ones_like", x), name=None),
 }
 
@@ -247,7 +265,7 @@ KNOWN = [
     "normalized", "reduced", "weighed, axis from the end", "summed up", "turned twice", "padded with columns",
     "reversed twice", "a product with weights", "a product within each row", "a product by axes",
     "matrices, one for each row", "chosen by what is in the row", "shaped, and shaped back", "columns over columns",
-    "as many ones",
+    "each twice", "as many ones", "clipped by their norms", "axes there and back",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise import computed_wrappers
+from unnest.core.recognise.computed_wrappers import joined_by
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.wrappers import recognise
 
@@ -123,12 +124,17 @@ def _within_zeros(w: Writer, first: int = 0) -> Tensor:
     return w.call("__operators__.add", padded[0], y=padded[1], name=None)
 
 
+def _rolled_back(w: Writer) -> Tensor:
+    second, first = w.dense(w.rows(w.bound(1, 2)), w.rows(None, w.bound(1, 2)))
+    return w.call("roll", w.call("concat", [second, first], axis=0), shift=w.bound(1, 2), axis=0)
+
+
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
-    "within zeros": (_within_zeros, 2),
+    "within zeros": (_within_zeros, 2), "rolled back": (_rolled_back, 2),
 }  # fmt: skip
 
 
@@ -143,6 +149,15 @@ def test_one_definition(spelling: Spelling, towers: int) -> None:
     assert found.inline.calls == {CallId("dense", 0)}
     assert set(found.inline.cut.values()) == {*found.sources}
     assert found.ends == {Ref(*root): Ref("dense", 0, 0)}
+
+
+@pytest.mark.parametrize(("axis", "joins"), [(-2, True), (-1, False), (-3, False)])
+def test_an_axis_from_behind_may_be_the_batch(axis: int, joins: bool) -> None:
+    w = Writer()
+    parts = w.dense(["x", 0, 0], ["x", 0, 0])
+    root = w.call("concat", parts, axis=axis)
+    joined = joined_by(LayerTensors(w.graph(root)), Ref(*root))
+    assert joined == ([Ref(*part) for part in parts] if joins else [])
 
 
 def test_a_batch_of_fixed_size() -> None:

@@ -219,6 +219,17 @@ def test_code_that_takes_no_row() -> None:
     )
 
 
+def test_code_that_is_told_nothing_and_cannot_be_followed_is_no_slice() -> None:
+    """Which rows it takes, only somebody's own function knows."""
+    first, second = (lambda x: x[: helper(x) // 2]), (lambda x: x[helper(x) // 2 :])
+    sentence = "no number tells which rows l take, and their code cannot be followed"
+    assert checked(CLAIM, lane(code_lambda(first), code_lambda(second))) == SliceClaim(Told.OTHERWISE, sentence)
+    told_so = [code_lambda(somebodys_own, i=i, parts=2) for i in range(2)]
+    assert checked(CLAIM, lane(*told_so)) == CLAIM
+    by_cells = [code_lambda(lambda x: helper(x) + 1, closure=["a function"]) for _ in range(2)]
+    assert checked(CLAIM, lane(*by_cells)) == CLAIM
+
+
 def test_rows_that_are_dealt_out() -> None:
     assert told(strided) == SliceClaim(Told.DEALT, "the code of lambda_0, lambda_1 deals the rows out")
     dealt = SliceClaim(Told.DEALT, "said otherwise")

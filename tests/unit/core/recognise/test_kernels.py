@@ -10,7 +10,7 @@ import pytest
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.carried_out import carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, ByContents
+from unnest.core.recognise.elements import ELEMENT, ZERO, ByContents
 from unnest.core.recognise.kernels import MAX_PARTS
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall
 
@@ -54,6 +54,12 @@ def rows(result: np.ndarray) -> list[int]:
         ("reverse", [X, [0]], {}, [[5, 4, 3, 2, 1, 0]]),
         ("identity", [X], {}, [[*range(6)]]),
         ("cast", [X], {"dtype": "float16"}, [[*range(6)]]),
+        ("append", [X, X], {"axis": 0}, [[*range(6), *range(6)]]),
+        ("tile", [X, [2, 1]], {}, [[*range(6), *range(6)]]),
+        ("repeat", [X, 2], {"axis": 0}, [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]]),
+        ("repeat", [X, [1, 0, 0, 0, 0, 2]], {"axis": 0}, [[0, 5, 5]]),
+        ("takealongaxis", [X, [[5] * 4, [0] * 4]], {"axis": 0}, [[5, 0]]),
+        ("rot90", [X], {"k": 4, "axes": [0, 1]}, [[*range(6)]]),
     ],
 )
 def test_rows_are_moved(name: str, args: Sequence[Any], kwargs: dict[str, Any], parts: list[list[int]]) -> None:
@@ -102,9 +108,10 @@ def test_nothing_is_computed_of_what_the_rows_hold(name: str, args: Sequence[Any
         ("cast", [SHAPE, "text"], {}),
         ("concat", [[X, SHAPE]], {"axis": 0}),
         ("booleanmask", [X, [1, 0, 1, 0, 1, 0]], {}),
+        ("takealongaxis", [X, [[0]]], {}),
     ],
     ids=["too many parts", "half a part", "a batch of indices", "half an index", "from behind", "an argument",
-         "too large", "a dtype", "rows and numbers", "a mask of numbers"],
+         "too large", "a dtype", "rows and numbers", "a mask of numbers", "along no axis"],
 )  # fmt: skip
 def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     with pytest.raises(UnreadableCall):
@@ -119,6 +126,33 @@ def test_arguments_that_are_not_understood(name: str, args: Sequence[Any], kwarg
 )  # fmt: skip
 def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
+        done(name, *args)
+
+
+def test_axes_change_places() -> None:
+    turned = SOURCE.transpose()
+    for name, arguments in (("swapaxes", [0, 1]), ("moveaxis", [0, -1]), ("moveaxis", [[0, 1], [1, 0]])):
+        assert np.array_equal(done(name, X, *arguments)[0], turned)
+    assert np.array_equal(done("rot90", X)[0], np.rot90(SOURCE))
+
+
+def test_a_part_is_put_over_zeros_and_over_rows() -> None:
+    (over,) = done("sliceupdate", np.zeros((6, 4)), [2, 0], SOURCE[:3])
+    assert over["element"][:, 0].tolist() == [ZERO, ZERO, 0, 4, 8, ZERO]
+    assert rows(done("sliceupdate", X, [0, 0], SOURCE[5:])[0]) == [5, 1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="beyond the tensor"):
+        done("sliceupdate", X, [4, 0], SOURCE[:3])
+    with pytest.raises(ByContents):
+        done("sliceupdate", np.ones((6, 4)), [2, 0], SOURCE[:3])
+
+
+def test_what_is_put_behind_without_an_axis_is_flat() -> None:
+    assert done("append", X, X)[0].shape == (48,)
+
+
+@pytest.mark.parametrize(("name", "args"), [("tile", [X, [10**6, 1]]), ("repeat", [X, 10**6, 0])])
+def test_what_no_memory_holds_is_not_repeated(name: str, args: Sequence[Any]) -> None:
+    with pytest.raises(UnreadableCall):
         done(name, *args)
 
 

@@ -25,7 +25,7 @@ helper: Any = None
 
 def behind(code: Any, **arguments: Any) -> Entry:
     """A model that reads nothing but a Lambda of this code."""
-    config = {"name": "s", "trainable": True, "function": function(code), "arguments": arguments, "output_shape": [3]}
+    config = {"name": "s", "trainable": True, "function": function(code), "arguments": arguments, "output_shape": [4]}
     cut = {"class_name": "Lambda", "name": "s", "config": config, "inbound_nodes": [[["x", 0, 0, {}]]]}
     return functional(source(), cut, nested(TEMPLATE, [("s", 0, 0)]), outputs=[("t", 1, 0)], name="outer")
 
