@@ -157,6 +157,12 @@ class NearMiss(NamedTuple):
     reason: str
 
 
+class MixedRows(NearMiss):
+    """One whose towers are known to weigh rows against each other: no other graph of the model can say otherwise."""
+
+    __slots__ = ()
+
+
 class Template(NamedTuple):
     """The innermost template model, as a report shows it; None is what the file does not tell."""
 

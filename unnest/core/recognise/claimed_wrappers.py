@@ -20,6 +20,7 @@ from unnest.core.recognise.found import (
     Inline,
     LayerWrapper,
     Merge,
+    MixesRows,
     NotAWrapper,
     check_own_layers,
     check_template,
@@ -220,7 +221,7 @@ def _keep_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices
     shapes = [tensors.rows_alone(source) for source in slices.sources]
     kept = rows_kept(tensors, ends, dict(zip(entries, shapes, strict=True)))
     if kept.objection is not None:
-        raise NotAWrapper(kept.objection)
+        raise MixesRows(kept.objection)
     return kept.is_told
 
 

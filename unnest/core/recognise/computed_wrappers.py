@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import MixedRows, NearMiss
 from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.carried_out import literal_axis
 from unnest.core.recognise.elements import NOT_COMPUTED
@@ -98,7 +98,7 @@ def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
     entries = {column[0]: graph.rows_of_part(column[0], source) for column, source in wrapper.sources.items()}
     kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
     if kept.objection is not None:
-        return NearMiss(wrapper.joins[0].root.layer, kept.objection)
+        return MixedRows(wrapper.joins[0].root.layer, kept.objection)
     return wrapper._replace(keeps_rows=kept.is_told)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
-from unnest.core.model import Confidence, NearMiss
+from unnest.core.model import Confidence, MixedRows, NearMiss
 from unnest.core.recognise import layer_facts
 
 
@@ -95,12 +95,16 @@ class NotAWrapper(Exception):
     """What a candidate lacks; the message is one sentence."""
 
 
+class MixesRows(NotAWrapper):
+    """A candidate whose towers are known to weigh rows against each other."""
+
+
 def or_why_not(layer: str, judge: Callable[[], LayerWrapper]) -> LayerWrapper | NearMiss:
     """The wrapper that is judged at this join, or why it is none."""
     try:
         return judge()
     except NotAWrapper as reason:
-        return NearMiss(layer, str(reason))
+        return (MixedRows if isinstance(reason, MixesRows) else NearMiss)(layer, str(reason))
 
 
 def check_template(template: Layer) -> None:

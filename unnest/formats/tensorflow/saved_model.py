@@ -26,6 +26,7 @@ from unnest.core.model import (
     Confidence,
     GraphCut,
     JsonObject,
+    MixedRows,
     Output,
     Plan,
     Refusal,
@@ -193,8 +194,10 @@ class SavedModelSource(Source):
         if self.stored.architecture is not None:
             keras_plan = plan(self.stored, choices=choices)._replace(conversion_refusal=self._conversion_refusal)
             if keras_plan.verdict == "parallel":
-                return self._proven(keras_plan)._replace(findings=(*keras_plan.findings, *left_out))
+                return self._held_against_operations(keras_plan, clean, left_out)
             clean = clean._replace(near_misses=keras_plan.near_misses)
+            if any(isinstance(miss, MixedRows) for miss in clean.near_misses):
+                return clean
         _, meta = self.serving()
         wrappers_in_graph, near_misses = served_wrappers.recognise(meta, self.path)
         if not wrappers_in_graph:
@@ -217,17 +220,20 @@ class SavedModelSource(Source):
             return parallel._replace(refusal=Refusal("fixed-batch", f"{rows}; export the template by your code"))
         return parallel._replace(output=GraphCut(Stored("model")))
 
-    def _proven(self, keras_plan: Plan) -> Plan:
-        """The plan of the Keras graph; what layers' code leaves open, the operations may tell.
+    def _held_against_operations(self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]) -> Plan:
+        """The plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
 
-        Of towers of the model's own layers only where it is known of all operations what they do to rows.
+        Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
         """
+        parallel = keras_plan._replace(findings=(*keras_plan.findings, *left_out))
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
-            return keras_plan
+            return parallel
         try:
-            in_graph = served_wrappers.recognise(self.serving()[1], self.path).wrappers
+            in_graph, near_misses = served_wrappers.recognise(self.serving()[1], self.path)
         except (Refused, Unreadable):
-            return keras_plan  # the Keras model can be written all the same
+            return parallel  # the Keras model can be written all the same
+        if not in_graph and near_misses and all(w.confidence == "likely" for w in keras_plan.wrappers):
+            return clean._replace(near_misses=near_misses)
         models = {layer_name(entry) for entry in layer_entries(self.stored.architecture) if is_model(entry)}
         told = [
             f.towers.towers
@@ -235,12 +241,12 @@ class SavedModelSource(Source):
             if f.towers.keeps_rows or w.template in models
         ]
         if len(in_graph) != len(keras_plan.wrappers) or told != [w.towers for w in keras_plan.wrappers]:
-            return keras_plan
+            return parallel
         proofs = (
             w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
             for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True)
         )
-        return keras_plan._replace(wrappers=tuple(proofs))
+        return parallel._replace(wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, checked against their checksum."""

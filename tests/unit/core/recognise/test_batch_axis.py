@@ -12,7 +12,7 @@ from tests.property.opgraphs import cut
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Ref
-from unnest.core.model import NearMiss
+from unnest.core.model import MixedRows, NearMiss
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.batch_axis import mixing_layer, rows_kept
 from unnest.core.recognise.layer_tensors import LayerTensors
@@ -230,6 +230,7 @@ def test_towers_that_work_along_the_batch_are_none(name: str) -> None:
     assert number == 0
     assert [miss.layer for miss in near] == ["joined"]
     assert near[0].reason.endswith(", a part of the towers, works along the batch")
+    assert isinstance(near[0], MixedRows)
 
 
 @pytest.mark.parametrize("name", ROW_BY_ROW)

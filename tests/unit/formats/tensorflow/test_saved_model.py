@@ -1,0 +1,53 @@
+"""What a SavedModel's two graphs say together: that of Keras, and the operations that are served."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unnest.core.model import Choices, MixedRows, NearMiss, Plan
+from unnest.core.plan import plan as of_keras
+from unnest.formats.tensorflow import saved_model, served_wrappers
+from unnest.formats.tensorflow.saved_model import SavedModelSource
+from unnest.formats.tensorflow.served_wrappers import ServedWrappers
+
+PARALLEL = Path(__file__).parents[4] / "fixtures/saved_model/tf215/saved_model-opsplit-custom/parallel"
+IN_GRAPH = NearMiss("merge/concat", "one and other compute different things")
+IN_LAYERS = NearMiss("merge", "nothing tells what it does")
+
+
+def planned(monkeypatch: pytest.MonkeyPatch, graph: ServedWrappers | None, **changes: Any) -> Plan:
+    """The plan of a folder whose Keras graph is planned with these changes, and whose operations show that."""
+
+    def changed(*given: Any, **named: Any) -> Plan:
+        plan = of_keras(*given, **named)
+        likely = tuple(wrapper._replace(confidence="likely") for wrapper in plan.wrappers)
+        return plan._replace(wrappers=likely)._replace(**changes)
+
+    def recognised(*_: object) -> ServedWrappers:
+        assert graph is not None, "the operations are not asked"
+        return graph
+
+    monkeypatch.setattr(saved_model, "plan", changed)
+    monkeypatch.setattr(served_wrappers, "recognise", recognised)
+    return SavedModelSource(str(PARALLEL)).plan(None, choices=Choices())
+
+
+def test_operations_without_a_wrapper_leave_none_of_a_likely_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned(monkeypatch, ServedWrappers((), (IN_GRAPH,)))
+    assert (plan.verdict, plan.wrappers, plan.near_misses) == ("clean", (), (IN_GRAPH,))
+
+
+def test_operations_that_show_no_join_at_all_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned(monkeypatch, ServedWrappers((), ()))
+    assert (plan.verdict, [wrapper.confidence for wrapper in plan.wrappers]) == ("parallel", ["likely"])
+
+
+def test_towers_that_mix_rows_are_none_whatever_the_operations_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed = MixedRows("merge", "op, a part of the towers, works along the batch")
+    plan = planned(monkeypatch, None, verdict="clean", wrappers=(), near_misses=(mixed,))
+    assert (plan.verdict, plan.near_misses) == ("clean", (mixed,))
+    with pytest.raises(AssertionError, match="the operations are not asked"):
+        planned(monkeypatch, None, verdict="clean", wrappers=(), near_misses=(IN_LAYERS,))
