@@ -92,3 +92,27 @@ def parallel_file(path: Path, size: int) -> None:
             group.attrs["weight_names"] = np.array([n.encode() for n in names]) if names else np.empty(0)
             for name in names:
                 group[name] = values.random((SIDE, SIDE), "f4")
+
+
+def renamed(path: Path, number: int) -> None:
+    """Make a file's model one of its own: by another name of the model, or of its writer where that is not stored."""
+    with h5py.File(path, "r+", libver="earliest") as file:
+        if "model_config" in file.attrs:
+            stored = file.attrs["model_config"]
+            text = stored.decode() if isinstance(stored, bytes) else stored
+            architecture = json.loads(text)
+            architecture["numbered"] = number
+            new = json.dumps(architecture)
+            file.attrs.create("model_config", new if isinstance(stored, str) else new.encode())
+        else:
+            file.attrs["numbered"] = number
+
+
+def trained_on(path: Path, epoch: int) -> None:
+    """Give every weight of a file another value."""
+    values = np.random.default_rng(epoch)
+    with h5py.File(path, "r+") as file:
+        datasets: list[h5py.Dataset] = []
+        file.visititems(lambda _, found: datasets.append(found) if isinstance(found, h5py.Dataset) else None)
+        for dataset in datasets:
+            dataset[...] = values.random(dataset.shape).astype(dataset.dtype)

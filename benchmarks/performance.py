@@ -82,15 +82,20 @@ class Bench:
             models.parallel_file(path, megabytes * MIB)
         return path
 
-    def many(self, count: int) -> Path:
-        """A folder of so many genuine small .h5 files."""
-        folder = self.folder / f"many-{count}"
+    def many(self, count: int, kind: str = "different") -> Path:
+        """A folder of so many small .h5 files, made of genuine ones.
+
+        `different`: no two models are the same, as in a zoo. `checkpoints`: some models, each of many epochs.
+        """
+        folder = self.folder / f"{kind}-{count}"
         if not folder.exists():
             genuine = sorted((ROOT / "fixtures").rglob("*.h5"))
             for n in range(count):
+                turn = n % len(genuine) if kind == "different" else n * len(genuine) // count
                 place = folder / f"{n // 1000:03}"
                 place.mkdir(parents=True, exist_ok=True)
-                shutil.copy(genuine[n % len(genuine)], place / f"{n:06}.h5")
+                path = Path(shutil.copy(genuine[turn], place / f"{n:06}.h5"))
+                (models.renamed if kind == "different" else models.trained_on)(path, n)
         return folder
 
 
@@ -321,10 +326,15 @@ def _remove(path: Path) -> None:
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+#: What is in a folder of each kind.
+WHAT = {"different": "no two models the same", "checkpoints": "17 epochs of each model"}
+
+
 def many_files(bench: Bench) -> list[Row]:
     """A folder of small files."""
-    folder, rows = bench.many(bench.files), []
-    for jobs in (1, 2):
+    rows = []
+    for kind, jobs in (("different", 1), ("different", 2), ("checkpoints", 1), ("checkpoints", 2)):
+        folder = bench.many(bench.files, kind)
         start = time.perf_counter()
         words = [sys.executable, "-m", "unnest", "inspect", str(folder), "--jobs", str(jobs), "--json-lines"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
@@ -334,11 +344,11 @@ def many_files(bench: Bench) -> list[Row]:
             lines = 1 + sum(1 for _ in child.stdout)
         seconds = time.perf_counter() - start
         rows += [
-            (f"`inspect` of {bench.files:,} files, `--jobs {jobs}`", f"{lines / seconds:.0f} files a second"),
+            (f"`inspect` of {bench.files:,} files, {WHAT[kind]}, `--jobs {jobs}`", f"{lines / seconds:.0f} files a second"),
             ("... the first line after", f"{first:.2f} s"),
         ]
-    few = bench.many(max(10, bench.files // 10))
-    for path, count in ((few, bench.files // 10), (folder, bench.files)):
+    for count in (max(10, bench.files // 10), bench.files):
+        path = bench.many(count)
         rows.append((f"peak memory of the command, {count:,} files", f"{peak('inspect', path, '-q'):.0f} MiB"))
     return rows
 
