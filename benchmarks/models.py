@@ -95,7 +95,7 @@ def parallel_file(path: Path, size: int) -> None:
 
 
 def renamed(path: Path, number: int) -> None:
-    """Make a file's model one of its own: by another name of the model, or of its writer where that is not stored."""
+    """Make a file unlike all others: by a number that nobody reads in its architecture, or beside its weights."""
     with h5py.File(path, "r+", libver="earliest") as file:
         if "model_config" in file.attrs:
             stored = file.attrs["model_config"]

@@ -327,7 +327,7 @@ def _remove(path: Path) -> None:
 
 
 #: What is in a folder of each kind.
-WHAT = {"different": "no two models the same", "checkpoints": "17 epochs of each model"}
+WHAT = {"different": "no two models the same", "checkpoints": "the epochs of each model together"}
 
 
 def many_files(bench: Bench) -> list[Row]:
@@ -344,7 +344,10 @@ def many_files(bench: Bench) -> list[Row]:
             lines = 1 + sum(1 for _ in child.stdout)
         seconds = time.perf_counter() - start
         rows += [
-            (f"`inspect` of {bench.files:,} files, {WHAT[kind]}, `--jobs {jobs}`", f"{lines / seconds:.0f} files a second"),
+            (
+                f"`inspect` of {bench.files:,} files, {WHAT[kind]}, `--jobs {jobs}`",
+                f"{lines / seconds:.0f} files a second",
+            ),
             ("... the first line after", f"{first:.2f} s"),
         ]
     for count in (max(10, bench.files // 10), bench.files):
