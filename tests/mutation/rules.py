@@ -1320,10 +1320,17 @@ RULES = [
         tests="tests/unit/core/recognise/test_batch_axis.py",
     ),
     Broken(
+        rule="rows that code took may be joined to all of them again",
+        file="core/recognise/batch_axis.py",
+        old="        self.taken.add(here)\n",
+        new="",
+        tests="tests/unit/core/recognise/test_batch_axis.py",
+    ),
+    Broken(
         rule="sizes that are made up fit no reshape",
         file="core/recognise/batch_axis.py",
-        old='        if what.name == "reshape" and not self.guessed.isdisjoint(given):\n',
-        new="        if False:\n",
+        old='(what.name == "reshape" and not self.guessed.isdisjoint(given))',
+        new="(False)",
         tests="tests/unit/core/recognise/test_batch_axis.py",
     ),
     Broken(

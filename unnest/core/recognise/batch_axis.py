@@ -193,6 +193,8 @@ class _Rows:
         self.tensors: dict[Ref, Tensor] = {}
         #: Those with sizes that are made up.
         self.guessed: set[Ref] = set()
+        #: Those of rows that code took, nobody knows how many.
+        self.taken: set[Ref] = set()
         #: Operations of which more counts than the rows that they are made of.
         self._whole: dict[str, Callable[[Ref, OpCall], Tensor]] = {
             **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS], "timemajor"), self._in_another_order),
@@ -242,8 +244,9 @@ class _Rows:
     def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Carry out one call, for all of its tensors. Raises RowsMixed."""
         given = {ref: self.tensors.get(ref, Known.LOST) for ref in reads}
-        if not self.guessed.isdisjoint(reads):
-            self.guessed.add(here)
+        for tensors in (self.guessed, self.taken):
+            if not tensors.isdisjoint(reads):
+                tensors.add(here)
         try:
             made = self._made(here, what, given)
         except NOT_COMPUTED:
@@ -303,7 +306,7 @@ class _Rows:
         """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
         if what.name not in TABLE:
             raise ByContents
-        if what.name == "reshape" and not self.guessed.isdisjoint(given):
+        if (what.name == "reshape" and not self.guessed.isdisjoint(given)) or not self.taken.isdisjoint(given):
             raise UnreadableCall
         moved = {*_refs(contents(what))}
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
@@ -423,6 +426,7 @@ class _Rows:
         combined([tensor, each_its_own(tensor.shape)])
         if what.name != OF_CODE[RowsMade.OTHERS]:
             raise RowsMixed
+        self.taken.add(here)
         return self._elsewhere((self.rows, *self._sizes(here)[1:]))
 
     def _elsewhere(self, shape: Sequence[int]) -> Array:

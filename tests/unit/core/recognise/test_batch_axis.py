@@ -10,6 +10,7 @@ import pytest
 from tests.property.opgraphs import Writer as OpWriter
 from tests.property.opgraphs import cut
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
+from tests.unit.core.recognise.one_layer import function as function_of
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Ref
 from unnest.core.model import MixedRows, NearMiss
@@ -321,6 +322,20 @@ def template(step: Step) -> str | None:
 )
 def test_a_template_may_work_along_the_batch(step: Step, layer: str | None) -> None:
     assert template(step) == layer
+
+
+tf: Any = None  # what the code of slices names; it is read, not called
+
+
+def test_a_parallel_model_in_a_template_joins_what_its_slices_took() -> None:
+    w = Writer()
+    halves = (lambda x: x[: tf.shape(x)[0] // 2], lambda x: x[tf.shape(x)[0] // 2 :])
+    parts = [
+        w.layer("Lambda", f"half_{i}", {"function": function_of(half), "arguments": {}}, [["x", 0, 0]])[0]
+        for i, half in enumerate(halves)
+    ]
+    assert mixing_layer(w.graph(w.join(w.dense(*parts)))) is None
+    assert mixing_layer(w.graph(parts[0])) == "half_0"
 
 
 def test_a_model_in_a_template_is_looked_into() -> None:
