@@ -184,11 +184,11 @@ class _Rows:
     def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int) -> None:
         self.graph, self.rank, self.size = graph, rank, size
         self.guesses_ranks = False
-        told = {shape[0] for shape in entries.values() if shape}
-        fixed = told.pop() if len(told) == 1 else None
-        self.rows = fixed if fixed is not None and fixed > 1 else ROWS
         #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
         self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
+        told = {self._told_rows(ref) for ref in entries}
+        fixed = told.pop() if len(told) == 1 else None
+        self.rows = fixed if fixed is not None and fixed > 1 else ROWS
         self.constants = Values(graph, self.rows, 0, {})
         self.tensors: dict[Ref, Tensor] = {}
         #: Those with sizes that are made up.
@@ -202,7 +202,12 @@ class _Rows:
             **dict.fromkeys(ALIKE, lambda _, what: every(NO_ROW, self._first(what).shape)),
         }
         for ref in entries:
-            self.tensors[ref] = each_its_own(self._sizes(ref))
+            self.tensors[ref] = each_its_own((self.rows, *self._sizes(ref)[1:]))
+
+    def _told_rows(self, ref: Ref) -> int | None:
+        """How many rows a tensor has, where that is told."""
+        shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
+        return shape[0] if shape else None
 
     def kept_up_to(self, end: Ref) -> RowsKept:
         """What becomes of the rows up to one tensor."""

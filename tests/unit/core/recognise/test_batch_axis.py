@@ -338,6 +338,12 @@ def test_a_parallel_model_in_a_template_joins_what_its_slices_took() -> None:
     assert mixing_layer(w.graph(parts[0])) == "half_0"
 
 
+@pytest.mark.parametrize("step", [ROW_BY_ROW["weighed"], function("reshape", shape=[4, 3, 1])])
+def test_a_template_may_be_made_for_so_many_rows(step: Step) -> None:
+    w = Writer(rows=4)
+    assert mixing_layer(w.graph(step(w, *w.dense(["x", 0, 0])))) is None
+
+
 def test_a_model_in_a_template_is_looked_into() -> None:
     inner, outer = Writer(), Writer()
     entry = inner.model(weighed(0)(inner, *inner.dense(["x", 0, 0])))
