@@ -137,9 +137,14 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
     """The weights as a flat model stores them: a group per layer, then the head's own.
 
     `is_standalone`: whether the Keras that wrote them is not TensorFlow's. Raises Ambiguous where two weights, or two
-    layers, would bear one name, and where the names fit different layers.
+    layers, would bear one name, where the names fit different layers, and where one has no layer's name in it, as those
+    of tf.keras's Normalization (`mean:0`).
     """
-    found = layers_of(_as_layers_are_called(owners(bare.tensors), bare.merge), is_standalone=is_standalone)
+    by_owner = owners(bare.tensors)
+    ownerless = next((t.name for owner, own in by_owner.items() for t in own if t.name == owner), None)
+    if ownerless is not None:
+        raise Ambiguous(f"{ownerless!r} of {bare.template} does not say which layer's weight it is")
+    found = layers_of(_as_layers_are_called(by_owner, bare.merge), is_standalone=is_standalone)
     names = [t.name for own in found.values() for t in own]
     clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
     if clash or "" in found:

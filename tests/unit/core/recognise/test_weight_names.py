@@ -163,6 +163,16 @@ def test_names_that_are_not_those_of_a_flat_model(weights: object, head: tuple[G
         weight_names.groups_of(found, is_standalone=True)
 
 
+@pytest.mark.parametrize("name", ["mean:0", "Variable:0", "count"])
+def test_a_weight_that_names_no_layer(name: str) -> None:
+    """tf.keras's Normalization stores such; a layer of that name would be an invention, which Keras passes by."""
+    stored = groups("input_1 lambda_1 lambda_2", "concatenate_1", weights=tensors("a/kernel:0", "b/bias:0", name))
+    found = weight_names.find(stored)
+    assert found is not None
+    with pytest.raises(Ambiguous, match=rf"^'{name}' of model_1 does not say which layer's weight it is$"):
+        weight_names.groups_of(found, is_standalone=True)
+
+
 @pytest.mark.parametrize(
     ("stored", "answer"),
     [
