@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model
 from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
+from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
 
@@ -72,10 +73,12 @@ class _Zipped(NamedTuple):
             return {**self._functional(config), **rest}
         module: str | None = "keras" if kind == "Sequential" else "keras.layers"
         registered: str | None = None
-        if self.release >= (3,) and kind != "Sequential" and _is_operation(entry, config):
+        if self.release >= (3,) and (operation := operation_module(entry)) is not None:
+            return {"module": operation, "class_name": kind, "config": config, "registered_name": kind, **rest}
+        if self.release >= (3,) and kind not in OWN | {"Sequential"} and _is_operation(entry, config):
             raise Refused(
                 "cannot-convert",
-                f"{entry.get('name')!r} is an operation ({kind}), and .h5 does not say in which module; write .h5",
+                f"{entry.get('name')!r} is an operation ({kind}) that is none of Keras's own; write .h5",
             )
         if kind not in OWN | {"Sequential"}:
             # Somebody's own class: registered as package>Name, or given to the loader by its name.

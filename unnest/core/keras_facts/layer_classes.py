@@ -46,6 +46,9 @@ HOLDING = frozenset({
 
 OWN = PLAIN | CELLED | HOLDING
 
+#: The name of a class in Keras's code, which .h5 stores -> that under which Keras 3 exports it.
+EXPORTED = {"GroupedQueryAttention": "GroupQueryAttention"}
+
 #: Keras's own layers that have weights, or hold layers that do, and need not say so.
 HOLDS_WEIGHTS_UNTOLD = frozenset({
     "AdditiveAttention", "Attention", "Bidirectional", "Normalization", "RNN", "SpectralNormalization",
@@ -73,6 +76,8 @@ def today(class_name: str) -> str:
     """Today's name of a class: TensorFlow numbered some of its layers for a while, and Model became Functional."""
     if class_name == "Model":
         return "Functional"
+    if class_name in EXPORTED:
+        return EXPORTED[class_name]
     bare = re.sub(r"V[12]$", "", class_name)
     return bare if bare in OWN else class_name
 

@@ -18,12 +18,14 @@ from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.layer_classes import (
     CELLED,
+    EXPORTED,
     OPERATION_LAYERS,
     OWN,
     WITHOUT_WEIGHTS,
     is_keras_class,
     is_namesake,
 )
+from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import vocabularies
@@ -54,6 +56,8 @@ REFUSED: dict[str, frozenset[str]] = {
     "query_shape": frozenset({"MultiHeadAttention"}),
     "causal": frozenset({"Attention", "AdditiveAttention"}),
 }  # fmt: skip
+#: Operations of Keras 3 in whose place its .h5 loader takes the layer of that name, to the same effect.
+SAME_AS_LAYERS = frozenset({"Concatenate", "Softmax"})
 #: What a layer's config calls the layers that it holds.
 HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
@@ -139,6 +143,7 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
 def is_own(entry: JsonObject) -> bool:
     """Whether an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
     kind, module = str(entry["class_name"]), str(entry.get("module") or "")
+    kind = EXPORTED.get(kind, kind)
     if kind in OWN:
         return not _is_given(entry) and is_keras_class(kind, entry)
     return kind in HIDDEN or kind in OF_KERAS_1 or module.startswith(("keras.src.ops", "keras.ops"))
@@ -150,7 +155,9 @@ def _is_given(entry: JsonObject) -> bool:
 
 
 def _is_operation(entry: JsonObject) -> bool:
-    """Whether an entry of Keras 3's that is no known layer is an operation: only layers can be trained or not."""
+    """Whether an entry of Keras 3's is an operation, Keras's own or somebody's: only layers can be trained or not."""
+    if operation_module(entry) is not None:
+        return True
     config = entry.get("config")
     return not (is_own(entry) or _is_given(entry)) and isinstance(config, Mapping) and "trainable" not in config
 
@@ -211,7 +218,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 def why_not_keras_3(model: Stored, container: str) -> str | None:
     """Why Keras 3 does not load it for certain; None where it does, or, of an older file, may."""
     if model.is_keras_3:
-        return _refused_operation(model) if container == "h5" else None
+        return _refused_in_h5(model) if container == "h5" else None
     architecture = model.architecture or {}
     entries = (_refused_entry(entry) for entry in layer_entries(architecture))
     reasons = (
@@ -224,10 +231,24 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def _refused_operation(model: Stored) -> str | None:
-    """Keras 3 writes operations into .h5 without their module, and does not find them again."""
-    lost = next((e for e in layer_entries(model.architecture) if "module" not in e and _is_operation(e)), None)
-    return None if lost is None else f"an operation ({lost['class_name']}), of which .h5 does not say the module"
+def _refused_in_h5(model: Stored) -> str | None:
+    """Keras 3 writes operations into .h5 without their module, and does not find them again.
+
+    Of those that are called as a layer is, it takes the layer: two of these compute the same, and take the same.
+    """
+    operations = (e for e in layer_entries(model.architecture) if "module" not in e and _is_operation(e))
+    lost = next((e for e in operations if e["class_name"] not in SAME_AS_LAYERS), None)
+    if lost is not None:
+        return f"an operation ({lost['class_name']}), of which .h5 does not say the module"
+    if any(_is_mistaken(entry) for entry in layer_entries(model.architecture)):
+        return "Attention with the score_mode 'dot', which Keras 3 takes for its function of that name"
+    return None
+
+
+def _is_mistaken(entry: JsonObject) -> bool:
+    """Whether the .h5 loader of Keras 3 makes a function of what is a plain text (source: Keras 3.15.1)."""
+    config = entry.get("config")
+    return entry["class_name"] == "Attention" and isinstance(config, Mapping) and config.get("score_mode") == "dot"
 
 
 def _refused_form(model: Stored, container: str) -> str | None:

@@ -36,10 +36,32 @@ def test_somebodys_own_class_is_registered_not_found_by_module() -> None:
     assert (entry["module"], entry["class_name"], entry["registered_name"]) == (None, "Mine", "pkg>Mine")
 
 
-def test_an_operation_whose_module_h5_does_not_store_is_refused() -> None:
-    """`Add` may be the layer of that name or the operation: only layers can be trained or not."""
-    own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Add"))
-    with pytest.raises(Refused, match="'y' is an operation"):
+@pytest.mark.parametrize(
+    ("kind", "config", "module"),
+    [
+        ("Add", {}, "keras.src.ops.numpy"),  # the layer of that name says whether it is trained
+        ("Add", {"trainable": True}, "keras.layers"),
+        ("NotEqual", {}, "keras.src.ops.numpy"),
+        ("Normalize", {"axis": -1, "order": 2}, "keras.src.ops.nn"),
+        ("SpatialDropout1D", {"rate": 0.5, "dtype": "float32"}, "keras.layers"),
+        ("Discretization", {"dtype": "float32"}, "keras.layers"),
+        ("Softmax", {"axis": -1}, "keras.src.ops.nn"),
+        ("Softmax", {"axis": -1, "dtype": "float32", "trainable": False}, "keras.layers"),
+    ],
+)
+def test_operations_are_known_by_their_classes(kind: str, config: dict[str, Any], module: str) -> None:
+    """An .h5 does not say in which module a class is."""
+    model = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind=kind, **config))
+    zipped: Any = as_zipped(stored(architecture=model)).architecture
+    entry = zipped["config"]["layers"][1]
+    registered = kind if module.startswith("keras.src.ops") else None
+    assert (entry["module"], entry["class_name"], entry["registered_name"]) == (module, kind, registered)
+
+
+def test_an_operation_of_somebodys_own_is_refused() -> None:
+    """Its module is nowhere."""
+    own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Mine"))
+    with pytest.raises(Refused, match=r"'y' is an operation \(Mine\) that is none of Keras's own"):
         as_zipped(stored(architecture=own))
 
 

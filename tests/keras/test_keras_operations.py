@@ -1,0 +1,58 @@
+"""Operations of Keras 3: the table of their modules is Keras's own, and an .h5 that holds some becomes a `.keras`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unnest
+from unnest.core.keras_facts.operation_modules import MODULES
+
+
+@pytest.fixture
+def keras(tf: Any) -> Any:
+    """Keras 3 alone."""
+    return import_module("keras")
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES.values())))
+def test_the_table_is_that_of_keras(keras: Any, module: str) -> None:
+    """Every class is where the table says; what a newer Keras adds, it does not know yet."""
+    operation = keras.Operation
+    classes = {name for name, it in vars(import_module(module)).items() if isinstance(it, type)}
+    ours = {name for name, home in MODULES.items() if home == module}
+    assert ours <= classes
+    assert all(issubclass(getattr(import_module(module), name), operation) for name in ours)
+
+
+def masked(keras: Any, inputs: Any) -> Any:
+    """Every masked Embedding compares its input."""
+    return keras.layers.LSTM(3)(keras.layers.Embedding(7, 4, mask_zero=True)(inputs))
+
+
+def arithmetic(keras: Any, inputs: Any) -> Any:
+    """Operations that bear the names of layers, beside one of these, and some that do not."""
+    floats = keras.ops.cast(inputs, "float32")
+    scaled = floats / 3.0 + 1.0
+    joined = keras.ops.concatenate([scaled * 2.0, keras.layers.Add()([scaled, floats])], axis=-1)
+    return keras.ops.softmax(keras.ops.mean(joined[:, :4], axis=-1, keepdims=True) - joined)
+
+
+@pytest.mark.parametrize("body", [masked, arithmetic], ids=lambda body: body.__name__)
+def test_an_h5_with_operations_loads_as_a_keras(keras: Any, body: Any, tmp_path: Path) -> None:
+    """Keras 3 itself does not load the .h5 that it wrote."""
+    inputs = keras.Input((6,), dtype="int32")
+    model = keras.Model(inputs, body(keras, inputs))
+    model.save(tmp_path / "m.h5")
+    assert "Keras 3" in unnest.inspect(tmp_path / "m.h5").does_not_load_in
+    with pytest.raises((ValueError, TypeError)):
+        keras.models.load_model(tmp_path / "m.h5", compile=False)
+    done = unnest.fix(tmp_path / "m.h5", to="keras")
+    assert (done.error, done.action) == (None, "converted")
+    batch = np.random.default_rng(0).integers(0, 7, (5, 6))
+    loaded = keras.models.load_model(tmp_path / "m.unnested.keras")
+    np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
