@@ -17,6 +17,8 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
+from unnest.cli.app import complain_of_memory
+from unnest.cli.streams import complain
 
 try:
     import resource
@@ -436,6 +438,20 @@ def test_no_memory_to_tell_of_it(always: bool) -> None:
     assert done.stderr == (
         "unnest: the machine has not enough memory left; end other programs, or use a larger machine\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        ("m.h5: the machine has not enough memory left to read it; end other programs, or use a larger machine", 1),
+        ("m.h5: is empty (0 bytes); copy or download it again", 2),
+    ],
+)
+def test_a_lack_of_memory_is_told_once(before: str, lines: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the file; that there is none for what comes behind it either, is no news."""
+    complain(before)
+    complain_of_memory()
+    assert len(capsys.readouterr().err.splitlines()) == lines
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")

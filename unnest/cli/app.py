@@ -15,7 +15,7 @@ from unnest.__main__ import INTERRUPTED
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.reports import tell_what_to_paste
-from unnest.cli.streams import StdoutError, complain, flush, say, silence
+from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
 from unnest.errors import UsageError
 
 
@@ -85,6 +85,12 @@ def wrong_usage(message: str, context: typer.Context | None) -> str:
     return f"{message[:1].lower()}{message[1:]} ({command} --help lists what there is)"
 
 
+def complain_of_memory() -> None:
+    """That there is too little, unless that has just been said of a file: then it lacks for the rest as well."""
+    if not any("not enough memory" in message for message in LAST_COMPLAINT):
+        complain("the machine has not enough memory left; end other programs, or use a larger machine")
+
+
 def run() -> int:
     """The exit code of this command line. Nothing but KeyboardInterrupt gets out."""
     for stream in (sys.stdout, sys.stderr):
@@ -120,7 +126,7 @@ def run() -> int:
         from unnest.formats.boundary import out_of_memory
 
         if out_of_memory(e):
-            complain("the machine has not enough memory left; end other programs, or use a larger machine")
+            complain_of_memory()
         elif hasattr(e, "format_message"):  # the parser's own, whichever library it comes from
             complain(wrong_usage(e.format_message(), getattr(e, "ctx", None)))
         else:

@@ -52,8 +52,13 @@ def silence(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+#: What was complained of last, if anything was.
+LAST_COMPLAINT: list[str] = []
+
+
 def complain(message: str) -> None:
     """An error, in one line, on stderr; without the credentials of a URL."""
+    LAST_COMPLAINT[:] = [message]
     if "://" in message:
         from unnest.remote.urls import redacted
 

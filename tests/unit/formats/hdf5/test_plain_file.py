@@ -184,6 +184,21 @@ def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) 
         PlainFile(str(path))
 
 
+def test_a_second_name_that_nobody_counted_is_left_to_the_library(tmp_path: Path) -> None:
+    """The object's header says that it has one."""
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        for name in ("a", "b"):
+            file.create_dataset(name, data=np.zeros(4, "f4"))
+        first, second = (struct.pack("<Q", h5py.h5o.get_info(file[name].id).addr) for name in ("a", "b"))
+    PlainFile(str(path))
+    path.write_bytes(path.read_bytes().replace(second, first))
+    with pytest.raises(NotPlain):
+        PlainFile(str(path))
+    with pytest.raises(Unreadable, match="a second name for a group or dataset at /b"):
+        GuardedFile(str(path))
+
+
 def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -> None:
     """Thousands that read the same bytes would take for ever."""
     path = tmp_path / "m.h5"
