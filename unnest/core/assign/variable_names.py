@@ -61,7 +61,8 @@ class CheckpointVariables:
                 tensors_by_path[path] = ()
                 continue
             if layer.name in repeated and (expected(layer.config) or has_initializers(layer.config)):
-                raise self._refusal("weights-ambiguous", f"several layers are called {layer.name!r}")
+                why = f"several layers are called {layer.name!r}, and names are all that tells whose a variable is"
+                raise self._refusal("weights-ambiguous", f"{why}; load the checkpoint and save the model as .h5")
             tensors_by_path[path] = self._layer_tensors(layer, claims.get(layer.name, {}))
             if not tensors_by_path[path]:
                 without_tensors.append(layer)
