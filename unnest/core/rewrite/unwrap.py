@@ -116,28 +116,51 @@ class _Unwrapping:
             return ModelWeights(extract.in_place(graph, wrapper), {wrapper.template: left.flat})
 
     def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
-        """Every wrapper out of this model's own graph, then out of the models nested in it."""
+        """Every wrapper out of this model's own graph, then out of the models nested in it.
+
+        Without theirs, the calls of a nested model may show themselves as towers: then all over again.
+        """
         template_depths: dict[str, int] = {}
-        while (recognised := recognise(graph := read(level.model), self._slice_layers)).wrappers:
-            wrapper = recognised.wrappers[0]
-            scope = extract.scope(graph, wrapper)
-            if scope == "whole" and wrapper.inline is None and not extract.same_ends(graph, wrapper):
-                if inside:
-                    scope = "embedded"
-                else:
-                    self._follow_ends(graph, wrapper)
-            self._report(graph, wrapper, "embedded" if inside else scope, depth)
-            if depth > self._deepest:
-                self._deepest, self.innermost = depth, _innermost(graph, wrapper, scope, level)
-            level = self._take_out(level, graph, wrapper, scope)
-            if scope != "whole" and wrapper.template in read(level.model).layers:
-                template_depths[wrapper.template] = depth + 1
+        while True:
+            while (recognised := recognise(graph := read(level.model), self._slice_layers)).wrappers:
+                level, depth = self._without(
+                    level, graph, recognised.wrappers[0], depth, template_depths, inside=inside
+                )
+            before = level.model
+            for name, layer in graph.layers.items():
+                level = self._unwrap_layer(level, layer, template_depths.get(name, depth))
+            if level.model is before:
+                self.near_misses += recognised.near_misses
+                return level
+
+    def _without(
+        self,
+        level: ModelWeights,
+        graph: Graph,
+        wrapper: LayerWrapper,
+        depth: int,
+        template_depths: dict[str, int],
+        *,
+        inside: bool,
+    ) -> tuple[ModelWeights, int]:
+        """The model without a wrapper of its own graph, and how deep what is left lies; both are reported.
+
+        `template_depths` is told of a template that stays a layer.
+        """
+        scope = extract.scope(graph, wrapper)
+        if scope == "whole" and wrapper.inline is None and not extract.same_ends(graph, wrapper):
+            if inside:
+                scope = "embedded"
             else:
-                depth += 1
-        self.near_misses += recognised.near_misses
-        for name, layer in graph.layers.items():
-            level = self._unwrap_layer(level, layer, template_depths.get(name, depth))
-        return level
+                self._follow_ends(graph, wrapper)
+        self._report(graph, wrapper, "embedded" if inside else scope, depth)
+        if depth > self._deepest:
+            self._deepest, self.innermost = depth, _innermost(graph, wrapper, scope, level)
+        level = self._take_out(level, graph, wrapper, scope)
+        if scope != "whole" and wrapper.template in read(level.model).layers:
+            template_depths[wrapper.template] = depth + 1
+            return level, depth
+        return level, depth + 1
 
     def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""

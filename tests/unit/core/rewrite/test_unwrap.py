@@ -117,3 +117,20 @@ def test_a_model_that_begins_with_a_merge_stays_a_layer_and_that_is_said() -> No
     assert [*read(unwrapped.left.model).layers] == ["x0", "x1", "net"]
     (finding,) = unwrapped.findings
     assert (finding.code, "net stays a nested model" in finding.message) == ("stays-nested", True)
+
+
+def test_what_shows_itself_without_the_inner_wrapper_goes_too() -> None:
+    """Shapes that contradict each other hide the outer one: once the inner one is gone, none is stored any more."""
+    of_any_rows = functional(
+        layer("tx", kind="InputLayer"), layer("td", ["tx"], **DENSE), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)],
+        name="t",
+    )  # fmt: skip
+    inner = wrapped(of_any_rows, "inner")
+    inner["config"]["layers"][0]["config"]["batch_input_shape"] = [None, 5]
+    outer = wrapped(inner, "outer")
+    left = unwrap.unwrap_all(level(outer, "inner"), keep_nested=False)
+    assert [(wrapper.name, wrapper.towers) for wrapper in left.wrappers] == [("inner", 2), ("outer", 2)]
+    assert [*read(left.left.model).layers] == ["tx", "td"]
+    assert left.near_misses == ()
+    again = unwrap.unwrap_all(left.left, keep_nested=False)
+    assert again.wrappers == ()
