@@ -95,6 +95,21 @@ class ObjectGraph:
         """The node that a node has under a name; None where it has none."""
         return self._children[node].get(name)
 
+    def _held(self, node: int) -> dict[str, int]:
+        """What of a layer's may be its weights, or hold some: node by name."""
+        held = {name: n for name, n in self._children[node].items() if name not in NOT_WEIGHTS}
+        return {name: n for name, n in held.items() if not self._is_generator(n)}
+
+    def _is_generator(self, node: int) -> bool:
+        """Whether an object draws random numbers, as layers that augment images do: its state is no weight.
+
+        (Source: tf.random.Generator of TensorFlow 2.2, a vector of int64 under that name, and nothing else.)
+        """
+        if self._children[node].keys() != {"_state_var"}:
+            return False
+        state = self.bundle.entries.get(self.key(self._children[node]["_state_var"]) or "")
+        return state is not None and state.dtype == "<i8" and len(state.shape) == 1
+
     def _number(self, child: Message) -> int:
         if not 0 <= child.node_id < len(self.nodes):
             raise Unreadable("damaged-index", f"{self.where}: {child.local_name!r} is an object that is not there")
@@ -210,8 +225,7 @@ class ObjectGraph:
         return not any(
             self.key(n) is None and any(self._variables(n))
             for layer in self.layers(node).values()
-            for name, n in self._children[layer].items()
-            if name not in NOT_WEIGHTS
+            for n in self._held(layer).values()
         )
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
@@ -323,7 +337,7 @@ class ObjectGraph:
         while pending:
             current, is_layer = pending.pop()
             self.step()
-            children_of = {n: name for name, n in self._children[current].items() if name not in NOT_WEIGHTS}
+            children_of = {n: name for name, n in self._held(current).items()}
             own_variables = [n for n in children_of if n in variables and n not in order]
             order += own_variables
             sub_layers = [n for n in children_of if n not in variables and self._variables(n).keys() - {*order}]
@@ -388,7 +402,7 @@ class ObjectGraph:
             if self.key(current) is not None:
                 variables[current] = path
             path = path[:MAX_PARTS]
-            children_of = [(n, (*path, name)) for name, n in self._children[current].items() if name not in NOT_WEIGHTS]
+            children_of = [(n, (*path, name)) for name, n in self._held(current).items()]
             pending += reversed(children_of)
         return variables
 
