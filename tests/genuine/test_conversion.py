@@ -184,6 +184,7 @@ ROWS = {
     "weights `.h5`": "tf23/official-deep-pjson/weights.h5",
     "`.keras`": "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras",
     "`.weights.h5`": "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5",
+    "sharded `.weights.json`": "weights_h5/keras3/sharded-carried-named-adam/parallel.weights.json",
     "SavedModel with Keras's metadata": "saved_model/tf23/saved_model-official-named-adam/parallel",
     "SavedModel, a graph alone": "saved_model/tf23/plain-official-named/parallel",
     "checkpoint": "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt",
@@ -211,7 +212,8 @@ def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: 
     """What docs/commands.md says of each pair: done, or refused in one line."""
     file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
     given = file.parent / "model.json"
-    architecture = given if given.exists() and file.suffix not in (".json", ".yaml") else None
+    is_architecture = source.startswith("architecture")
+    architecture = given if given.exists() and not is_architecture else None
     done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
     if says.startswith("no"):
         assert done.error is not None

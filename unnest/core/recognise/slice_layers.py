@@ -248,7 +248,8 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
         promise = layer_facts.promised_shape(layer) if layer_facts.stored_code(layer) is None else None
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
-        if not all(layer_facts.same_rows(whole, part) for part in (graph.noted_shapes.get(ref), promise)):
+        noted = graph.noted_shapes.get(ref) or None  # no axes at all is what `--keras 3` notes of what it does not know
+        if not all(layer_facts.same_rows(whole, part) for part in (noted, promise)):
             raise NotAWrapper(f"{ref.layer} gives rows of another shape than those of {source.layer}")
 
 
