@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.budget import hold, spend
@@ -45,6 +46,8 @@ NOT_WEIGHTS = frozenset(
         "seed_generator",
     }
 )
+#: What the generator of random numbers in a layer keeps.
+STATE = "_state_var"
 #: Objects looked at in all: so many, and so many for each that there is.
 MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
 #: What an object costs, and each look at one.
@@ -95,20 +98,20 @@ class ObjectGraph:
         """The node that a node has under a name; None where it has none."""
         return self._children[node].get(name)
 
-    def _held(self, node: int) -> dict[str, int]:
-        """What of a layer's may be its weights, or hold some: node by name."""
-        held = {name: n for name, n in self._children[node].items() if name not in NOT_WEIGHTS}
-        return {name: n for name, n in held.items() if not self._is_generator(n)}
+    def _held(self, node: int) -> list[tuple[str, int]]:
+        """What of a layer's may be its weights, or hold some: name and node of each."""
+        children, generators = self._children[node], self._generators
+        return [(name, n) for name, n in children.items() if name not in NOT_WEIGHTS and n not in generators]
 
-    def _is_generator(self, node: int) -> bool:
-        """Whether an object draws random numbers, as layers that augment images do: its state is no weight.
+    @cached_property
+    def _generators(self) -> frozenset[int]:
+        """The objects that draw random numbers, as layers that augment images do: their state is no weight.
 
         (Source: tf.random.Generator of TensorFlow 2.2, a vector of int64 under that name, and nothing else.)
         """
-        if self._children[node].keys() != {"_state_var"}:
-            return False
-        state = self.bundle.entries.get(self.key(self._children[node]["_state_var"]) or "")
-        return state is not None and state.dtype == "<i8" and len(state.shape) == 1
+        with_state = ((n, each[STATE]) for n, each in enumerate(self._children) if len(each) == 1 and STATE in each)
+        states = ((n, self.bundle.entries.get(self.key(state) or "")) for n, state in with_state)
+        return frozenset(n for n, state in states if state and state.dtype == "<i8" and len(state.shape) == 1)
 
     def _number(self, child: Message) -> int:
         if not 0 <= child.node_id < len(self.nodes):
@@ -225,7 +228,7 @@ class ObjectGraph:
         return not any(
             self.key(n) is None and any(self._variables(n))
             for layer in self.layers(node).values()
-            for n in self._held(layer).values()
+            for _, n in self._held(layer)
         )
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
@@ -337,7 +340,7 @@ class ObjectGraph:
         while pending:
             current, is_layer = pending.pop()
             self.step()
-            children_of = {n: name for name, n in self._held(current).items()}
+            children_of = {n: name for name, n in self._held(current)}
             own_variables = [n for n in children_of if n in variables and n not in order]
             order += own_variables
             sub_layers = [n for n in children_of if n not in variables and self._variables(n).keys() - {*order}]
@@ -402,7 +405,7 @@ class ObjectGraph:
             if self.key(current) is not None:
                 variables[current] = path
             path = path[:MAX_PARTS]
-            children_of = [(n, (*path, name)) for name, n in self._held(current).items()]
+            children_of = [(n, (*path, name)) for name, n in self._held(current)]
             pending += reversed(children_of)
         return variables
 
