@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.budget import hold, spend
@@ -46,7 +45,7 @@ NOT_WEIGHTS = frozenset(
         "seed_generator",
     }
 )
-#: What the generator of random numbers in a layer keeps.
+#: What a generator of random numbers keeps.
 STATE = "_state_var"
 #: Objects looked at in all: so many, and so many for each that there is.
 MAX_STEPS, MAX_STEPS_EACH = 100_000, 10
@@ -89,29 +88,25 @@ class ObjectGraph:
         spend(STEPS_AN_OBJECT * len(self.nodes) + sum(len(n.children) for n in self.nodes))
         hold(BYTES_AN_OBJECT * len(self.nodes))
         self._children = [{c.local_name: self._number(c) for c in n.children} for n in self.nodes]
+        if generators := self._generators():
+            self._children = [{k: n for k, n in each.items() if n not in generators} for each in self._children]
         self._layers: dict[int, dict[int, int]] = {}
         self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
         self._steps = 0
         self.optimizers = Optimizers(self)
 
-    def child(self, node: int, name: str) -> int | None:
-        """The node that a node has under a name; None where it has none."""
-        return self._children[node].get(name)
-
-    def _held(self, node: int) -> list[tuple[str, int]]:
-        """What of a layer's may be its weights, or hold some: name and node of each."""
-        children, generators = self._children[node], self._generators
-        return [(name, n) for name, n in children.items() if name not in NOT_WEIGHTS and n not in generators]
-
-    @cached_property
-    def _generators(self) -> frozenset[int]:
-        """The objects that draw random numbers, as layers that augment images do: their state is no weight.
+    def _generators(self) -> set[int]:
+        """The objects that draw random numbers, as layers that augment images do: their state is no layer's weight.
 
         (Source: tf.random.Generator of TensorFlow 2.2, a vector of int64 under that name, and nothing else.)
         """
         with_state = ((n, each[STATE]) for n, each in enumerate(self._children) if len(each) == 1 and STATE in each)
         states = ((n, self.bundle.entries.get(self.key(state) or "")) for n, state in with_state)
-        return frozenset(n for n, state in states if state and state.dtype == "<i8" and len(state.shape) == 1)
+        return {n for n, state in states if state and state.dtype == "<i8" and len(state.shape) == 1}
+
+    def child(self, node: int, name: str) -> int | None:
+        """The node that a node has under a name; None where it has none."""
+        return self._children[node].get(name)
 
     def _number(self, child: Message) -> int:
         if not 0 <= child.node_id < len(self.nodes):
@@ -228,7 +223,8 @@ class ObjectGraph:
         return not any(
             self.key(n) is None and any(self._variables(n))
             for layer in self.layers(node).values()
-            for _, n in self._held(layer)
+            for name, n in self._children[layer].items()
+            if name not in NOT_WEIGHTS
         )
 
     def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
@@ -340,7 +336,7 @@ class ObjectGraph:
         while pending:
             current, is_layer = pending.pop()
             self.step()
-            children_of = {n: name for name, n in self._held(current)}
+            children_of = {n: name for name, n in self._children[current].items() if name not in NOT_WEIGHTS}
             own_variables = [n for n in children_of if n in variables and n not in order]
             order += own_variables
             sub_layers = [n for n in children_of if n not in variables and self._variables(n).keys() - {*order}]
@@ -405,7 +401,7 @@ class ObjectGraph:
             if self.key(current) is not None:
                 variables[current] = path
             path = path[:MAX_PARTS]
-            children_of = [(n, (*path, name)) for name, n in self._held(current)]
+            children_of = [(n, (*path, name)) for name, n in self._children[current].items() if name not in NOT_WEIGHTS]
             pending += reversed(children_of)
         return variables
 
