@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -12,7 +10,7 @@ from unnest.errors import Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.system import write_all
 from unnest.formats.base import Container, OnBytes, Source, same_model
-from unnest.formats.json_text import is_architecture, parse
+from unnest.formats.json_text import is_architecture, parse, read_bytes
 from unnest.formats.spelling import JsonStyle
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
@@ -64,16 +62,7 @@ def _from_yaml(text: str, path: str) -> Json:
 
 def read_text(path: str) -> str:
     """The file's text. Raises Unreadable."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            # A pipe or a device would keep us waiting, or never end.
-            raise Unreadable("not-a-file", f"{path}: is no regular file; pass the file that holds the JSON")
-        with open(path, "rb") as file:
-            data = file.read(MAX_JSON + 1)
-    except OSError as e:
-        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
-    if len(data) > MAX_JSON:
-        raise Unreadable("too-large", f"{path}: more than {MAX_JSON >> 20} MiB of JSON is no architecture")
+    data = read_bytes(path, MAX_JSON, "architecture")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from unnest.budget import hold
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
+
+
+def read_bytes(path: str, most: int, what: str) -> bytes:
+    """The content of a file of JSON, `most` bytes at the most; `what` it should be, for messages. Raises Unreadable."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            # A pipe or a device would keep us waiting, or never end.
+            raise Unreadable("not-a-file", f"{path}: is no regular file; pass the file that holds the JSON")
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
+    if len(data) > most:
+        raise Unreadable("too-large", f"{path}: more than {most >> 20} MiB of JSON is no {what}")
+    return data
 
 
 def parse(text: str, place: str) -> Json:

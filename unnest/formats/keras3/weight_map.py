@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from unnest.errors import Unreadable
-from unnest.formats.json_text import parse_object
+from unnest.formats.json_text import parse_object, read_bytes
 
 SUFFIX = ".weights.json"
 SHARD = re.compile(r"_\d{5}\.weights\.h5$")
@@ -26,7 +26,7 @@ FIRST_FILE, HDF5_NAME = 1 << 16, b'.weights.h5"'
 
 def is_map(path: str) -> bool:
     """Whether a file is such a map: by its suffix, which Keras asks for, and its beginning. Raises OSError."""
-    if not path.endswith(SUFFIX):
+    if not path.endswith(SUFFIX) or not os.path.isfile(path):  # a pipe beside a shard would keep us waiting
         return False
     with open(path, "rb") as file:
         beginning = file.read(FIRST_FILE)
@@ -57,13 +57,7 @@ def files_named(path: str) -> tuple[str, ...]:
 
 def files_by_group(path: str) -> dict[str, frozenset[str]]:
     """Group with weights, without the leading slash -> the names of the files that these are in. Raises Unreadable."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_MAP + 1)
-    except OSError as e:
-        raise Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(e.errno or 0)})") from e
-    if len(data) > MAX_MAP:
-        raise Unreadable("too-large", f"{path}: more than {MAX_MAP >> 20} MiB of JSON is no map of weights")
+    data = read_bytes(path, MAX_MAP, "map of weights")
     stored = parse_object(data.decode("utf-8", "replace"), path).get("weight_map")
     if not isinstance(stored, Mapping) or not stored:
         raise _damaged(path, "names no file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,14 @@ def test_a_file_that_is_called_like_a_shard(folder: Path) -> None:
     assert weight_map.map_of(str(stray)) is None
     seen = unnest.inspect(stray)
     assert (seen.error, seen.verdict) == (None, "clean")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_in_the_place_of_the_map(folder: Path) -> None:
+    """Nobody waits for it: the shard stands for itself."""
+    (folder / MAP).unlink()
+    os.mkfifo(folder / MAP)
+    assert weight_map.map_of(str(folder / "parallel_00000.weights.h5")) is None
 
 
 def test_the_index_of_another_format(tmp_path: Path) -> None:
