@@ -69,7 +69,7 @@ class DatasetNode(NamedTuple):
     stored: int
 
 
-class Attribute(NamedTuple):
+class GuardedAttribute(NamedTuple):
     """An attribute that has been opened and not read. `owner` is the path of the group that it belongs to."""
 
     hdf5: GuardedFile
@@ -223,7 +223,7 @@ class GuardedFile:
         """A group of the index, opened; the root is the empty path."""
         return h5g.open(self.id, b"/" + encoded(path))
 
-    def attributes(self, path: str) -> dict[str, Attribute]:
+    def attributes(self, path: str) -> dict[str, GuardedAttribute]:
         """The attributes of a group, opened but not read, in file order. Raises Unreadable."""
         try:
             return {attribute.name: attribute for attribute in self._attributes_of(path, self.group(path))}
@@ -233,7 +233,7 @@ class GuardedFile:
                 f"{self.path}: the attributes of /{short(path)} are damaged ({oneline(e)}); copy it again",
             ) from e
 
-    def _attributes_of(self, path: str, opened: h5g.GroupID | h5d.DatasetID) -> Iterator[Attribute]:
+    def _attributes_of(self, path: str, opened: h5g.GroupID | h5d.DatasetID) -> Iterator[GuardedAttribute]:
         """The attributes of what has been opened at `path`, in file order. Raises Unreadable, or OverBudget."""
         count = h5a.get_num_attrs(opened)
         if count > MAX_ATTRIBUTES:
@@ -241,7 +241,7 @@ class GuardedFile:
         for index in range(count):
             spend(1 + count // WALKED_IN_A_STEP)
             attribute = h5a.open(opened, index=index)
-            yield Attribute(self, path, text_of(attribute.name), attribute)
+            yield GuardedAttribute(self, path, text_of(attribute.name), attribute)
 
     def check_copy(self, path: str) -> None:
         """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
@@ -258,7 +258,7 @@ class GuardedFile:
                 place = f"{self.path}: /{short(path)}: the attribute {short(attribute.name)}"
                 raise Unreadable("bad-attribute", f"{place} {e}; the file is damaged or not Keras's") from e
 
-    def check_references(self, attribute: Attribute, dtype: np.dtype[Any], count: int) -> None:
+    def check_references(self, attribute: GuardedAttribute, dtype: np.dtype[Any], count: int) -> None:
         """Raises Unsafe or OverBudget unless the `count` texts of an attribute lie sound in the file."""
         if dtype.kind != "O":
             raise Unsafe("has a type that Keras does not write")
@@ -344,4 +344,4 @@ def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
     return links
 
 
-__all__ = ["NOT_PLAIN", "Attribute", "GuardedFile", "encoded", "oneline", "short"]
+__all__ = ["NOT_PLAIN", "GuardedAttribute", "GuardedFile", "encoded", "oneline", "short"]

@@ -109,7 +109,7 @@ class NotPlain(Exception):
 
 
 class PlainAttribute(NamedTuple):
-    """An attribute as `guarded_file.Attribute`, whose `data` has been found."""
+    """An attribute as `guarded_file.GuardedAttribute`, whose `data` has been found."""
 
     file: PlainFile
     name: str
