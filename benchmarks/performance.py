@@ -504,7 +504,8 @@ MARK = "<!-- The rest is not written by the command. -->"
 def machine() -> str:
     """What it was measured on, and how busy that was."""
     load = f", load {os.getloadavg()[0]:.1f} before" if hasattr(os, "getloadavg") else ""
-    return f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}{load}."
+    system = f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return f"{system}{load}, {time.strftime('%Y-%m-%d')}."
 
 
 def main() -> None:

@@ -21,9 +21,9 @@ from run import Promises, interleaved, peak, unnest
 from wide_saved_model import FIXTURE, wide_saved_model
 
 
-def synced(folder: Path) -> None:
-    """Everything under a folder on the disk."""
-    for path in folder.rglob("*"):
+def synced(model: Path) -> None:
+    """A file, or everything in a folder, on the disk."""
+    for path in (model, *model.rglob("*")):
         if path.is_file():
             with path.open("rb") as file:
                 os.fsync(file.fileno())

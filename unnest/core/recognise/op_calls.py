@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.architecture import tensor_refs
@@ -101,6 +101,21 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
         return {key: value_of(part) for key, part in stored.items()}
 
     return OpCall(what.name, [value_of(v) for v in what.args], {k: value_of(v) for k, v in what.kwargs.items()})
+
+
+def argument(what: OpCall, position: int, *names: str) -> Value:
+    """An argument by the first of its names that the call gives, or by its position; None where it gives none."""
+    named = next((what.kwargs[name] for name in names if what.kwargs.get(name) is not None), None)
+    return named if named is not None else what.args[position] if position < len(what.args) else None
+
+
+def refs_in(values: Iterable[Value]) -> Iterator[Ref]:
+    """The tensors among arguments, and in lists among them."""
+    for value in values:
+        if isinstance(value, Ref):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from refs_in(value)
 
 
 def plain_name(name: str) -> str:

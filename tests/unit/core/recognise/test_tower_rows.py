@@ -1,0 +1,56 @@
+"""What rows' numbers become on their way through a tower's operations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.core.recognise.inline import Tensor, Writer, X
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.recognise.layer_tensors import LayerTensors
+from unnest.core.recognise.row_dependence import NO_ROW
+from unnest.core.recognise.tower_rows import RowsKept, TowerRows
+
+ROWS = 6
+
+
+def carried(w: Writer, end: Tensor) -> tuple[TowerRows, RowsKept]:
+    """A model's tensors, carried out on six rows, and what becomes of these up to one of them."""
+    rows = TowerRows(LayerTensors(w.graph(end)), {Ref("x", 0, 0): (ROWS, 4)}, rank=2, size=7)
+    return rows, rows.kept_up_to(Ref(end[0], 0, 0))
+
+
+def test_each_number_has_the_row_that_it_is_made_of() -> None:
+    w = Writer()
+    end = w.call("reverse", w.call("math.multiply", X, y=2.0, name=None), axis=[0])
+    rows, kept = carried(w, end)
+    tensor = rows.tensors[Ref(end[0], 0, 0)]
+    assert isinstance(tensor, np.ndarray)
+    assert tensor["element"].tolist() == [[row] * 4 for row in reversed(range(ROWS))]
+    assert kept == RowsKept(CallId(end[0], 0), is_told=False)
+
+
+def test_rows_that_stay_where_they_are() -> None:
+    w = Writer()
+    twice = w.call("reverse", w.call("reverse", X, axis=[0]), axis=[0])
+    rows, kept = carried(w, twice)
+    assert kept == RowsKept(None, is_told=True)
+    assert rows.shapes[Ref(twice[0], 0, 0)] is not None
+
+
+def test_the_first_call_that_works_along_the_rows_is_named() -> None:
+    w = Writer()
+    mean = w.call("math.reduce_mean", X, axis=0, keepdims=True)
+    less = w.call("math.subtract", X, y=mean, name=None)
+    _, kept = carried(w, less)
+    assert kept == RowsKept(CallId(mean[0], 0), is_told=False)
+
+
+@pytest.mark.parametrize(("function", "row"), [("zeros_like", NO_ROW), ("math.exp", 3)])
+def test_what_is_the_same_in_every_batch_is_of_no_row(function: str, row: int) -> None:
+    w = Writer()
+    end = w.call(function, X)
+    rows, _ = carried(w, end)
+    tensor = rows.tensors[Ref(end[0], 0, 0)]
+    assert isinstance(tensor, np.ndarray)
+    assert tensor["element"][3].tolist() == [row] * 4

@@ -1,0 +1,52 @@
+"""Which axes of its tensors a product has, and which it sums over, in letters: a matrix product is `ik`, `kj` to `ij`.
+
+A small letter is an axis of one tensor, or one that is summed over where both tensors have it; a capital is an axis
+along which several products stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unnest.core.recognise.op_calls import UnreadableCall
+from unnest.core.recognise.op_kinds import MATRIX
+
+AXES, STACK = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def of_matrices(ranks: tuple[int, int], are_turned: tuple[bool, bool]) -> tuple[list[str], str]:
+    """Of two stacks of matrices, either of which may be transposed. Raises UnreadableCall for vectors."""
+    if min(ranks) < MATRIX:
+        raise UnreadableCall
+    stack = STACK[: max(ranks) - MATRIX]
+    stacks = [stack[len(stack) + MATRIX - rank :] for rank in ranks]
+    matrices = ["ki" if are_turned[0] else "ik", "jk" if are_turned[1] else "kj"]
+    return [before + matrix for before, matrix in zip(stacks, matrices, strict=True)], f"{stack}ij"
+
+
+def of_tensordot(ranks: tuple[int, int], summed: tuple[Sequence[int], Sequence[int]]) -> tuple[list[str], str]:
+    """Of two tensors, of which those axes of the first are summed with those of the second."""
+    first, second = AXES[: ranks[0]], AXES[ranks[0] : sum(ranks)]
+    for one, other in zip(*summed, strict=True):
+        second = second.replace(second[other], first[one])
+    return [first, second], "".join(letter for letter in first + second if (first + second).count(letter) == 1)
+
+
+def of_einsum(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
+    """As an equation has them, `...` spelled out; without `->` the output has the letters that are there once."""
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    operands = inputs.split(",")
+    hidden = [rank - len(each) + len(REST) for each, rank in zip(operands, ranks, strict=True)]
+    inner = "".join(letter for letter in STACK if letter not in equation)[: _longest(operands, hidden)]
+    spelled = [each.replace(REST, inner[len(inner) - number :]) for each, number in zip(operands, hidden, strict=True)]
+    letters = "".join(spelled)
+    implied = inner + "".join(sorted(x for x in {*letters} if letters.count(x) == 1 and x not in inner))
+    return spelled, output.replace(REST, inner) if arrow else implied
+
+
+REST = "..."
+"""The axes that an equation does not name."""
+
+
+def _longest(operands: Sequence[str], hidden: Sequence[int]) -> int:
+    return max((number for each, number in zip(operands, hidden, strict=True) if REST in each), default=0)
