@@ -135,7 +135,7 @@ def start_up(bench: Bench) -> list[Row]:
     return [
         (
             "`import unnest`, over starting Python",
-            f"{1000 * (seconds['package'].best - seconds['python'].best):.0f} ms (best rounds)",
+            f"{1000 * max(0, seconds['package'].best - seconds['python'].best):.0f} ms (best rounds)",
         ),
         ("`python -c 'import h5py'`", str(seconds["h5py"])),
         ("`unnest inspect` of one small file", str(seconds["inspect"])),
