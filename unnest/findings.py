@@ -95,6 +95,11 @@ class Code(Enum):
         "only the graph that serves is kept; left out: {what}",
         "export again from code where another graph is needed",
     )
+    OTHER_MODELS = (
+        "info",
+        "other models lie in this folder, and were not looked at: {what}",
+        "name them in a command of their own; a SavedModel that fix writes has copies of them as they are",
+    )
     NOT_CARRIED = (
         "warning",
         "in the file, but no part of the model: {what}",

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from unnest import outputs
 from unnest.errors import UnnestError
-from unnest.formats.detect import SAVED_MODEL_MARKS, SUFFIXES, checkpoints_of, is_saved_model
+from unnest.formats.base import MODEL_SUFFIXES
+from unnest.formats.detect import SAVED_MODEL_MARKS, checkpoints_of, is_saved_model
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote
 from unnest.report.result import Problem
@@ -70,7 +71,7 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
                 continue
             for name in [n for n in folders if outputs.is_ours(n, options.backup) or f"{folder}/{n}" == own]:
                 del folders[name]
-            models = [name for name in files if name.lower().endswith(SUFFIXES)]
+            models = [name for name in files if name.lower().endswith(MODEL_SUFFIXES)]
             for name in sorted([*checkpoints_of(files), *models]):
                 if not outputs.is_ours(name, options.backup):
                     yield Task(f"{folder}/{name}", url)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
 
+#: What Keras's own model files are called: one in a folder is worth a word even where its content is none.
+MODEL_SUFFIXES = (".h5", ".hdf5", ".keras")
+
 #: Called with the number of bytes just written or compared.
 OnBytes: TypeAlias = Callable[[int], None]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 from importlib import import_module
 
 from unnest.errors import Unreadable
-from unnest.formats.base import Container, ContainerName, Source
+from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
 from unnest.formats.keras3.weight_map import files_of, map_of
 
 #: Container -> module and class. A new container is a line here.
@@ -34,9 +34,6 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 #: HDF5 looks for its magic at the start, and behind a user block of any power of two from 512.
 USER_BLOCKS = (0, 512, 1024, 2048, 4096)
-
-#: Suffixes of model files: such a file in a folder is reported even where its content is none.
-SUFFIXES = (".h5", ".hdf5", ".keras")
 
 #: Files of a folder that count for its size.
 MOST_FILES = 10_000
@@ -226,7 +223,7 @@ def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable:
         return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
     if start.startswith(GZIP_MAGIC):
         return Unreadable("compression", f"{path}: is packed by gzip; unpack it first (gunzip)")
-    if path.lower().endswith(SUFFIXES):
+    if path.lower().endswith(MODEL_SUFFIXES):
         kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
         return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
     return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
@@ -249,7 +246,7 @@ def may_be_model(path: str) -> bool:
     try:
         name = _by_first_bytes(path)
     except Unreadable as e:
-        return e.code != "not-a-file" and path.lower().endswith(SUFFIXES)
+        return e.code != "not-a-file" and path.lower().endswith(MODEL_SUFFIXES)
     if name == "json":
         return _mentions_a_class(path)
     if name == "checkpoint" and os.path.isfile(path):
@@ -258,7 +255,7 @@ def may_be_model(path: str) -> bool:
         return False  # a shard: the walk takes the map
     if name == "keras":
         return path.lower().endswith(".keras")
-    return name is not None or path.lower().endswith(SUFFIXES)
+    return name is not None or path.lower().endswith(MODEL_SUFFIXES)
 
 
 def _mentions_a_class(path: str) -> bool:

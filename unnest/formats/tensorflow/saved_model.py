@@ -17,6 +17,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from io import FileIO
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from unnest.core.architecture import is_model, layer_name
@@ -40,8 +41,8 @@ from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.system import copy_file, write_all
-from unnest.findings import Code, Finding
-from unnest.formats.base import Container, OnBytes, Source
+from unnest.findings import Code, Finding, listed
+from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.boundary import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
@@ -96,7 +97,8 @@ class SavedModelSource(Source):
         except BaseException:
             self.close()
             raise
-        super().__init__(path, stored, findings)
+        others = _models_beside(self.files)
+        super().__init__(path, stored, (*findings, Code.OTHER_MODELS(what=listed(others))) if others else findings)
 
     def _keras(self, path: str, model: protos.Message) -> tuple[Stored, tuple[Finding, ...]]:
         """The Keras model, without an architecture where none is stored, and what of it is not carried."""
@@ -273,6 +275,13 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
         evidence.append(f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows")
     confidence: Confidence = "proven" if towers.reach is None else "likely"
     return Wrapper(towers.graph, first, towers.towers, served.scope, merges, served.depth, confidence, tuple(evidence))
+
+
+def _models_beside(files: Sequence[str]) -> list[str]:
+    """What of a SavedModel's folder is a model of its own, by its name: a folder, or a file."""
+    folders = {os.path.dirname(f) for f in files if os.path.basename(f) in (GRAPH, TEXT_GRAPH)} - {""}
+    models = [*folders, *(f for f in files if f.lower().endswith(MODEL_SUFFIXES))]
+    return sorted(m for m in models if not any(str(parent) in folders for parent in PurePosixPath(m).parents))
 
 
 def _files(path: str) -> list[str]:

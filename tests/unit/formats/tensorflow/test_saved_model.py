@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,26 @@ def test_towers_that_mix_rows_are_none_whatever_the_operations_show(monkeypatch:
     assert (plan.verdict, plan.near_misses) == ("clean", (mixed,))
     with pytest.raises(AssertionError, match="the operations are not asked"):
         planned(monkeypatch, None, verdict="clean", wrappers=(), near_misses=(IN_LAYERS,))
+
+
+def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
+    """A walk stops at a SavedModel: what lies in it would never be looked at, nor be missed."""
+    whole = tmp_path / "whole"
+    shutil.copytree(PARALLEL, whole)
+    for name in (
+        "Best.HDF5",
+        "logs/epoch.keras",
+        "older/saved_model.pb",
+        "older/m.h5",
+        "older/inner/saved_model.pb",
+        "notes.txt",
+    ):
+        path = whole / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"whatever")
+    with SavedModelSource(str(PARALLEL)) as alone, SavedModelSource(str(whole)) as source:
+        assert "other-models" not in [finding.code for finding in alone.findings]
+        [finding] = set(source.findings) - set(alone.findings)
+        assert finding.code == "other-models"
+        assert "looked at: Best.HDF5, logs/epoch.keras, older" in finding.message
+        assert source.stored == alone.stored
