@@ -41,6 +41,32 @@ class Scaled(keras.layers.Layer):
         return self.gamma * (x - mean) / spread + self.beta
 
 
+class MaskedMean(keras.layers.Layer):
+    """The mean of the unmasked steps."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self.supports_masking = True
+
+    def compute_mask(self, *_: Any) -> None:
+        return None
+
+    def call(self, x: Any, mask: Any = None) -> Any:
+        weights = ops.ones_like(x[:, :, :1]) if mask is None else ops.expand_dims(ops.cast(mask, "float32"), -1)
+        return ops.sum(x * weights, axis=1) / (ops.sum(weights, axis=1) + 1e-6)
+
+
+class Doubled(keras.layers.Layer):
+    """Twice what comes in, its mask handed on."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self.supports_masking = True
+
+    def call(self, x: Any) -> Any:
+        return 2.0 * x
+
+
 class LayerNormalization(Scaled):
     """Of the last axis, epsilon outside the root."""
 

@@ -76,6 +76,21 @@ def test_what_its_own_keras_does_not_load(tmp_path: Path) -> None:
     assert wrong([path.stem for path in paths], differences(files, "tensorflow", tmp_path)) == []
 
 
+def test_layers_of_somebodys_own_see_the_mask_that_they_saw(tmp_path: Path) -> None:
+    """Behind a Bidirectional, a model, an initial state or a merge, and in a model; some of them hand it on."""
+    jobs: list[dict[str, str | None]] = []
+    carried = set()
+    for path in sorted((FIXTURES / "masked_readers").glob("*.h5")):
+        result = unnest.fix(path, tmp_path / f"{path.stem}.keras", keras="3")
+        assert result.error is None, result.error
+        carried |= {path.stem for conversion in result.conversions if conversion.rule == "carried-mask"}
+        jobs.append({"line": result.load, "case": path.stem, "io": str(path.with_suffix(".npz"))})
+    of_keras = {f"k224-{name}" for name in ("begun", "behind", "chain", "into", "merged", "nested")}
+    assert {job["case"] for job in jobs} == of_keras | {"tf210-behind", "tf210-merged"}
+    assert carried == of_keras | {"tf210-merged"}
+    assert wrong([str(job["case"]) for job in jobs], _lines(jobs, tmp_path)) == []
+
+
 def test_layers(tmp_path: Path) -> None:
     """A sample of the layers of every stack on TensorFlow; tests/slow has them all, and JAX."""
     backend = "tensorflow"

@@ -118,6 +118,12 @@ class Builder:
             new = f"{name}_{number}"
         return new
 
+    def reserve(self, name: str) -> str:
+        """A name that nothing has, nor gets."""
+        new = self.fresh(name)
+        self.reserved.add(new)
+        return new
+
     def _call(self, name: str, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> GraphTensor:
         entry = self.entries[name]
         entry.nodes.append({"args": [self._stored(a) for a in args], "kwargs": self._stored(kwargs)})
@@ -136,6 +142,10 @@ class Builder:
         self.dtypes[made] = dtype_of(entry.entry, spec, dtypes)
         self.specs[made] = spec and spec._replace(dtype=self.dtypes[made])
         return made
+
+    def dtype(self, tensor: GraphTensor) -> str:
+        """The dtype of a tensor: float32, where nothing says otherwise."""
+        return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
 
     def _sized(self, args: Sequence[Tree]) -> list[op_shapes.Argument]:
         """Arguments with their shapes in the places of tensors."""

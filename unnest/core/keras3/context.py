@@ -45,6 +45,8 @@ class Context:
     zeroes_masked: bool = True
     #: Whether any layer of the model makes a mask.
     masks: bool = False
+    #: Whether the model at hand is one in another.
+    is_nested: bool = False
     #: Of layers that do not say: the one that the model's other layers say.
     data_format: str = "channels_last"
     #: Layers for which that is a guess: none that says it is in the model.

@@ -2,13 +2,14 @@
 
 Keras 2's merge layers take what is unmasked in all inputs, Keras 3's (from 3.4 on, commit 603db8003c) what is unmasked
 in any, and none where one input has no mask. A recurrent layer of Keras 3 heeds no mask of its input where it is given
-an initial state. Layers that heed a mask get the old one as an argument then, or are refused.
+an initial state. Layers that heed a mask get the old one as an argument then; what may read one, but takes none as an
+argument, as somebody's own layers and models, gets a tensor that carries it. Where nobody knows it, they are refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,6 +67,8 @@ class Masks:
 
     context: Context
     of: dict[GraphTensor, Mask] = field(default_factory=dict)
+    #: A name like that one which nothing has, nor gets.
+    reserve: Callable[[str], str] = str
 
     def given(
         self, kind: str, layer: NewLayer, call: LayerArguments, args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
@@ -80,16 +83,25 @@ class Masks:
             return args, kwargs
         if self._was_heedless(kind, layer, call):
             self.context.note("no-mask", layer.name)
-            return tuple(self._maskless(a) for a in args), {k: self._maskless(v) for k, v in kwargs.items()}
+            bare = self._maskless
+            return tuple(_of_tensors(a, bare) for a in args), {k: _of_tensors(v, bare) for k, v in kwargs.items()}
         lost = "initial_state" in kwargs if kind in HEEDING else self._loses(layer)
         if all(mask.today for mask in told) and not lost:
             return args, kwargs
         if kind in HEEDING and len(told) == 1 and told[0].tree is not None:
             self.context.note("initial-state-mask" if told[0].today else "mask", layer.name)
             return args, {**kwargs, "mask": told[0].tree}
-        if kind in HEEDING or kind in OPAQUE or layer.class_name in NESTED_MODELS:
+        may_read = kind in OPAQUE or layer.class_name in NESTED_MODELS or not self._is_known(kind)
+        if kind in HEEDING or lost or (may_read and any(mask.tree is None for mask in told if not mask.today)):
             raise refused(layer.name, kind, "heeds a mask that Keras 3 would compute otherwise, and cannot be given it")
-        return args, kwargs
+        if not may_read:
+            return args, kwargs
+        self.context.note("carried-mask", layer.name)
+
+        def carried(tensor: GraphTensor) -> Tree:
+            return self._carried(tensor, layer.name, call.dtype(tensor))
+
+        return tuple(_of_tensors(a, carried) for a in args), {k: _of_tensors(v, carried) for k, v in kwargs.items()}
 
     def note_ends(self, outputs: Sequence[GraphTensor]) -> None:
         """The outputs whose loss sees a mask that counts otherwise today."""
@@ -119,15 +131,35 @@ class Masks:
             for part in json_tree.objects(layer.entry)
         )
 
-    def _maskless(self, tree: Tree) -> Tree:
-        """The same tensors, by an operation behind which there is no mask."""
-        if isinstance(tree, GraphTensor):
-            return _operation("Multiply", tree, 1.0) if tree in self.of else tree
-        if isinstance(tree, Mapping):
-            return {k: self._maskless(v) for k, v in tree.items()}
-        if isinstance(tree, Sequence) and not isinstance(tree, str):
-            return [self._maskless(v) for v in tree]
-        return tree
+    def _maskless(self, tensor: GraphTensor) -> Tree:
+        """The same tensor, by an operation behind which there is no mask."""
+        return _operation("Multiply", tensor, 1.0) if tensor in self.of else tensor
+
+    def handed_on(self, kind: str, output: GraphTensor, dtype: str) -> Tree:
+        """An output of a model in a model, of a layer of this kind, with the mask that it had. Raises CannotConvert."""
+        mask = self.of.get(output)
+        if mask is None or mask.today:
+            return output
+        if mask.tree is None:
+            raise refused(output.layer, kind, "hands on a mask that Keras 3 would compute otherwise")
+        self.context.note("carried-mask", output.layer)
+        return self._carried(output, output.layer, dtype)
+
+    def _carried(self, tensor: GraphTensor, reader: str, dtype: str) -> Tree:
+        """The same tensor with the mask that it had, by a layer that does nothing but hand on the one it is given.
+
+        (Source: Keras 3.12 to 3.15, layer.py: a mask that is given as an argument becomes the output's.)
+        """
+        mask = self.of.get(tensor)
+        if mask is None or mask.today:
+            return tensor
+        name = self.reserve(f"{reader}_mask")
+        settings: JsonObject = {"trainable": True, "dtype": dtype}
+        linear = NewLayer(
+            f"{name}_linear", "Activation", {**settings, "name": f"{name}_linear", "activation": "linear"}
+        )
+        carrier = NewLayer(name, "TimeDistributed", {**settings, "name": name, "layer": linear.entry})
+        return LayerCall(carrier, (tensor,), {"mask": mask.tree})
 
     def _check_masked_steps(self, kind: str, layer: NewLayer, kwargs: Mapping[str, Tree]) -> None:
         """Raises CannotConvert where something else came out at masked steps than comes out today.
@@ -209,7 +241,7 @@ class Masks:
             return _merged(kind, config, masks, present)
         if not self._is_known(kind):
             is_sure = any(m.sure for m in present) and _all_pass(config, self.context)
-            return Mask(None, present[0].sources, today=all(m.today for m in present), sure=is_sure)
+            return Mask(None, present[0].sources, sure=is_sure)  # it sees today what it saw: see `given`
         if not _passes(kind, config, self.context) or masks[0] is None:
             return None
         if self.context.release == AMBIGUOUS and kind in OPEN:
@@ -217,7 +249,7 @@ class Masks:
             return masks[0]._replace(
                 tree=masks[0].tree if is_kept else None, today=False, sure=is_kept and masks[0].sure
             )
-        return masks[0]
+        return masks[0]._replace(today=True) if kind in OPAQUE else masks[0]
 
     def _is_known(self, kind: str) -> bool:
         """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
@@ -234,6 +266,17 @@ OPEN = frozenset({"Softmax", "ReLU"})
 NOT_TOLD = (
     "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, and differ in this"
 )
+
+
+def _of_tensors(tree: Tree, change: Callable[[GraphTensor], Tree]) -> Tree:
+    """An argument with its tensors changed, in whatever structure they stand."""
+    if isinstance(tree, GraphTensor):
+        return change(tree)
+    if isinstance(tree, Mapping):
+        return {k: _of_tensors(v, change) for k, v in tree.items()}
+    if isinstance(tree, Sequence) and not isinstance(tree, str):
+        return [_of_tensors(v, change) for v in tree]
+    return tree
 
 
 def _bare(kind: str) -> str:

@@ -44,7 +44,7 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
     except Ambiguous as doubt:
         raise refused(name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}") from doubt
     inner = replace(
-        context, output_names={}, masked_ends={}, results={}, rows={}
+        context, is_nested=True, output_names={}, masked_ends={}, results={}, rows={}
     )  # what is noted goes to the same lists
     return converted(graph, shares, inner).renamed(name)
 
@@ -75,7 +75,7 @@ class _Functional:
     ways: dict[str, tuple[NewLayer, NewLayer]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.masks = Masks(self.context)
+        self.masks = Masks(self.context, reserve=self.builder.reserve)
 
     def model(self) -> NewLayer:
         """The new model."""
@@ -88,7 +88,7 @@ class _Functional:
         for at, call in in_order(self.graph):
             self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
         inputs = [self._tensor(_origin(r, self.graph)) for r in self.graph.inputs]
-        outputs = [self._tensor(r) for r in self.graph.outputs]
+        outputs = [self._end(r) for r in self.graph.outputs]
         for old, new in zip(self.graph.outputs, outputs, strict=True):
             self.context.output_names[old.layer] = new.layer
         self.masks.note_ends(outputs)
@@ -97,6 +97,16 @@ class _Functional:
         if isinstance(config, Mapping) and config.get("trainable") is not None:
             settings["trainable"] = bool(config["trainable"])
         return self.builder.model(self.graph.name, inputs, outputs, settings)
+
+    def _end(self, ref: Ref) -> GraphTensor:
+        """An output; one of a model in a model has the mask that it had, which layers behind it may read."""
+        tensor = self._tensor(ref)
+        if not self.context.is_nested:
+            return tensor
+        kind = self.graph.layers[ref.layer].class_name
+        end = self.builder.place(self.masks.handed_on(kind, tensor, self.builder.dtype(tensor)), tensor.layer)
+        assert isinstance(end, GraphTensor)
+        return end
 
     def _tensor(self, ref: Ref) -> GraphTensor:
         made = self.made[ref.call]
@@ -143,9 +153,8 @@ class _Functional:
         """What a Bidirectional gave, its last output at masked steps among it; its calls share the two layers."""
         self.context.note("masked-steps", made.name)
         if made.name not in self.ways:
-            names = [self.builder.fresh(f"{made.name}_{way}") for way in ("forward", "backward")]
-            self.builder.reserved |= set(names)
-            self.ways[made.name] = directions(made, *names)
+            forward, backward = (self.builder.reserve(f"{made.name}_{way}") for way in ("forward", "backward"))
+            self.ways[made.name] = directions(made, forward, backward)
         placed = [self.builder.place(both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name)]
         self.masks.note(layer.class_name, _settings(layer), given, placed, today=False)
         return placed

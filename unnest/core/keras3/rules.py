@@ -99,6 +99,11 @@ RULES: dict[str, Rule] = {
         "all inputs, and take what is unmasked in any today",
         "Keras 3.4, commit 603db8003c",
     ),
+    "carried-mask": Rule(
+        "a layer of your own, an attention or a model in the model, behind a mask that Keras 3 would lose or compute "
+        "otherwise, reads a TimeDistributed layer that does nothing but carry the mask of then",
+        "Keras 3.12, keras/src/layers/layer.py: a mask that is given as an argument becomes the output's",
+    ),
     "no-mask": Rule(
         "a layer that heeds, or hands on, the mask of its input today, and did not then, was written so that it sees "
         "none, or none comes out",

@@ -9,7 +9,7 @@ import pytest
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
 from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import GraphTensor, LayerArguments, NewLayer, Tree
+from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, NewLayer, Tree
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 
@@ -152,14 +152,44 @@ def test_a_mask_that_the_file_gives_stays() -> None:
     [
         ({X: LOST}, LSTM),
         ({X: OTHER, Y: SAME_Y}, LSTM),
-        ({X: OTHER}, NewLayer("s", "Softmax", {"name": "s"})),
-        ({X: OTHER}, NewLayer("f", "Functional", {"name": "f"})),
+        ({X: LOST}, NewLayer("s", "Softmax", {"name": "s"})),
+        ({X: LOST}, NewLayer("f", "Functional", {"name": "f"})),
+        ({X: SAME_X, Y: LOST}, NewLayer("a", "Attend", {"name": "a"})),
     ],
-    ids=["lost", "two", "opaque", "model"],
+    ids=["lost", "two", "opaque", "model", "own"],
 )
 def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer: NewLayer) -> None:
     with pytest.raises(CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"):
         Masks(Context(release=(2, 5, 0)), masks).given(layer.class_name, layer, call(X, Y), (X, Y), {})
+
+
+@pytest.mark.parametrize("kind", ["Softmax", "Functional", "Attend"])
+def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: str) -> None:
+    """By a layer for each tensor; one whose mask is today's is left as it is."""
+    names = iter(["layer_mask", "layer_mask_1"])
+    masks = Masks(Context(release=(2, 5, 0)), {X: OTHER, Y: SAME_Y, Z: OTHER}, reserve=lambda _: next(names))
+    layer, given = NewLayer("layer", kind, {"name": "layer"}), call(X, Y, Z)
+    (first, others), kwargs = masks.given(kind, layer, given, (X, [Y, Z]), {"training": False})
+    assert isinstance(others, list)
+    assert (others[0], kwargs) == (Y, {"training": False})
+    for made, tensor, name in ((first, X, "layer_mask"), (others[1], Z, "layer_mask_1")):
+        assert isinstance(made, LayerCall)
+        assert (made.args, made.kwargs, made.layer.name) == ((tensor,), {"mask": OTHER.tree}, name)
+        assert made.layer.class_name == "TimeDistributed"
+    masks.note(kind, {}, given, [MADE])
+    assert masks.of[MADE].today
+    assert [c.rule for c in masks.context.conversions()] == ["carried-mask"]
+
+
+@pytest.mark.parametrize(("mask", "is_carried"), [(OTHER, True), (SAME_X, False), (None, False)])
+def test_a_model_in_a_model_hands_on_the_old_mask(mask: Mask | None, is_carried: bool) -> None:
+    masks = Masks(Context(), {} if mask is None else {X: mask})
+    assert isinstance(masks.handed_on("Dense", X, "float32"), LayerCall) is is_carried
+
+
+def test_a_model_in_a_model_whose_mask_nobody_knows_is_refused() -> None:
+    with pytest.raises(CannotConvert, match=r"\(Add\): hands on a mask"):
+        Masks(Context(), {X: LOST}).handed_on("Add", X, "float32")
 
 
 @pytest.mark.parametrize(

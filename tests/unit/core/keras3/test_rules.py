@@ -219,6 +219,10 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     "masked-steps": (
         chain(STEPS, MASKING, BOTH_WAYS, version="2.2.4"), chain(STEPS, MASKING, BOTH_WAYS, version="2.3.0-tf"),
     ),
+    "carried-mask": (
+        chain(STEPS, MASKING, BOTH_WAYS, ("Attend", {}), version="2.2.4"),
+        chain(STEPS, MASKING, BOTH_WAYS, ("Dense", DENSE), version="2.2.4"),
+    ),
     "large-noise": (chain(FLAT, ("GaussianNoise", {"stddev": 1.5})), chain(FLAT, ("GaussianNoise", {"stddev": 1.0}))),
     "causal": (
         chain(STEPS, ("SeparableConv1D", {**LINE, "padding": "causal"})),
