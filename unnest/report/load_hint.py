@@ -173,8 +173,13 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
     if guarded and wanted.stored_code:
         given.append("safe_mode=False")
         notes.append(f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it")
-    if _untrained(model, path) or not _known_by_name(model.training):
+    own_names = _own_names(model.training)
+    if _untrained(model, path):
         given.append("compile=False")
+    elif own_names:
+        given.append("compile=False")
+        if all(name.isidentifier() and name.strip("_") != "lambda" for name in own_names):
+            notes.append(f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False")
     return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
 
 
@@ -215,16 +220,20 @@ def _untrained(model: Stored, path: str) -> bool:
     return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
 
 
-def _known_by_name(training: Json) -> bool:
-    """Whether losses and metrics are Keras's own: a loader has no others."""
+def _own_names(training: Json) -> list[str]:
+    """The losses and metrics that are none of Keras's own: a loader is to be given them."""
+    names: list[str] = []
     pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]  # type: ignore[union-attr]
     while pending:
         part = pending.pop()
-        if isinstance(part, str):
-            if not KNOWN_BY_NAME.fullmatch(part):
-                return False
+        if isinstance(part, dict) and part.get("class_name") == "function":
+            part = part.get("config")
+        if isinstance(part, str) and not KNOWN_BY_NAME.fullmatch(part):
+            names.append(part)
         elif isinstance(part, dict) and "class_name" not in part:
             pending.extend(part.values())
+        elif isinstance(part, dict) and part.get("module", "keras") is None:
+            names.append(str(part["class_name"]))
         elif isinstance(part, (list, tuple)):
             pending.extend(part)
-    return True
+    return sorted({*names})

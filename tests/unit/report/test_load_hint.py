@@ -183,6 +183,33 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         (
             layers(version="2.4.0", training={"loss": {"a": "dice_loss", "b": "mse"}, "metrics": ["accuracy"]}),
             "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give dice_loss in custom_objects instead of compile=False"
+            ),
+        ),
+        (
+            layers(
+                version="2.15.0",
+                training={
+                    "loss": {
+                        "module": "mine",
+                        "class_name": "function",
+                        "config": "dice_loss",
+                        "registered_name": "function",
+                    },
+                    "metrics": [["f1"], None],
+                },
+            ),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give dice_loss, f1 in custom_objects instead of compile=False"
+            ),
+        ),
+        (  # What has no name cannot be given.
+            layers(version="2.4.0", training={"loss": "<lambda>"}),
+            "a.h5",
             "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)",
         ),
         (

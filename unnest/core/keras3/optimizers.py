@@ -49,12 +49,16 @@ CLASSES: dict[str, Slots] = {
     "AdamW": Slots((1, 2), PAIRS, ("beta_1", "beta_2", "epsilon", "amsgrad")),
     "Adamax": Slots((1, 1), PAIRS, ("beta_1", "beta_2", "epsilon")),
     "Nadam": Slots((1, 2), PAIRS, ("beta_1", "beta_2", "epsilon")),
+    "Lion": Slots((1,), BLOCKS, ("beta_1", "beta_2")),
     "Ftrl": Slots(
         (2, 1), PAIRS,
         ("learning_rate_power", "initial_accumulator_value", "l1_regularization_strength", "l2_regularization_strength",
          "l2_shrinkage_regularization_strength", "beta"),
     ),
 }  # fmt: skip
+
+#: Optimizers that Keras 3 has too, with a state of another form.
+NOT_CONVERTED = frozenset({"Adafactor", "LossScaleOptimizer", "LossScaleOptimizerV3"})
 
 #: Arguments that no longer exist: name -> what it may hold without being missed.
 IDLE = {"jit_compile", "is_legacy_optimizer", "schedule_decay", "use_locking", "loss_scale"}
@@ -92,6 +96,8 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
     kind, config = named(given)
     kind = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
             "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}.get(kind, kind.removeprefix("Custom>"))  # fmt: skip
+    if kind in NOT_CONVERTED:
+        raise NoCounterpart(f"the optimizer {kind!r}, and its state, are not converted")
     if kind not in CLASSES:
         raise NoCounterpart(f"the optimizer {kind!r} is none of Keras 3's")
     modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
@@ -158,27 +164,26 @@ def state(
     """
     leaves = _old_order({leaf.ref: leaf for w in trained for leaf in tensors.stored(w)}.values(), places, context)
     slots = CLASSES[known.kind]
-    head, kinds, hats = _parted(old, known, leaves)
+    stored = _parted(old, known, leaves)
     if any(w.recipe is not None and _is_scaled(w) for w in trained):
         context.findings.append(Code.OTHER_RATE())
-    count = _iterations(head)
+    count = _iterations(stored.numbers)
     if count is None and known.kind in COUNTING:
         raise NoCounterpart(f"the number of steps that {known.kind} took is missing")
     first = [tensors.cast(count, "<i8") if count is not None else tensors.constant("iteration", 0, (), "<i8")]
     if known.rate is not None:
         first.append(tensors.constant("learning_rate", known.rate, (), "<f4"))
-    wanted = _wanted(known, len(kinds))
-    new = [[_slot(w, {t.ref: s for t, s in zip(leaves, kinds[k], strict=True)}, slots.powers[k]) for w in trained]
-           for k in range(wanted)]  # fmt: skip
+    first += [_average(w, _by_leaf(leaves, stored.averages)) for w in trained if stored.averages]
+    wanted = _wanted(known, len(stored.kinds))
+    new = [[_slot(w, _by_leaf(leaves, stored.kinds[k]), slots.powers[k]) for w in trained] for k in range(wanted)]
     body = (
         [s for of_weight in zip(*new, strict=True) for s in of_weight]
         if slots.by_weight
         else [s for block in new for s in block]
     )
-    if hats:
-        body += [_slot(w, {t.ref: s for t, s in zip(leaves, hats, strict=True)}, 2) for w in trained]
+    body += [_slot(w, _by_leaf(leaves, stored.maxima), 2) for w in trained if stored.maxima]
     if known.kind == "Nadam":
-        body.append(_product(head, known, context))
+        body.append(_product(stored.numbers, known, context))
     if not known.modern or known.rate is not None:
         context.note("optimizer-state", known.kind)
     return (*first, *body)
@@ -208,39 +213,60 @@ def _wanted(known: KnownOptimizer, stored: int) -> int:
     return wanted
 
 
-def _parted(
-    old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]
-) -> tuple[Sequence[Tensor], list[Sequence[Tensor]], Sequence[Tensor]]:
-    """(the optimizer's own numbers, the slots by kind, amsgrad's maxima), each kind in the old weights' order."""
+class StoredState(NamedTuple):
+    """An optimizer's state in parts: its own numbers, and arrays in the order of the old model's trained weights.
+
+    `averages`: of the weights, with `use_ema`; `kinds`: the slots by kind; `maxima`: those of amsgrad.
+    """
+
+    numbers: Sequence[Tensor]
+    averages: Sequence[Tensor]
+    kinds: list[Sequence[Tensor]]
+    maxima: Sequence[Tensor]
+
+
+def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]) -> StoredState:
+    """The parts of the state. Raises NoCounterpart where they do not follow from the file.
+
+    (Source: Keras 2.11 to 2.15, optimizer.py, and Keras 3.15, base_optimizer.py: averages are made before the slots.)
+    """
     size, most = len(leaves), len(CLASSES[known.kind].powers)
     if not size:
         raise NoCounterpart("no weight of the model is trained")
+    averaged = size if known.modern and _is_set(known, "use_ema") else 0
     # Its own numbers are its iterations, and with some its rate or a product: how many, the weights' shapes decide.
     for start in range(MOST_NUMBERS + 1):
-        if (len(old) - start) % size or any(t.shape for t in old[:start]):
+        if (len(old) - start) % size or any(t.shape for t in old[:start]) or len(old) < start + averaged:
             continue
-        body, each = old[start:], (len(old) - start) // size
-        for kinds in _readings(body, each, size, known):
+        averages, body = old[start : start + averaged], old[start + averaged :]
+        if averages and not _alike(averages, leaves):
+            continue
+        for kinds in _readings(body, len(body) // size, size, known):
             if all(_alike(kind, leaves) for kind in kinds[:most]):
-                hats = kinds[most] if len(kinds) > most and _amsgrad(known) and _alike(kinds[most], leaves) else ()
-                return old[:start], list(kinds[:most]), hats
+                has_maxima = len(kinds) > most and _is_set(known, "amsgrad") and _alike(kinds[most], leaves)
+                return StoredState(old[:start], averages, list(kinds[:most]), kinds[most] if has_maxima else ())
     raise NoCounterpart("its order does not follow from the file")
+
+
+def _by_leaf(leaves: Sequence[Tensor], arrays: Sequence[Tensor]) -> dict[str, Tensor]:
+    """Arrays in the order of the old weights, by those weights' refs."""
+    return {leaf.ref: array for leaf, array in zip(leaves, arrays, strict=True)}
 
 
 def _readings(body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer) -> list[list[Sequence[Tensor]]]:
     by_slot = [body[k * size : (k + 1) * size] for k in range(each)]
     by_weight: list[Sequence[Tensor]] = [body[k::each] for k in range(each)] if each else []
     if known.kind == "Ftrl" or (known.modern and CLASSES[known.kind].by_weight):
-        if _amsgrad(known) and each == 3:  # noqa: PLR2004 - the maxima follow all the others
+        if _is_set(known, "amsgrad") and each == 3:  # noqa: PLR2004 - the maxima follow all the others
             pairs = body[: 2 * size]
             return [[pairs[::2], pairs[1::2], body[2 * size :]]]
         return [by_weight]
     return [by_slot]
 
 
-def _amsgrad(known: KnownOptimizer) -> bool:
+def _is_set(known: KnownOptimizer, argument: str) -> bool:
     config = known.entry["config"]
-    return isinstance(config, Mapping) and bool(config.get("amsgrad"))
+    return isinstance(config, Mapping) and bool(config.get(argument))
 
 
 def _alike(slot: Sequence[Tensor], leaves: Sequence[Tensor]) -> bool:
@@ -262,6 +288,16 @@ def _product(head: Sequence[Tensor], known: KnownOptimizer, context: Context) ->
 def _is_scaled(weight: Tensor) -> bool:
     recipe = weight.recipe
     return recipe is not None and (recipe.step == "scale" or any(_is_scaled(t) for t in recipe.of))
+
+
+def _average(weight: Tensor, averages: Mapping[str, Tensor]) -> Tensor:
+    """A weight's average: computed from the old weights' averages as the weight is from the old weights."""
+    recipe = weight.recipe
+    if recipe is None:
+        return averages[weight.ref]._replace(owner=())
+    if recipe.step == "constant":
+        return weight._replace(owner=())
+    return tensors.repeated(recipe, [_average(t, averages) for t in recipe.of], weight.shape)
 
 
 def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:

@@ -89,10 +89,12 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     given = settings.get("optimizer_config") or settings.get("optimizer")
     if not given and "loss" not in settings:
         return result
+    noted, findings = {rule: [*layers] for rule, layers in context.applied.items()}, [*context.findings]
     try:
         known = optimizer(given, context)
         compiled = _compiled(settings, known, _outputs(model), context)
     except NoCounterpart as why:
+        context.applied, context.findings[:] = noted, findings  # what was changed is not in the output
         context.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)
@@ -214,7 +216,12 @@ def _loss(value: Json, context: Context) -> Json:
         kept = {k: v for k, v in config.items() if k in (*LOSS_CLASSES[kind], "name")}
         if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
             return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
-    raise NoCounterpart(f"the loss {kind!r} is none of Keras 3's")
+    what = (
+        f"the loss {kind!r} is none"
+        if kind.strip("_<>") not in ("", "lambda")
+        else "a loss without a name (a lambda) is none"
+    )
+    raise NoCounterpart(f"{what} of Keras 3's")
 
 
 def _check_same(loss: str, context: Context) -> None:

@@ -23,8 +23,11 @@ from unnest.errors import Refused
 ADDED = ("module", "registered_name", "build_config", "compile_config")
 #: tf_keras left the name `keras` to Keras 3; new optimizers, the first that `.keras` stores; `.keras` itself.
 RENAMED, OPTIMIZERS, MODULES = (2, 16), (2, 11), (2, 13)
-#: The module of the optimizers of before Keras 2.11.
-LEGACY = "keras.optimizers.legacy"
+#: The modules of Keras's optimizers, and of those of before Keras 2.11.
+OWN_OPTIMIZERS, LEGACY = "keras.optimizers", "keras.optimizers.legacy"
+#: The one around another optimizer that `mixed_float16` makes: a `.keras` with it does not load without its state,
+#: which is nested there (seen with Keras 2.15).
+LOSS_SCALE = "LossScaleOptimizerV3"
 #: Keras 2 compile settings that .h5 leaves out.
 RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
@@ -149,12 +152,12 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
         return None
     kind = str(given.get("class_name")).removeprefix("Custom>")
     config: Any = given["config"]
-    if ">" in kind:
+    if ">" in kind or kind == LOSS_SCALE:
         return None
     is_legacy = release < (3,) and config.get("is_legacy_optimizer") is not False
     rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")
     new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
-    module = LEGACY if is_legacy else "keras.optimizers"
+    module = LEGACY if is_legacy else OWN_OPTIMIZERS
     return {"module": module, "class_name": kind, "config": new, "registered_name": None}
 
 
@@ -217,7 +220,10 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
         return None
     left_out = ("optimizer", *(() if release >= (3,) else RUNTIME))
     rest = {k: _short(v) for k, v in compiled.items() if k not in left_out}
-    return {**rest, "optimizer_config": _short(compiled["optimizer"])}
+    optimizer: Any = _short(compiled["optimizer"])
+    if OPTIMIZERS <= release < (3,) and compiled["optimizer"].get("module") == OWN_OPTIMIZERS:  # type: ignore[union-attr]  # a mapping, as asked
+        optimizer["class_name"] = f"Custom>{optimizer['class_name']}"  # so these are registered, and written to .h5
+    return {**rest, "optimizer_config": optimizer}
 
 
 def _short(value: Json) -> Json:

@@ -50,8 +50,13 @@ def rules(config: JsonObject) -> Iterator[str]:
     for key, value in config.items():
         if key.endswith(ROLES) and value is not None:
             word = _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
-            if isinstance(word, str) and re.sub(r"_|v[12]$", "", word.lower()) not in RULES:
+            if isinstance(word, str) and not is_rule_of_keras(word):
                 yield word
+
+
+def is_rule_of_keras(name: str) -> bool:
+    """Whether an initializer, regularizer or constraint of that name is Keras's own."""
+    return re.sub(r"_|v[12]$", "", name.lower()) in RULES
 
 
 def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:

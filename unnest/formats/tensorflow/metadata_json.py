@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unnest.core import json_tree
+from unnest.core.keras_facts.own_functions import is_rule_of_keras
 from unnest.core.model import Json, JsonObject, release_of
 
 #: Keras's own modules of what these keys end in, written to .h5 since this release.
@@ -60,11 +61,13 @@ def _with_modules(value: Json) -> Json:
     def change(_: JsonObject, parts: dict[str, Json]) -> Json:
         for key, part in parts.items():
             kind = key.rpartition("_")[2]
-            # A registered class (`package>Name`) is in a module of its author's.
             if kind not in MODULES or not isinstance(part, Mapping) or set(part) != {"class_name", "config"}:
                 continue
-            if ">" not in str(part["class_name"]):
+            name = str(part["class_name"])
+            if is_rule_of_keras(name):
                 parts[key] = {"module": MODULES[kind], **part, "registered_name": None}
+            elif ">" not in name:  # its author's module is not stored; the loader is given the class by this name
+                parts[key] = {"module": None, **part, "registered_name": name}
         return parts
 
     return json_tree.transform(value, change)

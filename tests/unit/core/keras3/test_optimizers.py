@@ -144,6 +144,10 @@ def test_a_schedule_of_keras_stays() -> None:
         ("Adagrad", {"epsilon": 1e-7}, [(4, 3), (3,)], ["s0", "s1"]),
         ("RMSprop", {"momentum": 0.9, "epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2", "s3", "s4"]),
         ("RMSprop", {"epsilon": 1e-7}, [(), (4, 3), (3,), (4, 3), (3,)], ["s1", "s2"]),
+        ("SGD", {"use_ema": True, **MODERN}, [(), (), (4, 3), (3,)], ["s2", "s3"]),
+        ("SGD", {"momentum": 0.9, "use_ema": True, **MODERN}, [(), (), *[(4, 3), (3,)] * 2], ["s2", "s3", "s4", "s5"]),
+        ("Adam", {"use_ema": True, **MODERN}, [(), (), (4, 3), (3,), (4, 3), (4, 3), (3,), (3,)],
+         ["s2", "s3", "s4", "s5", "s6", "s7"]),
     ],
 )  # fmt: skip
 def test_the_state_in_today_s_order(
@@ -168,6 +172,9 @@ def test_the_state_in_today_s_order(
         ("SGD", {"momentum": 0.9}, [(), (4, 3)], "its order does not follow"),
         ("Adam", {}, [(4, 3), (3,), (4, 3), (3,)], "the number of steps that Adam took is missing"),
         ("SGD", {"momentum": 0.9}, [()], "SGD has 1 slots for each weight, and 0 are stored"),
+        ("SGD", {"momentum": 0.9, "use_ema": True, **MODERN}, [(), (), (4, 3), (3,)], "1 slots for each weight, and 0"),
+        ("SGD", {"use_ema": True, **MODERN}, [(), ()], "its order does not follow"),
+        ("Adam", {"use_ema": True, **MODERN}, [(), (), *[(4, 3), (4, 3), (3,), (3,)]], "its order does not follow"),
     ],
 )
 def test_an_order_that_does_not_follow_from_the_file(
@@ -216,6 +223,21 @@ def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) ->
     made = state(slots((), (3,), (3,)), known, [tensors.scaled(BIAS, 2.0)], PLACES, context)
     assert refs(made)[2:] == [f"scale(s1, {power[0]})", f"scale(s2, {power[1]})"]
     assert [f.code for f in context.findings] == ["other-rate"]
+
+
+def test_an_average_goes_the_way_of_its_weight() -> None:
+    """Multiplied, added and turned as the weight is; what was no weight has none but itself."""
+    context = Context.of("2.12.0", None)
+    known = of("SGD", Context.of("2.12.0", None), learning_rate=0.1, use_ema=True, **MODERN)
+    other = Tensor("d/other", (3,), "<f4", "/d/other")
+    places = {**PLACES, other.ref: 2}
+    weights = [
+        tensors.transposed(KERNEL, 1, 0),
+        tensors.scaled(tensors.added(BIAS, other), 2.0),
+        tensors.constant("zeros", 0.0, (3,), "<f4"),
+    ]
+    made = state(slots((), (), (4, 3), (3,), (3,)), known, weights, places, context)
+    assert refs(made)[2:] == ["transpose(s2, 1, 0)", "scale(add(s3, s4), 2.0)", "constant zeros"]
 
 
 def test_a_slot_goes_the_way_of_its_weight() -> None:

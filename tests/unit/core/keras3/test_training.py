@@ -64,6 +64,35 @@ def test_what_stays_out_whole(given: Stored, codes: list[str]) -> None:
     assert [f.code for f in context.findings] == codes
 
 
+def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
+    """Nor findings of it; those of what came before stay."""
+    context = Context.of("2.2.4", "tensorflow")
+    context.note("hard-sigmoid", "d")
+    rmsprop = {"class_name": "RMSprop", "config": {"lr": 0.1, "epsilon": 0.1}}
+    carried(stored({"optimizer_config": rmsprop, "loss": "my_loss"}), model("p"), RESULT, context)
+    assert [c.rule for c in context.conversions()] == ["hard-sigmoid"]
+    assert [f.code for f in context.findings] == ["compile-dropped"]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "loss", "why"),
+    [
+        ("Yogi", "mse", "the optimizer 'Yogi' is none of Keras 3's"),
+        ("LossScaleOptimizerV3", "mse", "the optimizer 'LossScaleOptimizerV3', and its state, are not converted"),
+        ("Custom>Adafactor", "mse", "the optimizer 'Adafactor', and its state, are not converted"),
+        ("SGD", "dice", "the loss 'dice' is none of Keras 3's"),
+        ("SGD", "<lambda>", "a loss without a name (a lambda) is none of Keras 3's"),
+        ("SGD", "__lambda__", "a loss without a name (a lambda) is none of Keras 3's"),
+    ],
+)
+def test_why_the_settings_stay_out(optimizer: str, loss: str, why: str) -> None:
+    context = Context.of("2.2.4", "tensorflow")
+    given = stored({"optimizer_config": {"class_name": optimizer, "config": {}}, "loss": loss})
+    carried(given, model("p"), RESULT, context)
+    [finding] = context.findings
+    assert finding.message == f"the compile settings and the optimizer's state stayed out: {why}"
+
+
 def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
     context = Context.of("2.2.4", "tensorflow")
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=STATE[:2])

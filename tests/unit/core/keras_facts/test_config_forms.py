@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source
 from unnest.core.keras_facts.config_forms import as_h5, as_zipped
-from unnest.core.model import Stored
+from unnest.core.model import Stored, Tensor
 from unnest.errors import Refused
 
 NET = functional(
@@ -79,3 +79,26 @@ def test_compile_settings_are_called_differently() -> None:
     optimizer: Any = zipped["optimizer"]
     assert (optimizer["module"], optimizer["class_name"], zipped["loss"]) == ("keras.optimizers", "Adam", "mse")
     assert as_h5(stored(training=zipped)).training == training
+
+
+@pytest.mark.parametrize(
+    ("version", "module", "name"),
+    [
+        ("2.15.0", "keras.optimizers", "Custom>Adafactor"),
+        ("2.15.0", "keras.optimizers.legacy", "Adafactor"),
+        ("3.5.0", "keras.optimizers", "Adafactor"),
+    ],
+)
+def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(version: str, module: str, name: str) -> None:
+    optimizer: Any = {"module": module, "class_name": "Adafactor", "config": {}, "registered_name": None}
+    settings = as_h5(stored(training={"loss": "mse", "optimizer": optimizer}, keras_version=version)).training
+    assert settings == {"loss": "mse", "optimizer_config": {"class_name": name, "config": {}}}
+
+
+def test_a_loss_scale_s_state_is_nested_in_a_zip() -> None:
+    """And a `.keras` that has the settings without it does not load: both stay out."""
+    scaled = {"class_name": "LossScaleOptimizerV3", "config": {"inner_optimizer": {}, "dynamic": True}}
+    state = (Tensor("s", (), "<i8", "/s"),)
+    given = stored(training={"loss": "mse", "optimizer_config": scaled}, optimizer=state, keras_version="2.15.0")
+    zipped = as_zipped(given)
+    assert (zipped.training, zipped.optimizer) == (None, None)
