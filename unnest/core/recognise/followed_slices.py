@@ -100,20 +100,33 @@ def _in_order(
     claim: SliceClaim, parts: Sequence[Rows], lane: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
+    if claim.told in UNSURE and any(part.is_partly for part in parts):
+        return claim._replace(told=Told.OTHERWISE)
     rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if _are_whole(parts, count):
         return _confirmed(claim, parts, lane, shape, names)
-    if claim.told is Told.OTHERWISE:
-        return claim
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
         return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
-    is_literal = bool(rows) and _parts(lane, 2 * count, shape) == parts
-    if is_literal and rows == list(range(len(rows))) and claim.told is not Told.UNEXPLAINED:
-        return claim._replace(told=Told.PARTLY) if claim.told is Told.DEALT else claim
+    is_literal = bool(rows) and not (shape and shape[0]) and _parts(lane, 2 * count, shape) == parts
+    if is_literal and rows == list(range(len(rows))):
+        return _of_one_batch(claim, len(rows), names)
+    if claim.told is Told.OTHERWISE:
+        return claim
     if sorted(rows) == list(range(len(rows) if is_literal else count)):
         return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
     return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+
+
+UNSURE = frozenset({Told.OTHERWISE, Told.UNEXPLAINED})
+"""What numbers tell that only code can make good: it must be followed to its end, and say all of it."""
+
+
+def _of_one_batch(claim: SliceClaim, count: int, names: str) -> SliceClaim:
+    """The claim of slices that take the first rows of any batch, in order: they know the batch that they are for."""
+    if claim.told in UNSURE:
+        return SliceClaim(Told.PARTLY, f"the code of {names} takes the first {count} rows, each once and in order")
+    return claim._replace(told=Told.PARTLY) if claim.told is Told.DEALT else claim
 
 
 def _confirmed(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
+from unnest.core.recognise import slice_claims
 from unnest.core.recognise.followed_slices import (
     RowsMade,
     are_followed,
@@ -308,20 +309,87 @@ def fixed_slice(x: Any, first: int) -> Any:
     return tf.slice(x, [first, 0], [4, 5])
 
 
-@pytest.mark.parametrize("function", [fixed_part, fixed_slice])
+FIRST_EIGHT = SliceClaim(Told.PARTLY, "the code of l takes the first 8 rows, each once and in order")
+
+
+@pytest.mark.parametrize("unsure", [Told.OTHERWISE, Told.UNEXPLAINED])
 @pytest.mark.parametrize(
-    ("shape", "told"),
+    ("function", "shape", "told"),
     [
-        ((8, 5), Told.ROWS),
-        ((12, 5), Told.OTHERWISE),  # rows are left over
-        ((None, 5), Told.OTHERWISE),
-        (None, Told.OTHERWISE),
+        (fixed_part, (8, 5), Told.ROWS),
+        (fixed_slice, (8, 5), Told.ROWS),
+        (fixed_part, (12, 5), Told.OTHERWISE),  # rows are left over
+        (fixed_part, (None, 5), Told.PARTLY),
+        (fixed_slice, (None, 5), Told.PARTLY),
+        (fixed_part, None, Told.PARTLY),
+        (fixed_slice, None, Told.OTHERWISE),  # 5 may be a part of the features
     ],
 )
-def test_bounds_that_are_written_for_one_batch(function: Any, shape: Any, told: Told) -> None:
+def test_bounds_that_are_written_for_one_batch(function: Any, shape: Any, told: Told, unsure: Told) -> None:
     """Where the source has so many rows, code says more than the numbers `first` is 0, 4."""
     slices = lane(*(code_lambda(function, first=first) for first in (0, 4)))
-    assert checked(SliceClaim(Told.OTHERWISE), slices, shape).told is told
+    claim = checked(SliceClaim(unsure), slices, shape)
+    assert claim == FIRST_EIGHT if told is Told.PARTLY else claim.told is told
+
+
+def sized(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
+    """As kuza55's, for a batch of which every part has so many rows."""
+    size = [batch_size] + list(input_shape)
+    start = [idx * batch_size] + [0] * len(input_shape)
+    return tf.slice(data, start, size)
+
+
+def with_a_gap(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
+    return tf.slice(data, [idx * (batch_size + 1)] + [0] * len(input_shape), [batch_size] + list(input_shape))
+
+
+def overlapping(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
+    return tf.slice(data, [idx * (batch_size - 1)] + [0] * len(input_shape), [batch_size] + list(input_shape))
+
+
+def without_the_first(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
+    return tf.slice(data, [idx * batch_size + 1] + [0] * len(input_shape), [batch_size] + list(input_shape))
+
+
+def part_of_the_features(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
+    return tf.slice(data, [idx * batch_size] + [0] * len(input_shape), [batch_size] + [n - 1 for n in input_shape])
+
+
+@pytest.mark.parametrize(
+    ("function", "parts", "told"),
+    [
+        (sized, (0, 1), Told.PARTLY),
+        (sized, (0, 1, 2), Told.PARTLY),
+        (sized, (1, 0), Told.OTHERWISE),
+        (sized, (1, 2), Told.OTHERWISE),
+        (sized, (0, 2), Told.OTHERWISE),
+        (sized, (0, 0), Told.OTHERWISE),
+        (with_a_gap, (0, 1), Told.OTHERWISE),
+        (overlapping, (0, 1), Told.OTHERWISE),
+        (without_the_first, (0, 1), Told.OTHERWISE),
+        (part_of_the_features, (0, 1), Told.OTHERWISE),
+    ],
+)
+def test_arguments_that_say_too_much_are_made_good_by_their_code(
+    function: Any, parts: tuple[int, ...], told: Told
+) -> None:
+    """`batch_size` is no number of parts, but the code shows what becomes of it."""
+    slices = lane(*(code_lambda(function, idx=idx, batch_size=6, input_shape=[5]) for idx in parts))
+    claim = slice_claims.claim(slices)
+    assert claim.told is Told.OTHERWISE
+    assert checked(claim, slices, (None, 5)).told is told
+
+
+def test_every_other_row_beside_arguments_that_say_too_much() -> None:
+    def stepped(x: Any, first: int, step: int, width: int) -> Any:
+        return x[first::step, :width]
+
+    def slices(width: int) -> Any:
+        return lane(*(code_lambda(stepped, first=first, step=2, width=width) for first in (0, 1)))
+
+    assert checked(SliceClaim(Told.OTHERWISE), slices(5), (None, 5)).told is Told.DEALT
+    assert checked(SliceClaim(Told.OTHERWISE), slices(5), None).told is Told.OTHERWISE
+    assert checked(SliceClaim(Told.OTHERWISE), slices(4), (None, 5)).told is Told.OTHERWISE
 
 
 def test_a_part_of_the_features_is_no_cut_of_the_batch() -> None:
