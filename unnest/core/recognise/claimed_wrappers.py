@@ -6,13 +6,14 @@ The claimed rows take the place of computed ones in the one equation (`slice_lay
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_model, read, tensor_refs
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import NearMiss
 from unnest.core.recognise import followed_slices, layer_facts, merges, slice_claims
 from unnest.core.recognise.followed_slices import takes_all_rows
@@ -34,7 +35,8 @@ from unnest.core.recognise.slice_claims import Told
 from unnest.core.recognise.slice_layers import Cut, InputFacts, can_slice, check_shapes, cut, only_read_by, put_together
 from unnest.core.recognise.told_numbers import Slice
 
-if TYPE_CHECKING:  # brings NumPy, which most graphs do not need
+if TYPE_CHECKING:  # bring NumPy, which most graphs do not need
+    from unnest.core.recognise.layer_tensors import LayerTensors
     from unnest.core.recognise.tower_copies import Copies
 
 
@@ -130,8 +132,9 @@ def _around_a_model(
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
     if _leaves_a_tower_out(graph, towers, slices):
         raise NotAWrapper(f"{template.name} is called on one more slice, which {merge} does not join")
-    merges.check(graph, model, towers, joined, dealt_out=slices.dealt_out)
-    is_told = all(each.on_batch_axis for each in joined) and _are_shown(graph, joined, len(towers), slices)
+    given = _given(graph, model, joined)
+    merges.check(graph, model, towers, joined, given, dealt_out=slices.dealt_out)
+    is_told = all(each.on_batch_axis for each in joined) and _are_shown(graph, joined, len(towers), slices, given)
     if not any(each.on_batch_axis for each in joined) and not _speaks_for_itself(graph, towers, slices, joined):
         raise NotAWrapper(f"neither {merge} nor the slices say that the batch is put together again")
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
@@ -148,10 +151,23 @@ def _around_a_model(
     )
 
 
-def _are_shown(graph: Graph, joined: Sequence[Merge], towers: int, slices: Cut) -> bool:
-    """Whether no merge of all towers has code that cannot be followed."""
-    merging = [merge.calls[0] for merge in joined if len(graph.call(merge.calls[0]).reads) == towers]
-    return all(followed_slices.is_shown(graph.layers[at.layer], towers, dealt_out=slices.dealt_out) for at in merging)
+def _given(graph: Graph, model: Graph, joined: Sequence[Merge]) -> dict[Ref, Shape | None]:
+    """The shapes of what the calls of a model give to merges that are stored with their code, by the joined tensor."""
+    from unnest.core.recognise.layer_tensors import LayerTensors
+
+    tensors = LayerTensors(model)
+    return {m.tensor: tensors.shape(model.outputs[m.output]) for m in joined if merges.has_code(graph, m)}
+
+
+def _are_shown(
+    graph: Graph, joined: Sequence[Merge], towers: int, slices: Cut, given: Mapping[Ref, Shape | None]
+) -> bool:
+    """Whether no merge of all towers has code that cannot be followed; `given` as `merges.check` has it."""
+    return all(
+        followed_slices.is_shown(graph.layers[merge.layer], towers, given.get(merge.tensor), dealt_out=slices.dealt_out)
+        for merge in joined
+        if len(graph.call(merge.calls[0]).reads) == towers
+    )
 
 
 def _leaves_a_tower_out(graph: Graph, towers: Sequence[CallId], slices: Cut) -> bool:
@@ -196,7 +212,7 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
 
     candidates: dict[frozenset[CallId], list[tuple[Merge, Copies]]] = {}
     tensors = LayerTensors(graph)
-    for merge, operands in merges.on_the_batch(graph):
+    for merge, operands in merges.of_tensors(graph):
         try:
             copies = walk_back(tensors, operands, partial(_told_apart, graph))
         except Unlike:
@@ -209,17 +225,14 @@ def of_own_layers(graph: Graph) -> Iterator[LayerWrapper | NearMiss]:
         yield or_why_not(joined[0].layer, partial(_inline, graph, joined, towers))
 
 
-def _keep_rows(graph: Graph, ends: Sequence[Ref], entries: Sequence[Ref], slices: Cut) -> bool:
+def _keep_rows(tensors: LayerTensors, ends: Sequence[Ref], shapes: Mapping[Ref, Shape | None]) -> bool:
     """Whether all in a tower of the graph's own layers is known to keep every row where it is.
 
-    Raises NotAWrapper for one that works along the batch.
+    `shapes` are those of what it reads. Raises NotAWrapper for one that works along the batch.
     """
     from unnest.core.recognise.batch_axis import rows_kept
-    from unnest.core.recognise.layer_tensors import LayerTensors
 
-    tensors = LayerTensors(graph)
-    shapes = [tensors.rows_alone(source) for source in slices.sources]
-    kept = rows_kept(tensors, ends, dict(zip(entries, shapes, strict=True)))
+    kept = rows_kept(tensors, ends, shapes)
     if kept.objection is not None:
         raise MixesRows(kept.objection)
     return kept.is_told
@@ -239,6 +252,8 @@ def _told_apart(graph: Graph, column: tuple[Ref, ...]) -> Ref | None:
 
 def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> LayerWrapper:
     """The wrapper around such towers. Raises NotAWrapper unless what the slices are told is all rows in order."""
+    from unnest.core.recognise.layer_tensors import LayerTensors
+
     columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
     calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
     towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
@@ -254,16 +269,22 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
         reads = graph.call(at).reads
         if all(ref in source_of for ref in reads):
             check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
-    if not slices.claims or any(claim.told is not Told.ROWS for claim in slices.claims):
+    if not slices.claims or not {claim.told for claim in slices.claims} <= {Told.ROWS, Told.DEALT}:
         first = slices.sliced[0]
         raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     check_own_layers(graph, calls[0], last)
-    keeps_rows = _keep_rows(graph, [end[0] for end in ends], [column[0] for column in columns], slices)
-    for merge in joined:
-        merges.check_code(graph, merge, len(columns[0]), dealt_out=slices.dealt_out)
+    tensors = LayerTensors(graph)
+    shapes = {column[0]: tensors.rows_alone(source) for column, source in zip(columns, slices.sources, strict=True)}
+    keeps_rows = _keep_rows(tensors, [end[0] for end in ends], shapes)
     slices = put_together(graph, slices, [None] * len(columns), joined)
+    given = {merge.tensor: tensors.shape(end[0], {**shapes}) for merge, end in zip(joined, ends, strict=True)}
+    for merge in joined:
+        merges.check_code(graph, merge, len(columns[0]), given[merge.tensor], dealt_out=slices.dealt_out)
+    are_shown = _are_shown(graph, joined, len(columns[0]), slices, given)
+    if not are_shown and not all(merge.on_batch_axis for merge in joined):
+        raise NotAWrapper(f"it cannot be told whether {joined[0].layer} gives the rows of its towers back")
     names = [name for name in graph.layers if name in {at.layer for at in calls[0]}]
-    is_proven = slices.is_proven and keeps_rows and _are_shown(graph, joined, len(columns[0]), slices)
+    is_proven = slices.is_proven and keeps_rows and are_shown
     return LayerWrapper(
         last,
         tuple(end.call for end in ends[0]),

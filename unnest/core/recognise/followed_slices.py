@@ -113,9 +113,9 @@ def _in_order(
         return _of_one_batch(claim, len(rows), names)
     if claim.told is Told.OTHERWISE:
         return claim
-    if sorted(rows) == list(range(len(rows) if is_literal else count)):
-        return SliceClaim(Told.OTHERWISE, f"the code of {names} takes the rows in another order")
-    return SliceClaim(Told.OTHERWISE, f"the code of {names} does not take every row once")
+    is_all = sorted(rows) == list(range(len(rows) if is_literal else count))
+    does = "takes the rows in another order" if is_all else "does not take every row once"
+    return SliceClaim(Told.OTHERWISE, f"the code of {names} {does}")
 
 
 UNSURE = frozenset({Told.OTHERWISE, Told.UNEXPLAINED})
@@ -161,12 +161,13 @@ def _are_whole(parts: Sequence[Rows], count: int) -> bool:
     return rows == list(range(len(rows))) and count - len(rows) < len(parts)
 
 
-def objection_to_merge(layer: Layer, towers: int, *, dealt_out: bool) -> str | None:
+def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> str | None:
     """Why a layer that is stored with its code is no merge of so many towers; None where nothing speaks against it.
 
-    `dealt_out`: every tower holds each k-th row. A merge must give all rows back in order, and nothing else.
+    `shape` is that of what a tower gives, `dealt_out`: every tower holds each k-th row. A merge must give all rows back
+    in order, and nothing else.
     """
-    joined = _joined(layer, towers, dealt_out=dealt_out)
+    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
     if joined is None:
         return _computes(layer)
     if joined.change:
@@ -195,15 +196,28 @@ OF_PYTHON = frozenset({"sum", "max", "min", "any", "all", "abs"})
 """What Python itself has under such names, for lists and numbers."""
 
 
-def is_shown(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
+def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
     """Whether a layer has no code of its own, or such as can be followed to its end."""
-    return layer_facts.stored_code(layer) is None or _joined(layer, towers, dealt_out=dealt_out) is not None
+    if layer_facts.stored_code(layer) is None:
+        return True
+    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
+    return joined is not None and not joined.is_partly
 
 
-def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
+def puts_together(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
     """Whether the code of a layer can be followed, and gives the rows of so many towers back in order."""
-    joined = _joined(layer, towers, dealt_out=dealt_out)
-    return joined is not None and not joined.change and not joined.is_partly and _are_all(joined, towers)
+    joined = _joined(layer, towers, shape, dealt_out=dealt_out)
+    return joined is not None and not joined.is_partly and _gives_back(joined, towers)
+
+
+def may_put_together(layer: Layer, towers: int) -> bool:
+    """The same of towers of any shape, whose rows it may leave whole, end to end or dealt out."""
+    ways = (_joined(layer, towers, dealt_out=dealt_out) for dealt_out in (False, True))
+    return any(joined is not None and _gives_back(joined, towers) for joined in ways)
+
+
+def _gives_back(joined: Rows, towers: int) -> bool:
+    return not joined.change and _are_all(joined, towers)
 
 
 class RowsMade(Enum):
@@ -259,11 +273,12 @@ def _are_all(joined: Rows, towers: int) -> bool:
     return joined.numbers == tuple(range(towers * ROWS_A_TOWER))
 
 
-def _joined(layer: Layer, towers: int, *, dealt_out: bool) -> Rows | None:
+def _joined(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> Rows | None:
     """What the code of a layer makes of the rows of so many towers; None where it cannot be followed."""
+    ranks, sizes = (len(shape),) if shape else RANKS, _sizes_of(shape) or SIZES
     numbers, n = range(towers * ROWS_A_TOWER), ROWS_A_TOWER
     parts = [numbers[k::towers] if dealt_out else numbers[n * k : n * (k + 1)] for k in range(towers)]
-    value = _followed(layer, lambda rank: [Rows(tuple(part), rank) for part in parts])
+    value = _followed(layer, lambda rank: [Rows(tuple(part), rank, sizes=sizes) for part in parts], ranks)
     return value if isinstance(value, Rows) else None
 
 

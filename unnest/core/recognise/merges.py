@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
+from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import NearMiss
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
@@ -39,18 +40,24 @@ def of_models(graph: Graph) -> Iterator[tuple[tuple[CallId, ...], Merge | NearMi
             yield towers, NearMiss(at.layer, reason)
 
 
-def on_the_batch(graph: Graph) -> Iterator[tuple[Merge, tuple[Ref, ...]]]:
-    """Every join that says that it lines several tensors up along the batch, with these tensors in their order."""
+def of_tensors(graph: Graph) -> Iterator[tuple[Merge, tuple[Ref, ...]]]:
+    """Every join of several tensors, with these in their order.
+
+    It says that it lines them up along the batch, or its code may give rows back that were cut in any way.
+    """
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
-        if len(call.reads) == 1 or not layer_facts.may_join(layer) or not joins_batch(graph, at):
+        if len(call.reads) == 1 or not layer_facts.may_join(layer):
+            continue
+        says_so = joins_batch(graph, at)
+        if not says_so and not followed_slices.may_put_together(layer, len(call.reads)):
             continue
         if is_part_of_a_larger_merge(graph, at):
             continue
         operands, calls = join(graph, at)
-        is_on_batch = bool(operands) and on_batch_axis(graph, calls) is True
-        if is_on_batch and len({*operands}) == len(operands):
-            yield Merge(operands[0].tensor, tuple(calls), on_batch_axis=True), tuple(operands)
+        is_join = bool(operands) and (not says_so or on_batch_axis(graph, calls) is True)
+        if is_join and len({*operands}) == len(operands):
+            yield Merge(operands[0].tensor, tuple(calls), on_batch_axis=says_so or None), tuple(operands)
 
 
 def _joins_no_towers(at: CallId, leaves: Sequence[Ref]) -> str | None:
@@ -128,14 +135,22 @@ def on_batch_axis(graph: Graph, calls: Sequence[CallId]) -> bool | None:
     return False if False in told else None if None in told else True
 
 
-def check(graph: Graph, template: Graph, towers: Sequence[CallId], merges: Sequence[Merge], *, dealt_out: bool) -> None:
+def check(
+    graph: Graph,
+    template: Graph,
+    towers: Sequence[CallId],
+    merges: Sequence[Merge],
+    given: Mapping[Ref, Shape | None],
+    *,
+    dealt_out: bool,
+) -> None:
     """Raises NotAWrapper for merges that say that they do something else than to give the towers' rows back.
 
-    `dealt_out`: every tower holds each k-th row.
+    `given` are the shapes of what the towers give, by the joined tensor; `dealt_out`: every tower holds each k-th row.
     """
     for merge in merges:
         if not _may_be_a_number(template, merge.output):
-            check_code(graph, merge, len(towers), dealt_out=dealt_out)
+            check_code(graph, merge, len(towers), given.get(merge.tensor), dealt_out=dealt_out)
     if all(layer_facts.combines(graph.layers[m.layer]) for m in merges):
         raise NotAWrapper(
             f"{merges[0].layer} adds, averages or stacks the outputs of {towers[0].layer} instead of lining them up"
@@ -147,12 +162,20 @@ def check(graph: Graph, template: Graph, towers: Sequence[CallId], merges: Seque
             )
 
 
-def check_code(graph: Graph, merge: Merge, towers: int, *, dealt_out: bool) -> None:
-    """Raises NotAWrapper for a merge of all towers with code that can be followed, and does not give all rows back."""
+def check_code(graph: Graph, merge: Merge, towers: int, shape: Shape | None, *, dealt_out: bool) -> None:
+    """Raises NotAWrapper for a merge of all towers with code that can be followed, and does not give all rows back.
+
+    `shape` is that of what each of them gives.
+    """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    if reason := followed_slices.objection_to_merge(graph.layers[merge.layer], towers, dealt_out=dealt_out):
+    if reason := followed_slices.objection_to_merge(graph.layers[merge.layer], towers, shape, dealt_out=dealt_out):
         raise NotAWrapper(reason)
+
+
+def has_code(graph: Graph, merge: Merge) -> bool:
+    """Whether the layer that joins last is stored with its code."""
+    return layer_facts.stored_code(graph.layers[merge.layer]) is not None
 
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:

@@ -225,14 +225,23 @@ def _reshape(tensor: Value, shape: Value) -> Value:
         if not tensor.has_true_sizes or first not in {-1, len(tensor.numbers)} or prod(row) != prod(tensor.sizes):
             raise NotFollowed
         return changed(tensor._replace(rank=1 + len(row), sizes=row), "reshapes its rows")
+    return _together(tensor, first, row)
+
+
+def _together(tensor: Stacked, first: float, row: tuple[int, ...]) -> Rows:
+    """The parts of a stack as rows of that shape; `first` is their number, or -1."""
     parts = tensor.parts
-    together = zip(*(part.numbers for part in parts), strict=True) if tensor.axis else (part.numbers for part in parts)
-    numbers = tuple(number for some in together for number in some)
+    in_turn = zip(*(part.numbers for part in parts), strict=True) if tensor.axis else (part.numbers for part in parts)
+    numbers = tuple(number for some in in_turn for number in some)
     if first not in {-1, len(numbers)}:
         raise NotFollowed
     whole = next((part for part in parts if part.change), parts[0])
-    is_partly = whole.is_partly or row != whole.shape[1:]  # literal sizes may be others than a row's
-    return whole._replace(numbers=numbers, is_partly=is_partly)
+    together = whole._replace(numbers=numbers)
+    if row == whole.shape[1:]:
+        return together
+    if not whole.has_true_sizes:
+        return together._replace(is_partly=True)  # literal sizes may be others than a row's
+    return changed(together._replace(may_have_moved=True), "reshapes its rows")
 
 
 def _in_parts(tensor: Rows, first: int, second: int) -> Stacked:

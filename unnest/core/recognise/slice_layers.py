@@ -138,6 +138,8 @@ def put_together(graph: Graph, cut: Cut, shapes: Sequence[Shape | None], merges:
         if taken.rows is RowOrder.UNKNOWN and taken.reach is None:
             raise NotAWrapper(f"it cannot be computed which rows of {source} the towers read")
     dealt_out = taken.rows is RowOrder.DEALT or any(claim.told is Told.DEALT for claim in cut.claims)
+    if dealt_out and any(len(lane.claims) > 1 for lane in cut.lanes):
+        raise NotAWrapper(f"the rows of {cut.lanes[0].source.layer} are dealt out more than once")
     if dealt_out and joins:
         raise NotAWrapper(f"the rows are dealt out one by one, and {merges[0].layer} joins them end to end")
     computed, reach = (taken.sentence, taken.reach) if source is not None else (None, None)

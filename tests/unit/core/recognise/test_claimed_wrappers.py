@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tests.unit.core.build import functional, layer, nested, source
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, functional, layer, nested, source
 from tests.unit.core.recognise import towers as stored
-from tests.unit.core.recognise.near import OUTER, reasons
+from tests.unit.core.recognise.near import OUTER, Entry, reasons
+from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
@@ -74,3 +80,92 @@ def test_one_output_is_joined_once() -> None:
     result = recognise(read(model), {"Rows"})
     assert result.wrappers == ()
     assert result.near_misses[0].reason == "one output of net is joined more than once"
+
+
+tf: Any = None  # what the code of these functions names; it is read, not called
+Code = Callable[[Any], Any]
+
+
+def in_turn(towers: Any) -> Any:
+    return tf.reshape(tf.stack(towers, axis=1), [-1, 3])
+
+
+def end_to_end(towers: Any) -> Any:
+    return tf.reshape(tf.stack(towers, axis=0), [-1, 3])
+
+
+def other_way_round(towers: Any) -> Any:
+    return tf.reshape(tf.stack(towers[::-1], axis=1), [-1, 3])
+
+
+def cut_up(towers: Any) -> Any:
+    return tf.reshape(tf.stack(towers, axis=1), [-1, 1])
+
+
+def halved(x: Any) -> Any:
+    return x[: tf.shape(x)[0] // 2]
+
+
+def other_half(x: Any) -> Any:
+    return x[tf.shape(x)[0] // 2 :]
+
+
+EVERY_OTHER: tuple[Code, ...] = (lambda x: x[::2], lambda x: x[1::2])
+HALVES: tuple[Code, ...] = (halved, other_half)
+
+
+def by_code(slices: Sequence[Code], merge: Code, *, is_own: bool) -> list[Entry]:
+    """The layers of towers cut and joined by stored code: of the model's own layers, or of one that is nested."""
+    cut = [layer(f"s{k}", ["x"], kind="Lambda", function=function(code)) for k, code in enumerate(slices)]
+    calls = [[entry["name"]] for entry in cut]
+    towers = layer("t", *calls, **DENSE) if is_own else nested(TEMPLATE, *calls)
+    joined = layer(
+        "m", [("t", int(not is_own) + k, 0) for k in range(len(cut))], kind="Lambda", function=function(merge)
+    )
+    return [source(), *cut, towers, joined]
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize(("slices", "merge"), [(EVERY_OTHER, in_turn), (HALVES, end_to_end)])
+def test_code_that_stacks_the_towers_rows(slices: Sequence[Code], merge: Code, is_own: bool) -> None:
+    (found,) = wrappers.find(read(functional(*by_code(slices, merge, is_own=is_own), **OUTER)))
+    assert (len(found.towers), found.merges[0].layer) == (2, "m")
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize(
+    ("slices", "merge", "reason"),
+    [
+        (EVERY_OTHER, end_to_end, "the code of m joins the rows in another order"),
+        (HALVES, in_turn, "the code of m joins the rows in another order"),
+        (EVERY_OTHER[::-1], in_turn, "the code of s0, s1 takes the rows in another order"),
+        (EVERY_OTHER, cut_up, "the code of m does more than join rows: it reshapes its rows"),
+    ],
+    ids=["dealt, joined end to end", "halves, dealt back", "the odd ones first", "rows cut up"],
+)
+def test_code_that_stacks_other_rows(slices: Sequence[Code], merge: Code, reason: str, is_own: bool) -> None:
+    assert reasons(*by_code(slices, merge, is_own=is_own))["m"] == reason
+
+
+def test_code_that_puts_no_rows_in_order() -> None:
+    assert reasons(*by_code(EVERY_OTHER, other_way_round, is_own=True)).keys() == {"t"}
+    assert reasons(*by_code(EVERY_OTHER, other_way_round, is_own=False)) == {
+        "m": "the code of m joins the rows in another order"
+    }
+
+
+def test_rows_that_are_dealt_out_twice() -> None:
+    """Every fourth row is not what every other one of every other one is, taken one after the other."""
+
+    def of_four(towers: Any) -> Any:
+        return tf.reshape(tf.stack(towers, axis=1), [-1, 3])
+
+    first = [layer(f"s{k}", ["x"], kind="Lambda", function=function(code)) for k, code in enumerate(EVERY_OTHER)]
+    second = [
+        layer(f"s{k}{j}", [f"s{k}"], kind="Lambda", function=function(code))
+        for k in range(2)
+        for j, code in enumerate(EVERY_OTHER)
+    ]
+    towers = layer("t", *([entry["name"]] for entry in second), **DENSE)
+    joined = layer("m", [("t", k, 0) for k in range(4)], kind="Lambda", function=function(of_four))
+    assert reasons(source(), *first, *second, towers, joined)["m"] == "the rows of x are dealt out more than once"

@@ -1,6 +1,6 @@
 """Claims of a lane held against its code: code that does otherwise wins, code that nobody can follow does not."""
 
-# ruff: noqa: ARG005  slices are given all their arguments, and need not use them
+# ruff: noqa: ARG005, RUF005  slices are given all their arguments, and need not use them; lists are added as people do
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from unnest.core.recognise.followed_slices import (
     are_followed,
     checked,
     is_shown,
+    may_put_together,
     objection_to_merge,
     puts_together,
     rows_made,
@@ -290,6 +291,36 @@ def test_merges(function: Any, dealt_out: bool, reason: str | None) -> None:
     assert objection_to_merge(layer, 2, dealt_out=dealt_out) == reason
 
 
+def restacked(towers: Any) -> Any:
+    return tf.reshape(tf.stack(towers, axis=1), [-1, 4])
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason", "shown"),
+    [
+        ((None, 4), None, True),
+        (None, None, False),
+        ((None, None), None, False),
+        ((None, 8), "the code of l does more than join rows: it reshapes its rows", True),
+        ((None, 2, 2), "the code of l does more than join rows: it reshapes its rows", True),
+    ],
+)
+def test_merges_that_know_the_shape_of_a_row(shape: Any, reason: str | None, shown: bool) -> None:
+    layer, _ = code_lambda(restacked)
+    assert may_put_together(layer, 2)
+    assert objection_to_merge(layer, 2, shape, dealt_out=True) == reason
+    assert is_shown(layer, 2, shape, dealt_out=True) is shown
+    assert puts_together(layer, 2, shape, dealt_out=True) is (shown and reason is None)
+    assert objection_to_merge(layer, 2, (None, 4), dealt_out=False) == "the code of l joins the rows in another order"
+
+
+def test_code_that_may_put_rows_together() -> None:
+    """Somehow: end to end, or one of each tower in turn."""
+    assert may_put_together(code_lambda(end_to_end)[0], 2)
+    for other in (reversed_order, doubled, first_alone, somebodys_own):
+        assert not may_put_together(code_lambda(other)[0], 2)
+
+
 def test_code_that_puts_rows_together() -> None:
     """For all of them, in order, with nothing else done."""
     interleaved = code_lambda(lambda ts: tf.dynamic_stitch([tf.range(0, 4, 2), tf.range(1, 4, 2)], ts))[0]
@@ -330,6 +361,15 @@ def test_bounds_that_are_written_for_one_batch(function: Any, shape: Any, told: 
     slices = lane(*(code_lambda(function, first=first) for first in (0, 4)))
     claim = checked(SliceClaim(unsure), slices, shape)
     assert claim == FIRST_EIGHT if told is Told.PARTLY else claim.told is told
+
+
+def test_rows_that_are_left_over_of_a_fixed_batch() -> None:
+    """The first eight of any batch may be all that there are; of twelve they are not."""
+    slices = lane(*(code_lambda(fixed_part, first=first) for first in (0, 4)))
+    assert checked(SliceClaim(Told.PARTLY), slices, (None, 5)).told is Told.PARTLY
+    assert checked(SliceClaim(Told.PARTLY), slices, (12, 5)) == SliceClaim(
+        Told.OTHERWISE, "the code of l does not take every row once"
+    )
 
 
 def sized(data: Any, idx: int, batch_size: int, input_shape: Any) -> Any:
