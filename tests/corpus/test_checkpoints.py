@@ -222,6 +222,26 @@ def test_another_copy_without_meta(tmp_path: Path) -> None:
     assert unnest.inspect(tmp_path / "parallel.ckpt", architecture=folder / "model.json").verdict == "parallel"
 
 
+@pytest.mark.parametrize(
+    ("given", "load"),
+    [
+        ("base_model.json", "tf.train.Checkpoint(model=tf.train.Checkpoint(**{'layer_with_weights-0': MODEL}))"),
+        ("model.json", "tf.train.Checkpoint(model=MODEL)"),
+    ],
+)
+def test_an_order_that_only_code_knows(given: str, load: str, tmp_path: Path) -> None:
+    """The wrapper shows all the same, and whoever has the code is told how to load what is within it."""
+    folder = next(c.folder for c in WRAPPERS if c.name.startswith("154"))
+    file, architecture = folder / "parallel.ckpt-1", folder / given
+    assert unnest.inspect(file, architecture=architecture).verdict == "parallel"
+    made = unnest.fix(file, tmp_path / "out.h5", architecture=architecture)
+    assert made.error is not None
+    assert made.error.message.endswith(
+        "the order of the weights of 'mixer' is known to the code of Mixer alone; load it into the MODEL that your "
+        f"code makes, {load}.restore({str(file)!r}), and save that as .h5"
+    )
+
+
 def test_tables_name_cases() -> None:
     """No row outlives its case; the warning that is asked for is the one that is given."""
     assert {*LIMITS, *REFUSED, *AS_GOOD, *NAMED, *SPELLED, *TOLD, *CAUTIOUS, *UNTOLD} <= {c.name for c in CASES}

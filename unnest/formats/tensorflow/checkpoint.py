@@ -43,13 +43,14 @@ class _PlacedWeights(NamedTuple):
     """The weights by layer of an architecture.
 
     `model` is the saved model among the objects, `names` what is known where only names are stored, `not_carried` the
-    names of variables that are no part of the model.
+    names of variables that are no part of the model. `doubt`: why the order of a layer's weights is open.
     """
 
     stored: Stored
     model: int | None = None
     names: CheckpointVariables | None = None
     not_carried: tuple[str, ...] = ()
+    doubt: Refused | None = None
 
 
 def _piece_as_entry(entry: BundleEntry, piece: ShardSlice) -> BundleEntry:
@@ -98,6 +99,10 @@ class CheckpointSource(Source):
     def _planned(self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices) -> Plan:
         """The plan for weights that are placed; what a file of weights has no place for is dropped."""
         weights_plan = plan(placed.stored, architecture=architecture, choices=choices)
+        if placed.doubt is not None:
+            return weights_plan._replace(
+                stored=self.stored, output=None, dropped=(), refusal=self._refusal(placed.doubt)
+            )
         complete = (
             self._completed(architecture, placed, weights_plan, choices=choices) if not weights_plan.refusal else None
         )
@@ -154,8 +159,10 @@ class CheckpointSource(Source):
             return architecture_plan._replace(
                 output=Rewritten(self.stored), conversion_refusal=Refusal(doubt.code, doubt.message)
             )
-        why = doubt.message.removeprefix(f"{self.path}: ")
-        return architecture_plan._replace(output=None, refusal=Refusal(doubt.code, why))
+        return architecture_plan._replace(output=None, refusal=self._refusal(doubt))
+
+    def _refusal(self, doubt: Refused) -> Refusal:
+        return Refusal(doubt.code, doubt.message.removeprefix(f"{self.path}: "))
 
     def _stored_architecture(self) -> JsonObject | None:
         texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
@@ -177,6 +184,8 @@ class CheckpointSource(Source):
             )
         located = self.graph.find(architecture)
         if not located.within:
+            if located.doubt is not None:
+                raise located.doubt
             return _PlacedWeights(stored._replace(groups=located.groups), model=located.node)
         # The template of a wrapper, if it holds all weights of what is around it.
         model, position, count = located.within[0]
@@ -188,7 +197,7 @@ class CheckpointSource(Source):
                 "pass that of the model that was saved",
             )
         groups = tuple(Group(f"layer-{k}", tuple(tensors) if k == position else ()) for k in range(count))
-        return _PlacedWeights(stored._replace(groups=groups), model=model)
+        return _PlacedWeights(stored._replace(groups=groups), model=model, doubt=located.doubt)
 
     # ---- names alone ----
 

@@ -62,11 +62,13 @@ class PlacedModel(NamedTuple):
     """A model in the object graph, and the weights of its layers.
 
     `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
+    `doubt`: why the order of a layer's weights is open, which then stand as the objects list them.
     """
 
     node: int
     groups: tuple[Group, ...]
     within: tuple[tuple[int, int, int], ...]
+    doubt: Refused | None = None
 
 
 class ObjectWeights(NamedTuple):
@@ -92,6 +94,7 @@ class ObjectGraph:
             self._children = [{k: n for k, n in each.items() if n not in generators} for each in self._children]
         self._layers: dict[int, dict[int, int]] = {}
         self._graphs: dict[int, tuple[JsonObject, Graph]] = {}
+        self._open_orders: list[str] = []
         self._steps = 0
         self.optimizers = Optimizers(self)
 
@@ -160,42 +163,70 @@ class ObjectGraph:
     def weights(self, architecture: JsonObject) -> ObjectWeights:
         """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
         placed = self.find(architecture)
+        if placed.doubt is not None:
+            raise placed.doubt
         return ObjectWeights(placed.groups, self.optimizers.state(placed.node, placed.groups))
 
     def find(self, architecture: JsonObject) -> PlacedModel:
-        """The model of this architecture, wherever it hangs. Raises Unreadable, Refused."""
+        """The model of this architecture, wherever it hangs; one whose weights are in order, if there is any.
+
+        Raises Unreadable, Refused.
+        """
         models = self.models()
         if not models:
             raise Refused("architecture-mismatch", f"{self.where}: has no layers; pass a checkpoint of a Keras model")
-        fitting: list[tuple[int, tuple[Group, ...]]] = []
-        doubts: list[Refused] = []
-        for node in models:
-            groups = self._groups_or_refusal(architecture, node)
-            if isinstance(groups, Refused):
-                doubts.append(groups)
-            else:
-                fitting.append((node, groups))
-        if not fitting:
-            definite = [d for d in doubts if d.code != "architecture-mismatch"]
-            raise (definite or doubts)[0]
-        distinct = {tuple(t.ref for g in groups for t in g.tensors) for _, groups in fitting}
+        tried = [self._placed_or_refusal(architecture, node) for node in models]
+        placed = [each for each in tried if isinstance(each, PlacedModel)]
+        if not placed:
+            raise next(each for each in tried if isinstance(each, Refused))
+        fitting = [each for each in placed if each.doubt is None] or placed
+        distinct = _distinct(fitting)
         if len(distinct) > 1:
-            with_layer_names = [f for f in fitting if _bear_layer_names(f[1])]
-            if len({tuple(t.ref for g in groups for t in g.tensors) for _, groups in with_layer_names}) != 1:
+            fitting = [each for each in fitting if _bear_layer_names(each.groups)]
+            if len(_distinct(fitting)) != 1:
                 raise Refused(
                     "weights-ambiguous",
                     f"{self.where}: holds {len(distinct)} models that fit the architecture; "
                     "save the one you want alone",
                 )
-            fitting = with_layer_names
-        node, groups = fitting[0]
-        return PlacedModel(node, groups, self._models_around(node, models))
+        return fitting[0]._replace(within=self._models_around(fitting[0].node, models))
 
-    def _groups_or_refusal(self, architecture: JsonObject, node: int) -> tuple[Group, ...] | Refused:
+    def _placed_or_refusal(self, architecture: JsonObject, node: int) -> PlacedModel | Refused:
+        """The model at a node, the models around it not looked for; or why it is none of this architecture."""
+        self._open_orders = []
         try:
-            return self.groups(architecture, node)
-        except Refused as doubt:
-            return doubt
+            groups = self.groups(architecture, node)
+        except Refused as refusal:
+            return refusal
+        if not self._open_orders:
+            return PlacedModel(node, groups, ())
+        why = f"{self.where}: {self._open_orders[0]}; {self._restoring(node)}"
+        return PlacedModel(node, groups, (), Refused("weights-ambiguous", why))
+
+    def _restoring(self, node: int) -> str:
+        """What a user with the model's code can do: load the weights of a node into it, which needs no order."""
+        loading = "MODEL"
+        for name in reversed(self._way_to(node)):
+            given = f"{name}={loading}" if name.isidentifier() else f"**{{{name!r}: {loading}}}"
+            loading = f"tf.train.Checkpoint({given})"
+        prefix = repr(self.bundle.prefix)
+        load = f"MODEL.load_weights({prefix})" if loading == "MODEL" else f"{loading}.restore({prefix})"
+        return f"load it into the MODEL that your code makes, {load}, and save that as .h5"
+
+    def _way_to(self, node: int) -> list[str]:
+        """The names that lead from the root to a node, by the shortest way."""
+        came_from: dict[int, tuple[int, str]] = {}
+        reached = [0]
+        for at in reached:
+            for name, child in self._children[at].items():
+                if child and child not in came_from:
+                    came_from[child] = (at, name)
+                    reached.append(child)
+        names: list[str] = []
+        while node:
+            node, name = came_from[node]
+            names.insert(0, name)
+        return names
 
     def _models_around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
         """The models that one is a layer of, the outermost first."""
@@ -211,7 +242,10 @@ class ObjectGraph:
         return tuple(holders_outermost_first)
 
     def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
-        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
+        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused.
+
+        Notes the layers the order of whose weights is open.
+        """
         return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
 
     def weight_keys(self, node: int) -> set[str]:
@@ -343,10 +377,8 @@ class ObjectGraph:
             names = [children_of[n] for n in sub_layers]
             are_numbered = all(map(NUMBER.fullmatch, names))
             if not is_layer and not own_variables and not are_numbered and names != sorted(names):
-                raise Refused(
-                    "weights-ambiguous",
-                    f"{self.where}: the order of {layer.name!r}'s weights is known to the code of {layer.class_name} "
-                    "alone; save it as .h5 or SavedModel",
+                self._open_orders.append(
+                    f"the order of the weights of {layer.name!r} is known to the code of {layer.class_name} alone"
                 )
             pending += [(n, False) for n in reversed(sub_layers)]
         return order
@@ -380,10 +412,8 @@ class ObjectGraph:
         if self.optimizers.all_trained:
             return [False] * len(nodes)
         if len(nodes) > 1:
-            raise Refused(
-                "weights-ambiguous",
-                f"{self.where}: which weights of {layer.name!r} are trained is not stored, so their order is open; "
-                "save it as .h5 or SavedModel",
+            self._open_orders.append(
+                f"which weights of {layer.name!r} are trained is not stored, so their order is open"
             )
         return [True] * len(nodes)
 
@@ -424,6 +454,11 @@ class ObjectGraph:
             raise Unreadable("missing-weight", f"{self.where}: names the tensor {key!r}, which is not stored")
         name = self.name(node) or place
         return Tensor(name if modern else f"{name}:0", entry.shape, entry.dtype, key, (), trained)
+
+
+def _distinct(placed: Iterable[PlacedModel]) -> set[tuple[str, ...]]:
+    """The tensors of models, each once."""
+    return {tuple(t.ref for g in each.groups for t in g.tensors) for each in placed}
 
 
 def _bear_layer_names(groups: Iterable[Group]) -> bool:
