@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.recognise.layer_facts import Number
-from unnest.core.recognise.told_numbers import CELLS, LaneFacts, Numbers, last
+from unnest.core.recognise.told_numbers import CELLS, LaneFacts, Numbers, called, name_in_code
 
 ROUND = (10, 100)
 """Totals of bounds that are tenths or percent of the batch without saying so."""
@@ -32,28 +32,19 @@ def counted(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> 
     for place, first in numbers[0].items():
         if [n.get(place) for n in numbers] != [first + i for i in range(count)] or first not in (0, 1):
             continue
-        if first == 1 and known.from_one is not None and _name(place, known) not in known.from_one:
+        if first == 1 and known.from_one is not None and name_in_code(place, known) not in known.from_one:
             continue
         numbers_of_parts = [p for p, value in constant.items() if value == count and p != place]
         beside = [p for p in numbers[0] if p[:1] == place[:1] and p != place]
         if numbers_of_parts and beside and not set(beside) & set(numbers_of_parts):
             numbers_of_parts = []  # a cell that says so, against the arguments, is no witness
         parts = next(iter(numbers_of_parts), None)
-        counts = f"slice arguments: {last(place)} counts from {first}"
+        counts = f"slice arguments: {called(place, known)} counts from {first}"
         if parts is not None:
-            told = f"{counts}, {last(parts)} is {constant[parts]}"
+            told = f"{counts}, {called(parts, known)} is {constant[parts]}"
             yield Reading(frozenset({place, parts}), told, edges, is_complete=True, is_index=True)
         elif count > 1:
             yield Reading(frozenset({place}), counts, (), is_complete=False, is_index=True)
-
-
-def _name(place: Path, known: LaneFacts) -> str | None:
-    """What the code calls a number: an argument of the layer or a cell by its name; None for a default."""
-    if place[0] == "arguments":
-        return str(place[-1])
-    *_, last = place
-    is_cell = place[:2] in CELLS and isinstance(last, int) and last < len(known.captured)
-    return known.captured[last] if is_cell and isinstance(last, int) else None
 
 
 def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) -> Iterator[Reading]:
@@ -70,7 +61,8 @@ def shared_out(numbers: Sequence[Numbers], constant: Numbers, known: LaneFacts) 
             total = next((p for p in _beside((start, share), constant) if isclose(constant[p], ends[-1])), None)
             is_told = total is not None or _is_told(ends[-1], known)
             places = frozenset({start, share}) | (frozenset() if total is None else {total})
-            sentence = f"slice arguments: every {last(start)} is where the {last(share)} before it ends"
+            begin, size = called(start, known), called(share, known)
+            sentence = f"slice arguments: every {begin} is where the {size} before it ends"
             yield Reading(places, sentence, tuple(n[start] / ends[-1] for n in numbers), is_told)
 
 
@@ -95,7 +87,7 @@ def bounded(numbers: Sequence[Numbers], known: LaneFacts) -> Iterator[Reading]:
         lined_up = all(n.get(start, 0) < n[stop] and isclose(n[stop], m[start]) for n, m in pairwise(numbers))
         if start == stop or not lined_up:
             continue
-        sentence = f"slice arguments: every {last(start)} is the {last(stop)} before it"
+        sentence = f"slice arguments: every {called(start, known)} is the {called(stop, known)} before it"
         reading, end = Reading(frozenset({start, stop}), sentence, (), is_complete=True), numbers[-1].get(stop)
         if end is None:
             yield reading

@@ -33,8 +33,8 @@ from unnest.core.recognise.told_numbers import (
     LaneFacts,
     Numbers,
     Slice,
+    called,
     known_of,
-    last,
     numbers_of,
 )
 
@@ -143,7 +143,7 @@ def _judged(lane: Sequence[Slice], numbers: Sequence[Numbers], known: LaneFacts)
         return _told(complete, numbers, varying, known)
     if readings:
         return _half_told(lane, readings[0], every, numbers, known)
-    return _unread(lane, numbers, varying, constant)
+    return _unread(lane, numbers, varying, constant, known)
 
 
 def _half_told(
@@ -152,7 +152,7 @@ def _half_told(
     """A lone counter, or bounds whose end nothing calls the whole: rows by themselves where the code knows no size."""
     others = every - reading.places
     if others:
-        return SliceClaim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers)}")
+        return SliceClaim(Told.OTHERWISE, f"{reading.sentence}, but {_of(min(others, key=str), numbers, known)}")
     if not reading.is_index and not known.literal:
         return SliceClaim(
             Told.OTHERWISE, f"{reading.sentence}, but nothing says that the last part ends with the batch"
@@ -175,7 +175,9 @@ def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[
     explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]
     unexplained = varying.difference(*(reading.places for reading in explained))
     if known.slices > 1 and unexplained:
-        return SliceClaim(Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers)}, which is no order of parts")
+        return SliceClaim(
+            Told.OTHERWISE, f"{_of(min(unexplained, key=str), numbers, known)}, which is no order of parts"
+        )
     if not all(_alike(first.edges, other.edges) for other in complete):
         return SliceClaim(Told.OTHERWISE, "the numbers tell two different cuts")
     if known.literal and first.is_index:  # without the number of rows an index can but deal them out
@@ -183,11 +185,13 @@ def _told(complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[
     return SliceClaim(Told.ROWS, first.sentence, first.edges)
 
 
-def _unread(lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers) -> SliceClaim:
+def _unread(
+    lane: Sequence[Slice], numbers: Sequence[Numbers], varying: set[Path], constant: Numbers, known: LaneFacts
+) -> SliceClaim:
     """Numbers in none of the forms that tell rows."""
     is_function = layer_facts.is_function(lane[0].layer)
     if varying and (is_function or len(lane) in constant.values()):
-        return SliceClaim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers)}, which is no order of parts")
+        return SliceClaim(Told.OTHERWISE, f"{_of(min(varying, key=str), numbers, known)}, which is no order of parts")
     is_opaque = not is_function or _tells_nothing(lane[0].layer)
     return SliceClaim(Told.OPAQUE, _says_nothing(lane)) if is_opaque else SliceClaim(Told.PARTLY)
 
@@ -205,7 +209,7 @@ def _all_equal(lane: Sequence[Slice], constant: Numbers, known: LaneFacts) -> Sl
     is_told = len(constant) > 1 and known.slices in constant.values()
     only_the_number = not others and cells == [known.slices]
     if (same and constant and not only_the_number) or (not is_function and is_told):
-        told = ", ".join(f"{last(place)} {value:g}" for place, value in constant.items())
+        told = ", ".join(f"{called(place, known)} {value:g}" for place, value in constant.items())
         return SliceClaim(Told.OTHERWISE, f"every slice is told the same: {told}")
     by_texts_alone = _differs(lane) and not told_texts.have_code(lane)
     if not is_function or by_texts_alone or all(_tells_nothing(layer) for layer, _, _ in lane):
@@ -275,9 +279,10 @@ def agree(claims: Sequence[SliceClaim]) -> bool:
     return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
 
 
-def _of(place: Path, numbers: Sequence[Numbers]) -> str:
+def _of(place: Path, numbers: Sequence[Numbers], known: LaneFacts) -> str:
     values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
-    return f"{last(place)} is {values} from slice to slice" if len(numbers) > 1 else f"{last(place)} is {values}"
+    name = called(place, known)
+    return f"{name} is {values} from slice to slice" if len(numbers) > 1 else f"{name} is {values}"
 
 
 def _says_nothing(lane: Sequence[Slice]) -> str:

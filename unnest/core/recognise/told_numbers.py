@@ -45,7 +45,8 @@ class LaneFacts(NamedTuple):
     """What is known beside the numbers: how many slices, the batch where fixed, the numbers in the code.
 
     `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
-    takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order.
+    takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order;
+    `defaulted`: those of the parameters with defaults.
     """
 
     slices: int
@@ -54,11 +55,20 @@ class LaneFacts(NamedTuple):
     literal: bool
     from_one: frozenset[str | None] | None
     captured: tuple[str, ...] = ()
+    defaulted: tuple[str, ...] = ()
 
 
 def known_of(lane: Sequence[Slice], rows: int | None) -> LaneFacts:
     """What is known of slices beside their numbers; `rows` is the batch where that is fixed."""
-    return LaneFacts(len(lane), rows, _constants(lane), _bounds_are_rows(lane), _from_one(lane), _captured(lane))
+    return LaneFacts(
+        len(lane),
+        rows,
+        _constants(lane),
+        _bounds_are_rows(lane),
+        _from_one(lane),
+        _one_of({_captured(layer) for layer, _, _ in lane}),
+        _one_of({_defaulted(layer) for layer, _, _ in lane}),
+    )
 
 
 def _constants(lane: Sequence[Slice]) -> frozenset[Number]:
@@ -73,11 +83,24 @@ def _from_one(lane: Sequence[Slice]) -> frozenset[str | None] | None:
     return frozenset.intersection(*sets) if len(sets) == len(lane) else None
 
 
-def _captured(lane: Sequence[Slice]) -> tuple[str, ...]:
-    """What the cells of the closures are called, where all slices call them the same."""
-    codes = [layer_facts.stored_code(layer) for layer, _, _ in lane]
-    names = {() if code is None else code.free for code in codes}
+def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
+    """The names that all slices have in common, none where they differ."""
     return names.pop() if len(names) == 1 else ()
+
+
+def _captured(layer: Layer) -> tuple[str, ...]:
+    """What the cells of a closure are called."""
+    code = layer_facts.stored_code(layer)
+    return () if code is None else code.free
+
+
+def _defaulted(layer: Layer) -> tuple[str, ...]:
+    """What the parameters with a default are called, nothing where the code does not tell."""
+    _, defaults, _ = code_objects.parts_of(layer.settings.get("function"))
+    code = layer_facts.stored_code(layer)
+    if code is None or not defaults or isinstance(defaults, str) or not isinstance(defaults, Sequence):
+        return ()
+    return code.parameters[-len(defaults) :] if len(code.parameters) >= len(defaults) else ()
 
 
 def _bounds_are_rows(lane: Sequence[Slice]) -> bool:
@@ -103,19 +126,19 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
     function = layer.settings.get("function")
     _, defaults, closure = code_objects.parts_of(function)
     is_object = isinstance(function, Mapping)
-    given, code = layer.settings.get("arguments"), layer_facts.stored_code(layer)
+    given = layer.settings.get("arguments")
     names = set(given) if isinstance(given, Mapping) else set()
     if isinstance(defaults, Sequence) and not isinstance(defaults, str):
-        parameters = code.parameters[-len(defaults) :] if code is not None and defaults else ()
-        if len(parameters) == len(defaults):
-            replaced = [parameter in names for parameter in parameters]
-        else:
-            replaced = [bool(names)] * len(defaults)
+        parameters = _defaulted(layer)
+        replaced = [parameter in names for parameter in parameters] or [bool(names)] * len(defaults)
         for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
             if not is_replaced:
                 yield from layer_facts.numbers(value, ("function", "defaults" if is_object else 1, index))
     yield from layer_facts.numbers(closure, ("function", "closure" if is_object else 2))
 
+
+DEFAULTS: tuple[Path, ...] = (("function", "defaults"), ("function", 1))
+"""Where the defaults of parameters are, among the places of a slice's numbers."""
 
 CELLS: tuple[Path, ...] = (("function", "closure"), ("function", 2))
 """Where the cells of a closure are, among the places of a slice's numbers."""
@@ -141,6 +164,20 @@ CONSTANT = "_CONSTANT_VALUE"
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
+
+
+def name_in_code(place: Path, known: LaneFacts) -> str | None:
+    """What the code calls a number: an argument of the layer, a parameter or a cell by its name; None for others."""
+    if place[0] == "arguments":
+        return str(place[-1])
+    names = known.captured if place[:2] in CELLS else known.defaulted if place[:2] in DEFAULTS else ()
+    *_, index = place
+    return names[index] if isinstance(index, int) and len(place) == len(CELLS[0]) + 1 and index < len(names) else None
+
+
+def called(place: Path, known: LaneFacts) -> str:
+    """What a sentence calls a number: as the code does, else by the last key that leads to it."""
+    return name_in_code(place, known) or last(place)
 
 
 def last(place: Path) -> str:

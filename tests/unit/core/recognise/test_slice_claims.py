@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
 from unnest.core.recognise import slice_claims
-from unnest.core.recognise.slice_claims import ClaimedRows, Told, claim
+from unnest.core.recognise.slice_claims import ClaimedRows, SliceClaim, Told, claim
 from unnest.core.recognise.told_numbers import Slice
 
 K: Any = None
@@ -244,6 +244,21 @@ def test_the_rows_that_are_claimed_of_a_batch(rows: ClaimedRows, of_seven: list[
 def test_what_one_tower_alone_is_told(config: dict[str, Any], one_of_one: bool, nothing: bool) -> None:
     layer, _ = called("Rows", **config)
     assert (slice_claims.is_part_one_of_one(layer), slice_claims.says_nothing(layer)) == (one_of_one, nothing)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_in_defaults_are_called_as_the_code_calls_them(first: int) -> None:
+    """From 1 on only where the code takes 1 off that parameter."""
+    codes = [
+        (lambda x, i=i, parts=2: K.shape(x)[0] // parts * (i - 1))
+        if first
+        else (lambda x, i=i, parts=2: K.shape(x)[i] // parts)
+        for i in (first, first + 1)
+    ]
+    told = claim(lane(*(code_lambda(code) for code in codes)))
+    assert told == SliceClaim(Told.ROWS, f"slice arguments: i counts from {first}, parts is 2", (0.0, 0.5))
+    off_by_one = [(lambda x, i=i, parts=2: K.shape(x)[i] // (parts - 1)) for i in (1, 2)]
+    assert claim(lane(*(code_lambda(code) for code in off_by_one))).told is Told.OTHERWISE
 
 
 def test_code_without_a_call_can_but_deal_rows_out() -> None:

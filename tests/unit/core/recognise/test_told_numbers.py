@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane
+from unnest.core.recognise import told_numbers
 from unnest.core.recognise.told_numbers import known_of, last, numbers_of
 
 
@@ -42,6 +43,17 @@ def test_what_is_known_beside_the_numbers() -> None:
     assert 7 in known.constants
     without_code = known_of(lane(called("Rows", i=1)), rows=None)
     assert (without_code.literal, without_code.from_one) == (False, None)
+
+
+def test_a_number_is_called_as_the_code_calls_it() -> None:
+    """A default by its parameter, as long as all slices agree; the last key tells the rest."""
+    slices = lane(*(code_lambda(part, i=i) for i in (1, 2)))
+    known = known_of(slices, rows=None)
+    assert [told_numbers.called(place, known) for place in numbers_of(*slices[0][:2])] == ["parts", "i"]
+    other = known_of(lane(code_lambda(part), code_lambda(lambda x, i, n=2: x[i:n])), rows=None)
+    assert told_numbers.called(("function", 1, 0), other) == "function"
+    assert told_numbers.called(("function", 1, 0, 3), known) == "function"
+    assert told_numbers.called(("function", 1, 7), known) == "function"
 
 
 def test_a_place_is_called_by_its_last_key() -> None:
