@@ -100,6 +100,11 @@ class Code(Enum):
         "other models lie in this folder, and were not looked at: {what}",
         "name them in a command of their own; a SavedModel that fix writes has copies of them as they are",
     )
+    SERVES_ONLY = (
+        "info",
+        "what was cut out serves predictions: Keras's load_model finds no model in it any more, to train or to change",
+        "{instead}",
+    )
     NOT_CARRIED = (
         "warning",
         "in the file, but no part of the model: {what}",

@@ -41,6 +41,10 @@ def test_what_is_cut(case: Case, tmp_path: Path) -> None:
     assert sorted(signature.inputs) == sorted(called["inputs"])
     assert sorted(signature.outputs) == sorted(called["outputs"])
     assert ("metagraphs-left-out" in {f.code for f in made.findings}) == (len(graphs[0]) > 1)
+    as_h5 = unnest.fix(source, tmp_path / "out.h5", dry_run=True)
+    is_keras = as_h5.error is None or as_h5.error.code != "no-architecture"
+    assert ("serves-only" in {f.code for f in made.findings}) == is_keras
+    assert "serves-only" not in {f.code for f in as_h5.findings}
     kept = {name: data for name, data in contents(out).items() if name.startswith("assets")}
     assert kept == {name: (source / name).read_bytes() for name in case.facts.get("assets", []) if name not in STALE}
 

@@ -191,7 +191,7 @@ def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
 def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
     """Weights whose architecture was kept apart: the parallel model's, or the template's."""
     if not is_model(architecture):
-        return _mismatch(stored, "the architecture given is not a graph of layers")
+        return without_layers(stored, architecture)
     graph = read(architecture)
     with_weights = [g for g in stored.groups if g.tensors]
     if _groups_are_layers(stored.groups, architecture):
@@ -271,6 +271,15 @@ def _with_architecture(weights: Stored, architecture: JsonObject, versions_of: S
     )
 
 
+def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
+    """The plan for weights whose architecture was given, but is that of a class which keeps its layers in code."""
+    why = (
+        f"the architecture given lists no layers, which {architecture.get('class_name')} keeps in its code; "
+        "pass that of the template, the model which is called on every part"
+    )
+    return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", why))
+
+
 def _mismatch(stored: Stored, why: str) -> Plan:
     hint = "pass the JSON of the model that was saved, or of its template"
     return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}"))
@@ -312,4 +321,4 @@ def _plan_weights_alone(stored: Stored) -> Plan:
     return parallel._replace(findings=findings, output=Rewritten(stored._replace(groups=groups)))
 
 
-__all__ = ["NotAGraph", "plan"]
+__all__ = ["NotAGraph", "plan", "without_layers"]

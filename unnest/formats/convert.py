@@ -147,8 +147,9 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
     if source.reformed and to in (None, OWN_FORM[name]):
         return TargetFormat(name, plan.output, source.reformed, reformed=to is not None)
     if to is None or to == OWN_FORM[name]:
-        is_cut = name == "saved_model" and plan.verdict == "parallel"
-        return TargetFormat(name, GraphCut(plan.output.model) if is_cut else plan.output)
+        if name == "saved_model" and plan.verdict == "parallel":
+            return TargetFormat(name, GraphCut(plan.output.model), findings=_of_a_cut(source, plan))
+        return TargetFormat(name, plan.output)
     convert = _as_json if to == "json" else CONVERSIONS.get((name, to))
     if convert is None:
         raise Refused(
@@ -161,6 +162,18 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
         not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
         target = target._replace(findings=(*target.findings, not_held))
     return target
+
+
+def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
+    """What is said of a serving graph that was cut where the file has the Keras model without the wrapper as well."""
+    model = planned_model(plan)
+    if model.architecture is None:
+        return ()
+    try:
+        _check_saved_model(source, plan, model)
+    except Refused as e:
+        return (Code.SERVES_ONLY(instead=f"the Keras model cannot be written: {e.message}"),)
+    return (Code.SERVES_ONLY(instead="fix --to h5 writes the Keras model"),)
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, names, nested, source, tensors
 from tests.unit.core.rewrite.wrapping import MERGE, split
-from unnest.core.model import Contents, Group, JsonObject, Plan, Rewritten, Stored, Tensor
+from unnest.core.model import Contents, Group, JsonObject, Plan, Refusal, Rewritten, Stored, Tensor
 from unnest.core.plan import NotAGraph, plan
 
 TEMPLATE = functional(
@@ -81,6 +81,17 @@ def test_a_model_that_keeps_its_layers_in_code_is_not_looked_into() -> None:
     result = plan(stored({"class_name": "Mine", "config": {}}, ()))
     assert result.verdict == "clean"
     assert [finding.code for finding in result.findings] == ["no-graph"]
+
+
+def test_weights_with_the_json_of_a_class_that_keeps_its_layers_in_code() -> None:
+    """It is the saved model's own, so that to ask for that would help nobody."""
+    weights = stored(TEMPLATE, ())._replace(contents="weights", architecture=None)
+    refusal = plan(weights, architecture={"class_name": "ParallelModel", "config": {}}).refusal
+    assert refusal == Refusal(
+        "architecture-mismatch",
+        "the architecture given lists no layers, which ParallelModel keeps in its code; "
+        "pass that of the template, the model which is called on every part",
+    )
 
 
 @pytest.mark.parametrize(

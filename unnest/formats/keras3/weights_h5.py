@@ -21,11 +21,11 @@ from unnest.core.model import (
     Output,
     Plan,
     Rearranged,
-    Refusal,
     Stored,
     Template,
     Wrapper,
 )
+from unnest.core.plan import without_layers
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
@@ -72,8 +72,7 @@ class WeightsSource(PathKeyedSource):
         if architecture is None:
             return self._plan_by_paths()
         if not is_model(architecture):
-            why = "the architecture given is not a graph of layers; pass the model's own"
-            return Plan(verdict="clean", stored=self.stored, refusal=Refusal("architecture-mismatch", why))
+            return without_layers(self.stored, architecture)
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
         except Refused:

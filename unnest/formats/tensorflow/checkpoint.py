@@ -28,7 +28,7 @@ from unnest.core.model import (
     Tensor,
     Wrapper,
 )
-from unnest.core.plan import plan
+from unnest.core.plan import plan, without_layers
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import Container, OnBytes, Source
@@ -88,8 +88,7 @@ class CheckpointSource(Source):
         if architecture is None:
             return self._plan_without_architecture()
         if not is_model(architecture):
-            why = "the architecture given is not a graph of layers; pass the model's own"
-            return Plan(verdict="clean", stored=self.stored, refusal=Refusal("architecture-mismatch", why))
+            return without_layers(self.stored, architecture)
         try:
             placed = self._placed(architecture)
         except Refused as doubt:
