@@ -75,7 +75,7 @@ def read(model: JsonObject) -> Graph:
 def _read(model: JsonObject) -> Graph:
     entries = _entries(model)
     if entries is None:
-        raise NotAGraph(f"{model.get('class_name')!s} holds no list of layers")
+        raise NotAGraph(f"{str(model.get('class_name'))!r} holds no list of layers")
     objects = [e for e in entries if isinstance(e, Mapping)]
     spend(STEPS_A_LAYER * len(objects))
     config = model["config"]
@@ -90,7 +90,7 @@ def layer_name(entry: JsonObject) -> str:
     inner = config.get("name") if isinstance(config, Mapping) else None
     name = entry.get("name", inner)
     if not isinstance(name, str):
-        raise NotAGraph(f"a layer of class {entry.get('class_name')!s} has no name")
+        raise NotAGraph(f"a layer of class {str(entry.get('class_name'))!r} has no name")
     return name
 
 

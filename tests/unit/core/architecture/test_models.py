@@ -12,6 +12,7 @@ from unnest.core.architecture import (
     children,
     is_input,
     is_model,
+    layer_name,
     model_name,
     read,
     replace_children,
@@ -81,6 +82,21 @@ def test_a_sequential_is_a_chain_in_a_dict_as_in_a_bare_list() -> None:
 def test_what_does_not_add_up_is_no_graph_and_says_where(model: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotAGraph, match=reason):
         read(model)
+
+
+@pytest.mark.parametrize("entry", [{}, {"config": {"layers": [{}]}}])
+def test_why_it_is_none_is_one_line_whatever_it_is_called(entry: dict[str, Any]) -> None:
+    """A class of line feeds and escape sequences, as the fuzzer made one."""
+    with pytest.raises(NotAGraph) as error:
+        read({"class_name": "\n\x1b[31m", **entry})
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("kind", ["Dense", "\n\x1b[31m"])
+def test_a_layer_without_a_name(kind: str) -> None:
+    with pytest.raises(NotAGraph) as error:
+        layer_name({"class_name": kind, "config": {}})
+    assert str(error.value) == f"a layer of class {kind!r} has no name"
 
 
 @pytest.mark.parametrize(
