@@ -418,7 +418,10 @@ class ObjectGraph:
         return [True] * len(nodes)
 
     def _variables(self, node: int) -> dict[int, AttributePath]:
-        """The variables under an object, depth first in the order of its attributes, with the attributes' names."""
+        """The variables under an object, depth first in the order of its attributes, with the attributes' names.
+
+        One that is an attribute of its own has that name, whatever else lists it (`state_variables` of TensorFlow 2.3).
+        """
         pending: list[tuple[int, AttributePath]] = [(node, ())]
         met: set[int] = set()
         variables: dict[int, AttributePath] = {}
@@ -433,7 +436,8 @@ class ObjectGraph:
             path = path[:MAX_PARTS]
             children_of = [(n, (*path, name)) for name, n in self._children[current].items() if name not in NOT_WEIGHTS]
             pending += reversed(children_of)
-        return variables
+        own_names = {n: (name,) for name, n in reversed(self._children[node].items()) if name not in NOT_WEIGHTS}
+        return {n: own_names.get(n, path) for n, path in variables.items()}
 
     def step(self) -> None:
         """One more object was looked at. Raises Unreadable where there are more than any model's graph leads to."""
