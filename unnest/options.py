@@ -86,7 +86,8 @@ def given_architecture(architecture: Architecture) -> JsonObject | None:
     path = os.fspath(architecture)
     try:
         if container_of(path) not in (None, "json"):
-            raise UsageError("usage", f"--architecture: {path}: is a model; pass the JSON, which model.to_json() gives")
+            how = "model.to_json() gives, or unnest fix --to json of a model that holds it"
+            raise UsageError("usage", f"--architecture: {path}: is a model; pass the JSON, which {how}")
         return read_architecture(path)
     except Unreadable as e:
         raise UsageError("usage", f"--architecture: {e.message}") from e
