@@ -188,8 +188,8 @@ def _slice(tensor: Value, start: Value, size: Value) -> Rows:
     starts, sizes = as_numbers(start), as_numbers(size)
     if not len(starts) == len(sizes) == tensor.rank:
         raise NotFollowed
-    if starts[0] < len(tensor.numbers) < starts[0] + sizes[0]:
-        raise NotFollowed  # there are not as many rows, which TensorFlow does not take
+    if min(starts) < 0 or starts[0] < len(tensor.numbers) < starts[0] + sizes[0]:
+        raise NotFollowed  # there are not as many rows, or none before the first, which TensorFlow does not take
     ends = [None if n == -1 else _whole(a + n) for a, n in zip(starts, sizes, strict=True)]
     return part_of(tensor, tuple(slice(_whole(a), end) for a, end in zip(starts, ends, strict=True)))
 

@@ -114,6 +114,7 @@ def test_functions(value: Value, expected: Value) -> None:
         ("dynamic_stitch", ([[0], [1, 2, 3]], [X])),
         ("slice", (X, [0.5], [2])),
         ("slice", (X, [2, 0, 0], [3, -1, -1])),  # more rows than there are
+        ("slice", (X, [-1, 0, 0], [1, -1, -1])),  # from before the first row
         ("range", (10**9,)),
         ("floordiv", (1, 0)),
     ],
