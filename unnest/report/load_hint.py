@@ -174,12 +174,12 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
         given.append("safe_mode=False")
         notes.append(f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it")
     own_names = _own_names(model.training)
-    if _untrained(model, path):
+    is_untrained = _untrained(model, path)
+    if is_untrained or own_names:
         given.append("compile=False")
-    elif own_names:
-        given.append("compile=False")
-        if all(name.isidentifier() and name.strip("_") != "lambda" for name in own_names):
-            notes.append(f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False")
+    can_be_given = all(name.isidentifier() and name.strip("_") != "lambda" for name in own_names)
+    if own_names and can_be_given and not is_untrained:
+        notes.append(f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False")
     return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
 
 

@@ -83,8 +83,7 @@ class Masks:
             return args, kwargs
         if self._was_heedless(kind, layer, call):
             self.context.note("no-mask", layer.name)
-            bare = self._maskless
-            return tuple(_of_tensors(a, bare) for a in args), {k: _of_tensors(v, bare) for k, v in kwargs.items()}
+            return _with_tensors(args, kwargs, self._maskless)
         lost = "initial_state" in kwargs if kind in HEEDING else self._loses(layer)
         if all(mask.today for mask in told) and not lost:
             return args, kwargs
@@ -101,7 +100,7 @@ class Masks:
         def carried(tensor: GraphTensor) -> Tree:
             return self._carried(tensor, layer.name, call.dtype(tensor))
 
-        return tuple(_of_tensors(a, carried) for a in args), {k: _of_tensors(v, carried) for k, v in kwargs.items()}
+        return _with_tensors(args, kwargs, carried)
 
     def note_ends(self, outputs: Sequence[GraphTensor]) -> None:
         """The outputs whose loss sees a mask that counts otherwise today."""
@@ -266,6 +265,13 @@ OPEN = frozenset({"Softmax", "ReLU"})
 NOT_TOLD = (
     "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, and differ in this"
 )
+
+
+def _with_tensors(
+    args: tuple[Tree, ...], kwargs: Mapping[str, Tree], change: Callable[[GraphTensor], Tree]
+) -> tuple[tuple[Tree, ...], Mapping[str, Tree]]:
+    """The arguments of a call with their tensors changed."""
+    return tuple(_of_tensors(a, change) for a in args), {k: _of_tensors(v, change) for k, v in kwargs.items()}
 
 
 def _of_tensors(tree: Tree, change: Callable[[GraphTensor], Tree]) -> Tree:

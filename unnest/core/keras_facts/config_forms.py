@@ -220,8 +220,9 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
         return None
     left_out = ("optimizer", *(() if release >= (3,) else RUNTIME))
     rest = {k: _short(v) for k, v in compiled.items() if k not in left_out}
-    optimizer: Any = _short(compiled["optimizer"])
-    if OPTIMIZERS <= release < (3,) and compiled["optimizer"].get("module") == OWN_OPTIMIZERS:  # type: ignore[union-attr]  # a mapping, as asked
+    zipped: Any = compiled["optimizer"]
+    optimizer: Any = _short(zipped)
+    if OPTIMIZERS <= release < (3,) and zipped.get("module") == OWN_OPTIMIZERS:
         optimizer["class_name"] = f"Custom>{optimizer['class_name']}"  # so these are registered, and written to .h5
     return {**rest, "optimizer_config": optimizer}
 

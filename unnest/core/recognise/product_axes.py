@@ -32,10 +32,15 @@ def of_tensordot(ranks: tuple[int, int], summed: tuple[Sequence[int], Sequence[i
     return [first, second], "".join(letter for letter in first + second if (first + second).count(letter) == 1)
 
 
+def operands_of(equation: str) -> list[str]:
+    """The letters that an equation has for each of its tensors."""
+    return equation.replace(" ", "").partition("->")[0].split(",")
+
+
 def of_einsum(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     """As an equation has them, `...` spelled out; without `->` the output has the letters that are there once."""
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
-    operands = inputs.split(",")
+    _, arrow, output = equation.replace(" ", "").partition("->")
+    operands = operands_of(equation)
     hidden = [rank - len(each) + len(REST) for each, rank in zip(operands, ranks, strict=True)]
     inner = "".join(letter for letter in STACK if letter not in equation)[: _longest(operands, hidden)]
     spelled = [each.replace(REST, inner[len(inner) - number :]) for each, number in zip(operands, hidden, strict=True)]

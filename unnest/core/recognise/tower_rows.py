@@ -326,7 +326,7 @@ class TowerRows:
             if not isinstance(equation, str):
                 raise UnreadableCall
             refs = refs_in([*what.args, *what.kwargs.values()])
-            operands = equation.replace(" ", "").partition("->")[0].split(",")
+            operands = product_axes.operands_of(equation)
             tensors = [self._rows_of(ref, len(each)) for ref, each in zip(refs, operands, strict=True)]
             letters, output = product_axes.of_einsum(equation, [tensor.ndim for tensor in tensors])
             return [*zip(letters, tensors, strict=True)], output
