@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from unnest.__main__ import INTERRUPTED
 from unnest.cli import balance, fix, inspect
@@ -96,11 +97,13 @@ def run() -> int:
     for stream in (sys.stdout, sys.stderr):
         # Names that the terminal's encoding lacks are shown escaped; they are no reason to fail.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more. This
-    # is a function in C, which takes no memory to be called: there may be none.
+    # What h5py meets while it lets go of a damaged file's objects has been told, or does not matter any more; it prints
+    # it by both hooks. These are functions in C, which take no memory to be called: there may be none.
     sys.unraisablehook = callable
+    sys.excepthook = "".format
     try:
-        code = program(sys.argv[1:])(standalone_mode=False)
+        # Not the program itself, which puts a hook of its own in the place of this one when it is called.
+        code = get_command(program(sys.argv[1:]))(standalone_mode=False)
         flush(sys.stdout)  # what the parser printed
     except UsageError as e:
         complain(e.message)
