@@ -14,13 +14,7 @@ PAGE = Path(__file__).parents[2] / "SECURITY.md"
 def page() -> str:
     """The text of SECURITY.md."""
     text = (FOLDER / "security.md").read_text("utf8")
-    made = {
-        "{faults}": _faults,
-        "{fuzz}": _fuzz,
-        "{guided}": _guided,
-        "{mutants}": _mutants,
-        "{mutants_most}": _mutants_most,
-    }
+    made = {"{faults}": _faults, "{fuzz}": _fuzz, "{guided}": _guided, "{mutants}": _mutants}
     for place, write in made.items():
         text = text.replace(place, write(recorded(place.strip("{}"))))
     return text
@@ -68,13 +62,9 @@ def _mutants(figures: dict[str, Any]) -> str:
     unlike = f"{ran['differs']} not; {ran['not run']} could not be run there"
     pairs = f"\n  In tf_keras {ran['same']} pairs gave the same, {unlike}." if any(ran.values()) else ""
     return (
-        f"The last run ({figures['day']}; {figures['machine']}): {ends.total():,} mutants\n"
+        f"The last whole run ({figures['day']}; {figures['machine']}): {ends.total():,} mutants\n"
         f"  of {figures['files']} files: {shares}.{pairs}"
     )
-
-
-def _mutants_most(figures: dict[str, Any]) -> str:
-    return f"The largest run ({figures['day']}): {figures['mutants']:,} mutants, {figures['wrong']} of them wrong."
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ N files only). A mutant is then
     by code    extracted because the stored code takes all rows in order, whatever the changed numbers say: `meaning`
                knows the numbers alone, and `tests/unit/core/recognise/test_code_rows.py` holds what is read of code
                against Python itself
+    by names   weights whose names changed, in a file where nothing but these tells the order of the weights
     late       every slice now stores what cells that are bound late hold: "likely", with a finding that says so
     as broken  weights that do not fit their layers: Keras refuses what is written
     wrong      extracted, and the extraction computes something else: there must be none
@@ -38,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.figures import record, recorded
+from tests.figures import record
 from tests.mutants import changes, meaning, weights
 from unnest.core.model import Plan, Stored
 from unnest.core.plan import NotAGraph, plan
@@ -135,6 +136,8 @@ def examined(subject: Subject, each: int) -> Iterator[Mutant]:
         made = _planned(stored)
         result = made.result if made is not None and made.refusal is None else None
         end = weights.fate(kind, subject.stored, now, outermost.template, subject.made.result, result)
+        if end == "wrong" and weights.is_told_by_names(subject.stored, outermost.template, subject.made.result):
+            end = "by names"
         yield Mutant(f"weights: {kind}", subject, "", end)
 
 
@@ -177,8 +180,8 @@ def fate(subject: Subject, model: Any) -> tuple[str, Any, Plan | None]:
     return end, model, made
 
 
-FOLLOWED = "takes all rows, each once and in order"
-"""Evidence of code that was followed."""
+FOLLOWED = "each once and in order"
+"""Evidence of code that was followed, whichever rows it takes."""
 
 
 def _ends_are_told(made: Plan) -> bool:
@@ -249,10 +252,6 @@ def main() -> int:
         ran = {"same": outcomes["same"], "differs": outcomes["differs"]}
         ran["not run"] = outcomes.total() - sum(ran.values())
         record("mutants", {"files": len(subjects), "kinds": kinds, "tf_keras": ran}, given.record)
-        tried = sum(ends.total() for ends in kinds.values())
-        if tried > recorded("mutants_most", given.record).get("mutants", 0):
-            wrong = sum(ends["wrong"] for ends in kinds.values())
-            record("mutants_most", {"files": len(subjects), "mutants": tried, "wrong": wrong}, given.record)
     return int(bool(outcomes["differs"] or any(ends["wrong"] for ends in kinds.values())))
 
 

@@ -6,6 +6,7 @@ where the genuine file's lay, or nothing may be written.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import TypeAlias
@@ -95,6 +96,17 @@ def fate(kind: str, before: Stored, now: Tensors, template: str, genuine: Stored
     if _refs(result.groups) == [[instead.get(r, r) for r in refs] for refs in _refs(genuine.groups)]:
         return "right"
     return "wrong" if _shapes(result.groups) == _shapes(genuine.groups) else "as broken"
+
+
+def is_told_by_names(before: Stored, template: str, genuine: Stored) -> bool:
+    """Whether the names alone tell which weight of the template is which.
+
+    So it is where the weights are not in the order of the layers though no layer's config says that it is frozen (a
+    Sequential of Keras 2.1 does not say it): then Keras itself, which goes by position, would load them mixed up.
+    """
+    lie = [t.ref for g in before.groups if g.name == template for t in g.tensors]
+    belong = [ref for refs in _refs(genuine.groups) for ref in refs if ref in lie]
+    return lie != belong and '"trainable": false' not in json.dumps(before.architecture, default=dict)
 
 
 def _shapes(groups: tuple[Group, ...]) -> list[list[tuple[int, ...]]]:
