@@ -16,6 +16,7 @@ from tests.files.test_force import CLEAN_SAVED_MODEL, SAVED_MODEL
 from unnest.errors import Failed, Unreadable
 from unnest.files import system
 from unnest.formats.hdf5 import legacy_h5
+from unnest.formats.hdf5.legacy_source import H5Source
 
 ERRORS = ("EXDEV", "ENOSYS", "EOPNOTSUPP", "EINVAL", "EPERM", "EIO", "ENOSPC")
 
@@ -99,7 +100,7 @@ def test_a_write_that_failed_by_reading(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(legacy_h5.H5Container, "write", failing)
     readable = unnest.fix(path, tmp_path / "out.h5").error
-    monkeypatch.setattr(legacy_h5.H5Source, "blocks", unreadable)
+    monkeypatch.setattr(H5Source, "blocks", unreadable)
     broken = unnest.fix(path, tmp_path / "out.h5").error
     assert readable is not None
     assert broken is not None

@@ -18,8 +18,8 @@ from unnest import examine
 from unnest.core.model import Output
 from unnest.errors import Unreadable
 from unnest.formats.base import Container, OnBytes, Source
-from unnest.formats.hdf5 import legacy_h5
 from unnest.formats.hdf5.legacy_h5 import H5Container
+from unnest.formats.hdf5.legacy_source import H5Source
 from unnest.formats.keras3.keras_zip import KerasContainer
 
 PARALLEL_KERAS = Path(__file__).parents[2] / "fixtures/keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras"
@@ -33,7 +33,7 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
     path = makeh5.parallel_file(tmp_path / "m.h5")
     known = examine.planned
 
-    def told(source: legacy_h5.H5Source, *args: object, **options: bool) -> object:
+    def told(source: H5Source, *args: object, **options: bool) -> object:
         plan = known(source, *args, **options)  # type: ignore[arg-type]
         if source.path == str(path):
             return plan

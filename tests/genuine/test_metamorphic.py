@@ -17,7 +17,7 @@ import pytest
 from tests.property.renaming import Renaming, lambdas, shuffled_slices, told
 from unnest.core.model import Plan, Stored
 from unnest.core.plan import plan
-from unnest.formats.hdf5.legacy_h5 import H5Source
+from unnest.formats.hdf5.legacy_source import H5Source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 NAMES = ("parallel.h5", "lookalike.h5", "clean.h5")

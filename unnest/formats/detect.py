@@ -188,7 +188,7 @@ def look(path: str) -> Source:
     It is what `open_container` reads, by a shorter way where there is one.
     """
     if _by_first_bytes(path) == "h5" and map_of(path) is None:
-        from unnest.formats.hdf5.legacy_h5 import looked_at
+        from unnest.formats.hdf5.legacy_source import looked_at
 
         source = looked_at(path)
         if source is not None:

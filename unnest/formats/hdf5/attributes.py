@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import h5py
 import numpy as np
 
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.guarded_file import REFERENCE
 from unnest.formats.hdf5.heap_check import Unsafe
+from unnest.formats.hdf5.index import REFERENCE
+
+if TYPE_CHECKING:
+    import h5py  # nothing here needs the library before something is written
 
 #: HDF5 keeps an attribute in the object header, which holds 64 KiB; Keras splits lists above this.
 HEADER_LIMIT = 64512
@@ -26,8 +28,9 @@ MAX_ATTRIBUTE = 64 << 20
 
 #: How text is stored: an h5py dtype for variable-length strings, None for fixed-length bytes.
 Style = Any
-BYTES_TEXT: Style = h5py.string_dtype("ascii")
-STR_TEXT: Style = h5py.string_dtype("utf-8")
+#: h5py knows these by their metadata.
+BYTES_TEXT: Style = np.dtype("O", metadata={"vlen": bytes})
+STR_TEXT: Style = np.dtype("O", metadata={"vlen": str})
 
 
 class Attribute(Protocol):
@@ -127,13 +130,19 @@ def _read(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, Any]:
         dtype, shape = attribute.dtype, attribute.shape
         if math.prod(shape) * max(dtype.itemsize, REFERENCE) > MAX_ATTRIBUTE:
             raise _wrong(name, place, f"is larger than {MAX_ATTRIBUTE >> 20} MiB")
-        if dtype.kind not in "SOiufb" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is None):
+        if dtype.kind not in "SOiufb" or (dtype.kind == "O" and not _is_text(dtype)):
             raise _wrong(name, place, "has a type that Keras does not write")
         return attribute.value(dtype, shape)
     except Unsafe as e:
         raise _wrong(name, place, str(e)) from e
     except (OSError, RuntimeError, ValueError, TypeError) as e:
         raise _wrong(name, place, "cannot be read") from e
+
+
+def _is_text(dtype: np.dtype[Any]) -> bool:
+    """Whether a type of objects is h5py's for texts."""
+    metadata: Mapping[str, Any] = dtype.metadata or {}
+    return metadata.get("vlen") in (bytes, str)
 
 
 def _decoded(value: object, name: str, place: str) -> str:

@@ -16,7 +16,8 @@ from unnest.files.system import write_all
 from unnest.formats.base import OnBytes, Source
 from unnest.formats.boundary import blames_system, oneline
 from unnest.formats.evaluate import blocks_of
-from unnest.formats.hdf5.guarded_file import GuardedFile, encoded, short
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.index import encoded, short
 
 
 class _ErrorKeepingFile:

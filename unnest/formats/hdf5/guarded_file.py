@@ -24,10 +24,20 @@ from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
-
-#: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
-#: everything that walks a tree recursively get into trouble in the thousands.
-MAX_DEPTH = 256
+from unnest.formats.hdf5.index import (
+    BYTES_A_LINK,
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    NOT_PLAIN,
+    PLAIN_KINDS,
+    REFERENCE,
+    STEPS_A_LINK,
+    WALKED_IN_A_STEP,
+    DatasetNode,
+    encoded,
+    short,
+    text_of,
+)
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
 #: HDF5 ships, reaches 1032. Anything above is not data that somebody compressed.
@@ -35,38 +45,6 @@ MAX_EXPANSION = 1100
 
 #: Below this a dataset may declare what it likes: a few elements in one padded chunk.
 SMALL = 1 << 20
-
-#: NumPy's letters for what a tensor may consist of: bool, integers, floats, complex.
-PLAIN_KINDS = frozenset("biufc")
-NOT_PLAIN = "?"
-
-#: Steps and bytes that a link costs, beside its path.
-STEPS_A_LINK, BYTES_A_LINK = 20, 500
-
-#: Attributes of one group or dataset. Keras writes below ten, and a list of names that is cut into pieces of 64 KiB has
-#: sixteen for each megabyte. HDF5 finds an attribute by walking past the others: all of them take their number squared.
-MAX_ATTRIBUTES = 512
-#: So many are walked past in the time of one step.
-WALKED_IN_A_STEP = 8
-
-#: Characters of a path in the file that a message shows.
-SHOWN = 120
-
-#: A text of variable length in an attribute: length, and address and index in the heap.
-REFERENCE = 16
-
-
-class DatasetNode(NamedTuple):
-    """A dataset of the tree: path, shape, dtype (NumPy's `.str`, NOT_PLAIN for what is no number), and its storage.
-
-    `layout` is HDF5's (h5d.CONTIGUOUS, CHUNKED, COMPACT), `stored` the bytes that it takes in the file.
-    """
-
-    path: str
-    shape: tuple[int, ...]
-    dtype: str
-    layout: int
-    stored: int
 
 
 class GuardedAttribute(NamedTuple):
@@ -318,21 +296,6 @@ def _opening_failed(path: str, error: OSError) -> Unreadable:
     return Unreadable("damaged-hdf5", f"{path}: not a whole HDF5 file ({oneline(error)}); copy or download it again")
 
 
-def encoded(name: str) -> bytes:
-    """A name as HDF5 wants it."""
-    return name.encode("utf-8", "surrogateescape")
-
-
-def short(path: str) -> str:
-    """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
-    return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
-
-
-def text_of(name: bytes) -> str:
-    """A name as text; bytes that are no UTF-8 survive the way there and back."""
-    return name.decode("utf-8", "surrogateescape")
-
-
 def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
     """(name, link type, address of the object) of every link in a group."""
     links: list[tuple[bytes, int, int]] = []
@@ -342,6 +305,3 @@ def _links(group: h5g.GroupID) -> list[tuple[bytes, int, int]]:
 
     group.links.iterate(collect, info=True)
     return links
-
-
-__all__ = ["NOT_PLAIN", "GuardedAttribute", "GuardedFile", "encoded", "oneline", "short"]

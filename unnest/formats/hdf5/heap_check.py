@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterator
 from struct import unpack_from
 
 from unnest.budget import fits, hold, spend
+from unnest.formats.hdf5.index import REFERENCE
 
 #: (offset from the start of the HDF5 file, count) -> the bytes there, fewer at the end.
 Read = Callable[[int, int], bytes]
 
 HEADER, HEAP = b"OHDR", b"GCOL"
 ATTRIBUTE, CONTINUATION = 0x0C, 0x10
-#: Bytes of a reference: length (4), address (8), index (4); of an address or length elsewhere.
-REFERENCE, WORD = 16, 8
+#: Bytes of an address or length.
+WORD = 8
 #: The version of an attribute message that brought a byte for the encoding of its name.
 WITH_ENCODING = 3
 #: Bytes before an object's content in a heap.

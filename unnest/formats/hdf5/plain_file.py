@@ -1,10 +1,12 @@
-"""Small HDF5 files of the one form that Keras has written for years, read without HDF5's library, for a look at them.
+"""HDF5 files of the one form that Keras has written for years, read without HDF5's library, for a look at them.
 
-The library takes some fifty calls and a hundred objects of its own for what stands in a few kilobytes. Here these are
-read once and taken apart. Whatever is not exactly as h5py writes it with `libver="earliest"` (every field that the
-library looks at has one or two known values) is `NotPlain`: then `GuardedFile` opens the file and decides, as it does
-wherever tensors are copied. What is taken here the library reads the same way; tests/unit holds the two against each
-other on all fixtures and on thousands of damaged ones.
+The library takes half as long to load as all of `inspect`, and then some fifty calls and a hundred objects of its own
+for what stands in a few kilobytes. Here these are read and taken apart; tensors are passed by.
+
+Whatever is not exactly as h5py writes it with `libver="earliest"` (every field that the library looks at has one or two
+known values) is `NotPlain`: then `GuardedFile` opens the file and decides, as it does wherever tensors are copied. What
+is taken here the library reads the same way; tests/unit holds the two against each other on all fixtures and on
+thousands of damaged ones.
 
 (Source of the layouts: the HDF5 file format specification, version 3: II.A superblock version 0, III.A.1 B-trees,
 III.B symbol table nodes, III.D local heaps, IV.A.1.a object headers version 1, IV.A.2 messages.)
@@ -12,18 +14,22 @@ III.B symbol table nodes, III.D local heaps, IV.A.1.a object headers version 1, 
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import struct
 from collections.abc import Iterator
 from struct import Struct, iter_unpack, unpack, unpack_from
 from typing import Any, NamedTuple
 
 import numpy as np
-from h5py import h5d, string_dtype
 
 from unnest.budget import fits, hold, spend
-from unnest.formats.hdf5.guarded_file import (
+from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
+from unnest.formats.hdf5.heap_check import Heaps
+from unnest.formats.hdf5.index import (
     BYTES_A_LINK,
+    CONTIGUOUS,
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     REFERENCE,
@@ -32,9 +38,12 @@ from unnest.formats.hdf5.guarded_file import (
     DatasetNode,
     text_of,
 )
-from unnest.formats.hdf5.heap_check import Heaps
 
-#: Larger files are left to the library, which need not read them whole.
+#: Files up to this size are read whole, in one go.
+SMALL = 1 << 20
+#: Of larger ones so many bytes at a time are read and kept, and so many of these.
+PAGE, MOST_PAGES = 8192, 512
+#: Bytes of one thing that is taken apart: the messages of an object, the names of a group, a text.
 LARGEST = 1 << 20
 
 UNDEFINED = 0xFFFFFFFFFFFFFFFF
@@ -65,7 +74,7 @@ FLAGS = {NIL: (0,), SPACE: (0,), TYPE: (1,), FILL: (1,), LAYOUT: (0, 1), ATTRIBU
 #: Version 2, space late, filled if set, defined by default, no value.
 FILL_VALUE = bytes.fromhex("02 02 02 01 00 00 00 00")
 #: Version 3, contiguous.
-CONTIGUOUS = b"\3\1"
+IN_ONE_PIECE = bytes((3, CONTIGUOUS))
 #: Version, 0, sizes of name, type and shape, each of which is padded to eight bytes.
 ATTRIBUTE_HEAD = Struct("<BBHHH")
 ADDRESS, PAIR = Struct("<Q"), Struct("<QQ")
@@ -97,8 +106,8 @@ STORED_NUMBERS = {stored + bytes(-len(stored) % 8): dtype for stored, dtype in N
 FIXED_TEXT = bytes.fromhex("13 01 00 00")
 #: Texts of variable length, padded by zeros: references of 16 bytes to texts of bytes.
 TEXTS = {
-    bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): string_dtype(encoding)
-    for charset, encoding in enumerate(("ascii", "utf-8"))
+    bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): dtype
+    for charset, dtype in enumerate((BYTES_TEXT, STR_TEXT))
 }
 #: Bytes of a global heap collection, at least.
 SMALLEST_HEAP = 4096
@@ -129,8 +138,55 @@ class PlainAttribute(NamedTuple):
         return values.reshape(shape)
 
 
+class _Content:
+    """The bytes of a file: all of a small one, of a larger one the pages that are asked for."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as this
+        self._pages: dict[int, bytes] = {}
+        self._whole: bytes | None = None
+        with contextlib.ExitStack() as done:
+            done.callback(self.close)
+            self.size = os.fstat(self._file.fileno()).st_size
+            if self.size <= SMALL:
+                self._whole = self._from(0, self.size)
+            else:
+                done.pop_all()
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+        self._file.close()
+
+    def read(self, offset: int, count: int) -> bytes:
+        """So many bytes from an offset on. Raises NotPlain where they are not in the file, or are too many."""
+        end = offset + count
+        require(count <= LARGEST and end <= self.size)
+        if self._whole is not None:
+            return self._whole[offset:end]
+        if count >= PAGE:
+            return self._from(offset, count)
+        first, last = offset // PAGE, (end - 1) // PAGE
+        start = first * PAGE
+        return b"".join(map(self._page, range(first, last + 1)))[offset - start : end - start]
+
+    def _page(self, number: int) -> bytes:
+        page = self._pages.get(number)
+        if page is None:
+            if len(self._pages) >= MOST_PAGES:
+                self._pages.clear()
+            offset = number * PAGE
+            page = self._pages[number] = self._from(offset, min(PAGE, self.size - offset))
+        return page
+
+    def _from(self, offset: int, count: int) -> bytes:
+        self._file.seek(offset)
+        found = self._file.read(count) or b""
+        require(len(found) == count)
+        return found
+
+
 class PlainFile:
-    """The index of a small HDF5 file of the common form, as that of `GuardedFile`. Raises NotPlain, or OverBudget."""
+    """The index of an HDF5 file of the common form, as that of `GuardedFile`. Raises NotPlain, or OverBudget."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -139,14 +195,24 @@ class PlainFile:
         self.others: list[str] = []
         self._attributes: dict[str, dict[str, PlainAttribute]] = {}
         try:
-            with open(path, "rb", buffering=0) as file:
-                self.data = file.read(LARGEST + 1) or b""
+            self._content = _Content(path)
+        except OSError as e:
+            raise NotPlain from e
+        try:
             #: Bytes that have not been taken apart. What is read twice is no plain file, and would take for ever.
-            self._left = len(self.data)
+            self._left = self._content.size
             self._walk()
         except (OSError, struct.error, IndexError, ValueError, OverflowError) as e:
+            self.close()
             raise NotPlain from e
-        self._heaps = Heaps(lambda offset, count: self.data[offset : offset + count], len(self.data))
+        except BaseException:
+            self.close()
+            raise
+        self._heaps = Heaps(self._content.read, self._content.size)
+
+    def close(self) -> None:
+        """What has not been read by now cannot be."""
+        self._content.close()
 
     def __contains__(self, path: str) -> bool:
         return path in self.groups or path in self.datasets
@@ -166,18 +232,18 @@ class PlainFile:
         self._heaps.check_texts(references, count)
         found = []
         for length, address, index in iter_unpack("<IQI", references[: count * REFERENCE]):
-            require(address and PAIR.unpack_from(self.data, address)[1] >= SMALLEST_HEAP)
+            require(address and PAIR.unpack(self._content.read(address, PAIR.size))[1] >= SMALLEST_HEAP)
             text = self._heaps.text(address, index)
             require(len(text) == length and b"\0" not in text)
             found.append(text)
         return found
 
     def _walk(self) -> None:
-        data = self.data
-        base, free, end, driver = SUPERBLOCK_ADDRESSES.unpack_from(data, len(SUPERBLOCK))
-        require(data.startswith(SUPERBLOCK) and (base, free, end, driver) == (0, UNDEFINED, len(data), UNDEFINED))
-        require(len(data) <= LARGEST)
-        _, root, cached, zero, *table = ENTRY.unpack_from(data, ROOT)
+        start = self._content.read(0, ROOT + ENTRY.size)
+        base, free, end, driver = SUPERBLOCK_ADDRESSES.unpack_from(start, len(SUPERBLOCK))
+        require(start.startswith(SUPERBLOCK))
+        require((base, free, end, driver) == (0, UNDEFINED, self._content.size, UNDEFINED))
+        _, root, cached, zero, *table = ENTRY.unpack_from(start, ROOT)
         messages = self._messages(root)
         require((cached, zero) == (1, 0) and messages.get(TABLE) == [PAIR.pack(*table)])
         self._attributes[""] = self._attributes_in(messages)
@@ -203,7 +269,7 @@ class PlainFile:
                     node = self._dataset(path, messages)
                     tensor_bytes += node.stored
                     self.datasets[path] = node
-        require(tensor_bytes <= len(data))
+        require(tensor_bytes <= self._content.size)
 
     def _take(self, count: int) -> None:
         self._left -= count
@@ -211,26 +277,25 @@ class PlainFile:
 
     def _links(self, tree: int, heap: int) -> Iterator[tuple[bytes, int, bytes | None]]:
         """Name, address, and B-tree and heap if these are cached, of all in a group: sorted, as they are looked up."""
-        data = self.data
-        names, names_end = self._heap(heap)
+        names = self._names(heap)
 
         def name_at(offset: int) -> bytes:
-            end = data.index(b"\0", names + offset, names_end)
-            return data[names + offset : end]
+            return names[offset : names.index(b"\0", offset)]
 
-        magic, kind_and_level, children, *siblings = TREE.unpack_from(data, tree)
+        node = self._content.read(tree, TREE_SIZE)
+        magic, kind_and_level, children, *siblings = TREE.unpack_from(node)
         require((magic, kind_and_level, siblings) == (b"TREE", 0, [UNDEFINED, UNDEFINED]))
-        require(children <= MOST_CHILDREN and tree + TREE_SIZE <= len(data))
+        require(children <= MOST_CHILDREN)
         last = b""
-        require(not children or name_at(*ADDRESS.unpack_from(data, tree + TREE.size)) == b"")
+        require(not children or name_at(*ADDRESS.unpack_from(node, TREE.size)) == b"")
         for child in range(children):
-            address, key = PAIR.unpack_from(data, tree + TREE.size + ADDRESS.size + PAIR.size * child)
-            magic, version, count = SYMBOLS.unpack_from(data, address)
-            require((magic, version) == (b"SNOD", 1) and 0 < count <= MOST_SYMBOLS)
-            require(address + SYMBOLS_SIZE <= len(data))
+            address, key = PAIR.unpack_from(node, TREE.size + ADDRESS.size + PAIR.size * child)
             self._take(SYMBOLS_SIZE)
+            symbols = self._content.read(address, SYMBOLS_SIZE)
+            magic, version, count = SYMBOLS.unpack_from(symbols)
+            require((magic, version) == (b"SNOD", 1) and 0 < count <= MOST_SYMBOLS)
             for place in range(count):
-                entry = ENTRY.unpack_from(data, address + SYMBOLS.size + ENTRY.size * place)
+                entry = ENTRY.unpack_from(symbols, SYMBOLS.size + ENTRY.size * place)
                 name_offset, header, cached, zero, *table = entry
                 name = name_at(name_offset)
                 require(last < name and b"/" not in name and name != b"." and cached in (0, 1) and zero == 0)
@@ -238,31 +303,31 @@ class PlainFile:
                 yield name, header, PAIR.pack(*table) if cached else None
             require(name_at(key) == last)
 
-    def _heap(self, address: int) -> tuple[int, int]:
-        """Start and end of the names of a group."""
-        magic, size, free, start = HEAP.unpack_from(self.data, address)
-        require(magic == HEAP_MAGIC and start + size <= len(self.data))
+    def _names(self, address: int) -> bytes:
+        """The names of a group, by their offsets, each with a zero behind it."""
+        magic, size, free, start = HEAP.unpack(self._content.read(address, HEAP.size))
+        require(magic == HEAP_MAGIC)
         self._take(size)
+        names = self._content.read(start, size)
         while free != NONE_FREE:
-            next_free, length = FREE.unpack_from(self.data, start + free)
+            next_free, length = FREE.unpack_from(names, free)
             require(FREE.size <= length and free + length <= size and (next_free > free or next_free == NONE_FREE))
             free = next_free
-        return start, start + size
+        return names
 
     def _messages(self, address: int) -> dict[int, list[bytes]]:
         """The contents of an object's messages by their type; there is one of each at most, but of attributes."""
-        data = self.data
-        version, count, links, size, zero = HEADER.unpack_from(data, address)
+        version, count, links, size, zero = HEADER.unpack(self._content.read(address, HEADER.size))
         require((version, links, zero) == (1, 1, 0))
         messages: dict[int, list[bytes]] = {}
         chunks = [(address + HEADER.size, size)]
         for start, length in chunks:
-            position, end = start, start + length
             self._take(length)
-            require(end <= len(data) and length)
-            while position < end:
-                kind, size, flags, zero, zeros = MESSAGE.unpack_from(data, position)
-                content = data[position + MESSAGE.size : position + MESSAGE.size + size]
+            require(length)
+            chunk, position = self._content.read(start, length), 0
+            while position < length:
+                kind, size, flags, zero, zeros = MESSAGE.unpack_from(chunk, position)
+                content = chunk[position + MESSAGE.size : position + MESSAGE.size + size]
                 position += MESSAGE.size + size
                 count -= 1
                 require(flags in FLAGS.get(kind, ()) and not zero | zeros and size % 8 == 0)
@@ -271,7 +336,7 @@ class PlainFile:
                 elif kind != NIL:
                     require(kind == ATTRIBUTE or kind not in messages)
                     messages.setdefault(kind, []).append(content)
-            require(position == end)
+            require(position == length)
         require(count == 0)
         return messages
 
@@ -302,11 +367,11 @@ class PlainFile:
         require(messages.keys() == {SPACE, TYPE, FILL, LAYOUT} and times[0].startswith(TIME_HEAD))
         (space,), (stored_type,), (fill,), (layout,) = (messages[kind] for kind in (SPACE, TYPE, FILL, LAYOUT))
         shape, dtype = _shape(space), STORED_NUMBERS.get(stored_type)
-        require(dtype is not None and fill == FILL_VALUE and layout.startswith(CONTIGUOUS))
+        require(dtype is not None and fill == FILL_VALUE and layout.startswith(IN_ONE_PIECE))
         assert dtype is not None
-        offset, stored = PAIR.unpack_from(layout, len(CONTIGUOUS))
-        require(0 < stored == math.prod(shape) * dtype.itemsize and ROOT <= offset <= len(self.data) - stored)
-        return DatasetNode(path, shape, dtype.str, h5d.CONTIGUOUS, stored)
+        offset, stored = PAIR.unpack_from(layout, len(IN_ONE_PIECE))
+        require(0 < stored == math.prod(shape) * dtype.itemsize and ROOT <= offset <= self._content.size - stored)
+        return DatasetNode(path, shape, dtype.str, CONTIGUOUS, stored)
 
 
 def _shape(space: bytes) -> tuple[int, ...]:
@@ -334,6 +399,3 @@ def require(condition: object) -> None:
     """Raises NotPlain unless it holds."""
     if not condition:
         raise NotPlain
-
-
-__all__ = ["NotPlain", "PlainFile", "require"]

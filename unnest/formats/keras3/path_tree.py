@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
@@ -23,9 +24,12 @@ from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.guarded_file import NOT_PLAIN, GuardedFile
-from unnest.formats.keras3.sharded_weights import ShardedTree
+from unnest.formats.hdf5.index import NOT_PLAIN
 from unnest.formats.keras3.shared_layers import SharedLayers
+
+if TYPE_CHECKING:
+    from unnest.formats.hdf5.guarded_file import GuardedFile
+    from unnest.formats.keras3.sharded_weights import ShardedTree
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"

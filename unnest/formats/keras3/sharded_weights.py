@@ -8,7 +8,8 @@ from h5py import h5d
 
 from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
-from unnest.formats.hdf5.guarded_file import DatasetNode, GuardedFile
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.index import DatasetNode
 from unnest.formats.keras3.weight_map import files_by_group, files_named
 
 MIXED = "files of two saves are mixed; restore them from a copy"

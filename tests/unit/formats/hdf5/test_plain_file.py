@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import struct
 from collections.abc import Callable
@@ -15,9 +16,11 @@ import unnest
 from tests import makeh5
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
-from unnest.formats.hdf5 import legacy_h5, plain_file
+from unnest.formats.hdf5 import guarded_file, index, legacy_source, plain_file
+from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
+from unnest.formats.hdf5.legacy_h5 import H5Container
 from unnest.formats.hdf5.plain_file import NotPlain, PlainFile
 
 FOLDER = Path(__file__).parents[4] / "fixtures"
@@ -38,7 +41,7 @@ def read_by(index: PlainFile | GuardedFile) -> object:
                 value = type(e).__name__
             attributes[path, name] = dtype.str, shape, value
     try:
-        stored: object = legacy_h5.read(index, legacy_h5.root_of(index))
+        stored: object = legacy_source.read(index, legacy_source.root_of(index))
     except Unreadable as e:
         stored = e.code, e.message
     return index.groups, list(index.datasets.values()), index.others, attributes, repr(stored)
@@ -61,23 +64,30 @@ def by_library(path: Path) -> object:
 
 def by_hand(path: Path) -> object:
     """The same without the library. Raises NotPlain."""
-    with limited(Budget.of(str(path), path.stat().st_size)):
+    with limited(Budget.of(str(path), path.stat().st_size)), contextlib.closing(PlainFile(str(path))) as plain:
         try:
-            return read_by(PlainFile(str(path)))
+            return read_by(plain)
         except Unreadable as e:
             return e.message
 
 
 @pytest.mark.parametrize("stack", sorted({path.relative_to(FOLDER).parts[0] for path in FIXTURES}))
-def test_genuine_files_read_the_same(stack: str) -> None:
+@pytest.mark.parametrize("small", [plain_file.SMALL, 0], ids=["whole", "by pages"])
+def test_genuine_files_read_the_same(stack: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, and none is left to the library."""
+    monkeypatch.setattr(plain_file, "SMALL", small)
+    monkeypatch.setattr(plain_file, "MOST_PAGES", 2)
     for path in FIXTURES:
         if path.is_relative_to(FOLDER / stack):
             assert by_hand(path) == by_library(path), path
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_damaged_files_read_the_same_or_are_left_to_the_library(seed: int, tmp_path: Path) -> None:
+def test_damaged_files_read_the_same_or_are_left_to_the_library(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read whole, or by pages."""
+    monkeypatch.setattr(plain_file, "SMALL", seed % 2 * plain_file.SMALL)
     choose = random.Random(seed)  # noqa: S311 - the same ones each time
     path, taken = tmp_path / "m.h5", 0
     for _ in range(60):
@@ -118,7 +128,6 @@ Make = Callable[[h5py.File], object]
         pytest.param(lambda f: f.__setitem__("x", np.dtype("f4")), id="named type"),
         pytest.param(lambda f: f.attrs.create("x", np.zeros((2, 2), "i4,f4")), id="compound attribute"),
         pytest.param(lambda f: [f.create_group(f"g{k}") for k in range(300)], id="two levels of a B-tree"),
-        pytest.param(lambda f: f.create_dataset("x", data=np.ones(1 << 20, "u1")), id="large"),
     ],
 )
 def test_what_keras_does_not_write_is_left_to_the_library(add: Make, tmp_path: Path) -> None:
@@ -128,6 +137,30 @@ def test_what_keras_does_not_write_is_left_to_the_library(add: Make, tmp_path: P
         add(file)
     with pytest.raises(NotPlain):
         PlainFile(str(path))
+
+
+def test_a_large_file_is_read_by_its_index_alone(tmp_path: Path) -> None:
+    """64 MiB of tensors, of which no byte is read."""
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        file.attrs["layer_names"] = [b"a", b"b"]
+        for name in ("a", "b"):
+            group = file.create_group(name)
+            group.attrs["weight_names"] = [b"w"]
+            group.create_dataset("w", data=np.ones((32 << 20) // 4, "f4"))
+    plain = PlainFile(str(path))
+    assert [node.shape for node in plain.datasets.values()] == [(8 << 20,)] * 2
+    pages = plain._content._pages  # noqa: SLF001 - what was read
+    assert len(pages) * plain_file.PAGE < 1 << 18
+    plain.close()
+    assert by_hand(path) == by_library(path)
+
+
+def test_numbers_of_the_library() -> None:
+    """That are known without it."""
+    assert index.CONTIGUOUS == h5py.h5d.CONTIGUOUS
+    for ours, theirs in ((BYTES_TEXT, h5py.string_dtype("ascii")), (STR_TEXT, h5py.string_dtype("utf-8"))):
+        assert (ours, ours.metadata) == (theirs, theirs.metadata)
 
 
 @pytest.mark.parametrize("version", ["latest", ("v108", "latest")])
@@ -160,13 +193,13 @@ def test_a_text_shorter_than_its_object_is_left_to_the_library(length: int, tmp_
     version = PlainFile(str(path)).attributes("")["keras_version"]
     with pytest.raises(NotPlain):
         version.value(version.dtype, version.shape)
-    assert legacy_h5.looked_at(str(path)) is None
+    assert legacy_source.looked_at(str(path)) is None
 
 
 def test_a_text_with_an_end_in_it_is_left_to_the_library(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
-    assert legacy_h5.looked_at(str(path)) is None
+    assert legacy_source.looked_at(str(path)) is None
 
 
 def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) -> None:
@@ -231,7 +264,7 @@ def test_what_an_attempt_cost_is_given_back(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
     with limited(Budget("m.h5", 10_000, 1 << 20)) as budget:
-        assert legacy_h5.looked_at(str(path)) is None
+        assert legacy_source.looked_at(str(path)) is None
         assert (budget.steps, budget.memory) == (10_000, 1 << 20)
 
 
@@ -244,7 +277,7 @@ def test_a_look_takes_the_short_way_and_a_copy_does_not(tmp_path: Path, monkeypa
             opened.append(path)
             super().__init__(path)
 
-    monkeypatch.setattr(legacy_h5, "GuardedFile", Counted)
+    monkeypatch.setattr(guarded_file, "GuardedFile", Counted)
     assert unnest.inspect(path).verdict == "parallel"
     assert opened == []
     assert unnest.fix(path).action == "fixed"
@@ -253,8 +286,8 @@ def test_a_look_takes_the_short_way_and_a_copy_does_not(tmp_path: Path, monkeypa
 
 def test_the_tensors_of_what_was_looked_at_can_be_had(tmp_path: Path) -> None:
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    source = legacy_h5.looked_at(str(path))
+    source = legacy_source.looked_at(str(path))
     assert source is not None
-    with source, legacy_h5.H5Container().open(str(path)) as opened:
+    with source, H5Container().open(str(path)) as opened:
         tensor = source.tensors[0]
         assert b"".join(source.blocks(tensor)) == b"".join(opened.blocks(tensor))

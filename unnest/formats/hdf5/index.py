@@ -1,0 +1,59 @@
+"""What an HDF5 file holds, told without HDF5's library: its datasets, and how much of a tree is too much."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
+#: everything that walks a tree recursively get into trouble in the thousands.
+MAX_DEPTH = 256
+
+#: Steps and bytes that a link costs, beside its path.
+STEPS_A_LINK, BYTES_A_LINK = 20, 500
+
+#: Attributes of one group or dataset. Keras writes below ten, and a list of names that is cut into pieces of 64 KiB has
+#: sixteen for each megabyte. HDF5 finds an attribute by walking past the others: all of them take their number squared.
+MAX_ATTRIBUTES = 512
+#: So many are walked past in the time of one step.
+WALKED_IN_A_STEP = 8
+
+#: A text of variable length in an attribute: length, and address and index in the heap.
+REFERENCE = 16
+
+#: HDF5's number for a dataset that lies in one piece (`H5D_CONTIGUOUS` of H5Dpublic.h).
+CONTIGUOUS = 1
+
+#: NumPy's letters for what a tensor may consist of: bool, integers, floats, complex.
+PLAIN_KINDS = frozenset("biufc")
+NOT_PLAIN = "?"
+
+#: Characters of a path in the file that a message shows.
+SHOWN = 120
+
+
+class DatasetNode(NamedTuple):
+    """A dataset of the tree: path, shape, dtype (NumPy's `.str`, NOT_PLAIN for what is no number), and its storage.
+
+    `layout` is HDF5's (h5d.CONTIGUOUS, CHUNKED, COMPACT), `stored` the bytes that it takes in the file.
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    layout: int
+    stored: int
+
+
+def encoded(name: str) -> bytes:
+    """A name as HDF5 wants it."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def text_of(name: bytes) -> str:
+    """A name as text; bytes that are no UTF-8 survive the way there and back."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def short(path: str) -> str:
+    """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
+    return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
