@@ -40,6 +40,11 @@ def memory() -> Iterator[Any]:
     system.pseudo_dirs[:] = [""]
 
 
+def contents(store: Any) -> dict[str, bytes]:
+    """Every object of it."""
+    return {path: store.cat_file(path) for path in store.find("/")}
+
+
 class Read:
     """Counts what is read from the store in memory, and may do something after so many reads."""
 
@@ -227,6 +232,10 @@ class TestS3:
         store.invalidate_cache()
         assert store.cat_file("zoo/out.h5") == bad.with_name("m.unnested.h5").read_bytes()
         assert "hidden" not in done.stdout + done.stderr
+        done = cli("fix", f"{bucket}/m.h5", "-o", f"{bucket.replace('s3:', 's3a:')}/m.h5", "--force")
+        assert done.returncode == 2
+        assert "an input" in done.stderr
+        assert store.cat_file("zoo/m.h5") == bad.read_bytes()
 
     def test_what_is_not_there(self, bucket: str, cli: Cli) -> None:
         done = cli("inspect", f"{bucket}/none.h5", f"{bucket.replace('zoo', 'nowhere')}/none.h5")
@@ -305,6 +314,15 @@ class TestFolders:
         runs = [[(r.path, r.action) for r in fix_all(["memory://zoo/old/"], options)] for _ in range(2)]
         assert runs == [[("memory://zoo/old/a.h5", "fixed")], [("memory://zoo/old/a.h5", "unchanged")]]
 
+    def test_nothing_in_it_is_replaced(self, zoo: Any) -> None:
+        """Where --force would let one input's output take another's place."""
+        zoo.copy("/zoo/b.H5", "/zoo/old/sub/b.H5")
+        before = contents(zoo)
+        options = FixOptions(output="memory://zoo/old/sub", force=True)
+        results = fix_all(["memory://zoo/old/", "memory://zoo/b.H5"], options)
+        assert [r.error.code for r in results if r.error] == ["in-the-way"] * 2
+        assert contents(zoo) == before
+
     def test_beside_the_inputs_and_again(self, zoo: Any) -> None:
         actions = [[r.action for r in fix_all(["memory://zoo/old/"], FixOptions())] for _ in range(2)]
         assert actions == [["fixed"], ["unchanged"]]
@@ -377,3 +395,54 @@ def test_an_object_that_changes_meanwhile(bucket: str, bad: Path, monkeypatch: p
         error = run(f"{bucket}/changing.h5").error
         assert error is not None
         assert error.code == "changed"
+
+
+class TestInputsAreKept:
+    """By whatever name the output calls them, forced or not."""
+
+    @pytest.fixture
+    def model(self, tmp_path: Path) -> Path:
+        return makeh5.parallel_file(tmp_path / "m.h5")
+
+    @pytest.mark.parametrize("form", ["file://{}", "FILE://{}", "local://{}"])
+    @pytest.mark.parametrize("name", ["m.h5", "link.h5", "hard.h5", "folder/../m.h5"])
+    def test_a_url_of_this_machine_is_a_path(self, form: str, name: str, model: Path) -> None:
+        (model.parent / "folder").mkdir()
+        (model.parent / "link.h5").symlink_to(model)
+        os.link(model, model.parent / "hard.h5")
+        before, place = model.read_bytes(), form.format(model.parent / name)
+        for path, output in ((str(model), place), (place, str(model)), (form.format(model), place)):
+            with pytest.raises(unnest.UsageError, match="is the input itself"):
+                unnest.fix(path, output, force=True)
+        assert model.read_bytes() == before
+        assert unnest.inspect(place).verdict == "parallel"
+
+    def test_on_the_command_line(self, model: Path, cli: Cli) -> None:
+        before = model.read_bytes()
+        done = cli("fix", f"file://{model}", "-o", f"local://{model}", "--force")
+        assert (done.returncode, model.read_bytes()) == (2, before)
+        assert cli("inspect", f"file://{model.parent}/").returncode == 1
+        assert cli("fix", f"file://{model}", "-o", f"file://{model.parent}/new.h5").returncode == 0
+        assert (model.parent / "new.h5").exists()
+
+    @pytest.mark.parametrize("output", ["memory://zoo/sm/saved_model.pb", "memory://zoo/sm/new", "memory://zoo"])
+    def test_around_and_in_a_folder(self, output: str, memory: Any) -> None:
+        assert SAVED_MODEL is not None
+        memory.put(str(SAVED_MODEL), "/zoo/sm", recursive=True)
+        before = contents(memory)
+        with pytest.raises(unnest.UsageError, match="is the input itself"):
+            unnest.fix("memory://zoo/sm", "memory://zoo/sm", force=True)
+        result = unnest.fix("memory://zoo/sm", output, force=True, to="h5" if output.endswith(".pb") else None)
+        assert result.error is not None
+        assert result.error.code == "in-the-way"
+        assert contents(memory) == before
+
+    def test_a_file_of_the_checkpoint(self, memory: Any) -> None:
+        parts = sorted((ROOT / "fixtures").rglob("*.index"))[:1]
+        prefix = str(parts[0]).removesuffix(".index")
+        for part in parts[0].parent.glob(os.path.basename(prefix) + ".*"):
+            memory.put(str(part), f"/zoo/{part.name}")
+        url = f"memory://zoo/{os.path.basename(prefix)}"
+        result = unnest.fix(url, url + ".index", force=True)
+        assert result.error is not None
+        assert result.error.code == "in-the-way"

@@ -22,7 +22,7 @@ from unnest.formats.boundary import no_memory, out_of_memory, reading
 from unnest.formats.detect import container_of, stored_size
 from unnest.known_models import KnownModels
 from unnest.options import Architecture, FixOptions, given_architecture
-from unnest.remote.urls import is_remote, renamed, shown
+from unnest.remote.urls import is_remote, local, renamed, shown
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -53,9 +53,8 @@ def inspect(
         trust=trust,
         draw=draw,
     )
-    if is_remote(os.fspath(path)):
-        return _inspect_remote(os.fspath(path), inspect_here, trust=trust)
-    return inspect_here(os.fspath(path))
+    path = local(os.fspath(path))
+    return _inspect_remote(path, inspect_here, trust=trust) if is_remote(path) else inspect_here(path)
 
 
 def inspect_with(

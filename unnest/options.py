@@ -35,6 +35,8 @@ class FixOptions(NamedTuple):
     slice_layers: frozenset[str] = frozenset()
     #: What else is read in this run: never written, whatever is forced.
     inputs: tuple[Inputs, ...] = ()
+    #: Those of them that are URLs; of a folder of models it ends with a slash.
+    input_urls: tuple[str, ...] = ()
     trust: bool = False
     verify: bool = False
     keras: Dialect = "original"

@@ -29,7 +29,7 @@ from unnest.options import (
     check_usage,
     given_architecture,
 )
-from unnest.remote.urls import is_remote, shown
+from unnest.remote.urls import is_remote, local, shown
 from unnest.report.result import Result
 
 
@@ -55,7 +55,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     Raises UsageError for options that contradict each other; all else is in the result.
     """
     options = FixOptions(
-        None if output is None else os.fspath(output),
+        None if output is None else local(os.fspath(output)),
         in_place,
         backup,
         force,
@@ -65,11 +65,11 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         keep_nested,
         frozenset(slice_layers),
         architecture_inputs(architecture),
-        trust,
+        trust=trust,
         verify=verify,
         keras=keras,
     )
-    return fix_with(os.fspath(path), options, meter)
+    return fix_with(local(os.fspath(path)), options, meter)
 
 
 def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:

@@ -7,6 +7,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -126,3 +127,43 @@ def test_a_bit_that_is_written_wrong(
     assert (result.action, result.error.code) == ("failed", "read-back")
     assert str(target) in result.error.message
     assert os.listdir(tmp_path) == [path.name]
+
+
+def packed(path: Path, damage: bool, **filters: object) -> Path:
+    """The HDF5 file at `path`, its tensors of a rank packed in chunks; `damage`: a bit of the first one is another."""
+    with h5py.File(path, "r+", libver="earliest") as file:
+        names: list[str] = []
+        file.visititems(
+            lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) and item.shape else None
+        )
+        for name in names:
+            values = file[name][()]
+            del file[name]
+            file.create_dataset(name, data=values, chunks=values.shape, **filters)
+        chunk = file[names[0]].id.get_chunk_info(0)
+    if damage:
+        content = bytearray(path.read_bytes())
+        content[chunk.byte_offset + chunk.size // 2] ^= 4
+        path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "filters", [{"fletcher32": True}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}]
+)
+@pytest.mark.parametrize("options", [{}, {"to": "keras"}, {"keras": "3"}, {"to": "weights"}], ids=str)
+@pytest.mark.parametrize("damage", [False, True], ids=["sound", "damaged"])
+def test_chunks_that_their_filter_refuses(
+    filters: dict[str, object], options: dict[str, Any], damage: bool, tmp_path: Path
+) -> None:
+    """HDF5 copies them as they are stored, damage and all."""
+    path = packed(makeh5.parallel_file(tmp_path / "m.h5"), damage, **filters)
+    result = unnest.fix(path, **options)
+    if not damage:
+        assert result.error is None
+        assert result.output is not None
+        return
+    assert result.error is not None
+    assert result.error.code == "damaged-hdf5"
+    assert result.error.message.startswith(f"{path}: /model_weights")
+    assert os.listdir(tmp_path) == ["m.h5"]

@@ -30,7 +30,8 @@ def fix_all(
     # A folder for all that is itself a SavedModel may be one that a walk comes to later.
     around = models_around(options.output) if several and options.output is not None else []
     given = Inputs.of([*(p for p in paths if not is_walked(p)), *around])
-    options = options._replace(inputs=(*options.inputs, given))
+    urls = tuple(filter(is_remote, paths))
+    options = options._replace(inputs=(*options.inputs, given), input_urls=urls)
     tasks = tasks_in(paths, options)
     if not several or options.in_place:
         return each(tasks, Fixing(options), engine, watch)

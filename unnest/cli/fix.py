@@ -12,6 +12,7 @@ from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.reports import ReportView, form_of, show
 from unnest.errors import UsageError
+from unnest.remote.urls import local
 
 if TYPE_CHECKING:
     from unnest.formats.base import Target
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 def fix(
     paths: parameters.Paths,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="PATH", help="What to write; for several inputs, a folder.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="What to write; for several inputs, a folder.",
+            callback=lambda path: path and local(path),
+        ),
     ] = None,
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")
@@ -92,7 +100,7 @@ def fix(
         keep_nested,
         frozenset(slice_layer or ()),
         architecture_inputs(architecture),
-        trust,
+        trust=trust,
         verify=verify,
         keras=cast("Dialect", keras),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.errors import UsageError
+from unnest.remote.urls import local
 
 if TYPE_CHECKING:
     from unnest.batch.work import Engine
@@ -17,7 +18,13 @@ DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
 
 Paths = Annotated[
-    list[str], typer.Argument(metavar="PATH...", help="Model files, or folders to search.", show_default=False)
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="Model files, or folders to search.",
+        show_default=False,
+        callback=lambda paths: [*map(local, paths)],
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]
 Architecture = Annotated[

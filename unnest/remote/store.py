@@ -11,7 +11,7 @@ from typing import Any
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import atomic
 from unnest.files.spool import full
-from unnest.formats.detect import SAVED_MODEL_MARKS
+from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS
 from unnest.remote.urls import shown
 
 #: What tells one state of an object from another, by the names that the drivers have for it.
@@ -65,6 +65,17 @@ class RemoteStore:
                 raise full(e) from e
             what = f"{self.shown}: the store cannot be reached, or does not answer as it should ({type(e).__name__})"
             raise Failed("read", f"{what}; try again") from e
+
+    def touches(self, other: RemoteStore) -> bool:
+        """Whether one is the other, by whatever name its store has, lies in it, or is a file of that checkpoint."""
+        hosts = {each.system.storage_options.get("host") for each in (self, other)}
+        if type(self.system) is not type(other.system) or len(hosts) > 1:
+            return False
+        return (
+            f"{self.path}/".startswith(f"{other.path}/")
+            or f"{other.path}/".startswith(f"{self.path}/")
+            or CHECKPOINT_PART.sub("", self.path) == other.path
+        )
 
     def objects(self) -> dict[str, int]:
         """Size of every object, by its path below the URL: "" is the one object; a checkpoint's begin with a dot."""

@@ -14,7 +14,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unnest.budget import Budget, limited
@@ -93,6 +93,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         if not is_remote(output):
             return renamed(run(path, options), path, shown(url))
         store = RemoteStore(output)
+        _check_inputs(store, [*filter(is_remote, [url]), *options.input_urls], force=options.force)
         local_output = os.path.join(folder, store.name)
         with contextlib.suppress(Unreadable), copied(output, with_tensors=True) as present_output:
             if os.path.exists(present_output):
@@ -103,6 +104,14 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         if is_new and not options.dry_run:
             store.send(local_output)
         return renamed(renamed(result, local_output, store.shown), path, shown(url))
+
+
+def _check_inputs(store: RemoteStore, urls: Sequence[str], *, force: bool) -> None:
+    """Raises Refused where sending there would write to an input. In a folder of inputs nothing may be replaced."""
+    for url in urls:
+        if (force or not url.endswith("/")) and store.touches(RemoteStore(url)):
+            what = "a folder of inputs; write elsewhere, or without --force" if url.endswith("/") else "an input"
+            raise Refused("in-the-way", f"{store.shown}: is, or lies in or around, {shown(url)}, which is {what}")
 
 
 def _copy_texts(local_root: str, objects: dict[str, int], store: RemoteStore) -> None:

@@ -9,6 +9,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+#: Names for this machine's own files; fsspec takes what follows for a path, and one that starts here for one from here.
+OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
+
+
+def local(path: str) -> str:
+    """The path that a URL of this machine's own files stands for; any other path or URL as it is."""
+    return OWN.sub("", path, count=1) if OWN.match(path) else path
 
 
 def is_remote(path: str) -> bool:
