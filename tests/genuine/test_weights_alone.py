@@ -97,6 +97,20 @@ def test_a_template_that_was_compiled_itself(beside: str, tmp_path: Path) -> Non
     assert [f.message for f in done.findings if f.code == "not-carried"]
 
 
+def test_variables_of_the_parallel_model_itself(tmp_path: Path) -> None:
+    """No layer's: they go with the wrapper, and are named."""
+    path = shutil.copy(KEYED / "parallel.weights.h5", tmp_path / "m.weights.h5")
+    plain = unnest.fix(path, tmp_path / "plain.weights.h5")
+    with h5py.File(path, "r+") as file:
+        file["vars/0"] = [1.0, 2.0]
+    done = unnest.fix(path)
+    assert [f.message for f in done.findings if f.code == "not-carried"] == [
+        "in the file, but no part of the model: /vars"
+    ]
+    with h5py.File(str(done.output)) as file, h5py.File(str(plain.output)) as wanted:
+        assert contents(file) == contents(wanted)
+
+
 @pytest.mark.parametrize("case", ["k224/saver-official-named-adam", "k231/saver-official-mlp-x3"])
 def test_a_checkpoint_whose_graph_tells_becomes_weights(case: str, tmp_path: Path) -> None:
     """The architecture is the template's, and the wrapper shows in `.meta` alone: no copy of the checkpoint."""

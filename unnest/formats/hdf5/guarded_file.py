@@ -273,7 +273,7 @@ def _open(path: str, window: IO[bytes] | io.RawIOBase | None) -> h5f.FileID:
     try:
         if window is not None:
             access.set_fileobj_driver(h5fd.fileobj_driver, window)
-        return h5f.open(os.fsencode(path) if window is None else b"window", h5f.ACC_RDONLY, access)
+        return h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
     except OSError as e:
         raise _opening_failed(path, e) from e
     except (RuntimeError, ValueError) as e:

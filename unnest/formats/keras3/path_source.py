@@ -82,7 +82,7 @@ class PathKeyedSource(Source):
         if parallel.verdict == "parallel":
             state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
             parallel = parallel._replace(dropped=(*parallel.dropped, *state))
-        left_in_file = self.tree.left_by_compiled() if parallel.verdict == "parallel" else {}
+        left_in_file = self.tree.left_by_models() if parallel.verdict == "parallel" else {}
         if not left_in_file:
             return parallel
         dropped = (self.tree.tensor(path) for paths in left_in_file.values() for path in paths)

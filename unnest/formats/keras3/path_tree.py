@@ -217,12 +217,19 @@ class Tree:
             )
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
-    def left_by_compiled(self) -> dict[str, list[str]]:
-        """What of nested models' own is no part of any model taken out of this file: where -> tensors."""
+    def left_by_models(self) -> dict[str, list[str]]:
+        """What of models' own is no part of any model taken out of this file: where -> tensors.
+
+        That is what nested models were compiled with, and variables of the outermost model itself.
+        """
+        own = [path for path in self.hdf5.datasets if path.rpartition("/")[0] == "vars"]
         return {
-            place: paths
-            for place, paths in sorted(self.compiled_parts.items())
-            if f"{place}/vars" != self.optimizer_group
+            **({"vars": own} if own else {}),
+            **{
+                place: paths
+                for place, paths in sorted(self.compiled_parts.items())
+                if f"{place}/vars" != self.optimizer_group
+            },
         }
 
     def name(self, path: str) -> str | None:

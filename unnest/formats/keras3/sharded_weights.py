@@ -10,7 +10,7 @@ from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import DatasetNode
-from unnest.formats.keras3.weight_map import files_by_group, files_named
+from unnest.formats.keras3.weight_map import files_by_group, files_named, total_size
 
 MIXED = "files of two saves are mixed; restore them from a copy"
 
@@ -56,6 +56,10 @@ class ShardedTree:
         wrong = sorted(group for group in found.keys() | said.keys() if found.get(group) != said.get(group))
         if wrong:
             what = f"the weights of /{wrong[0]} are not in the files that it names"
+            raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
+        stored = sum(self.files[name].datasets[path].stored for path, name in self._places.items())
+        if total_size(self.path) > stored:
+            what = f"tells {total_size(self.path):.0f} bytes of weights, and its files hold {stored}"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
 
     def attributes(self, path: str) -> Attributes:

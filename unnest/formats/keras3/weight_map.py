@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from unnest.core.model import JsonObject
 from unnest.errors import Unreadable
 from unnest.formats.json_text import parse_object, read_bytes
 
@@ -57,11 +58,24 @@ def files_named(path: str) -> tuple[str, ...]:
 
 def files_by_group(path: str) -> dict[str, frozenset[str]]:
     """Group with weights, without the leading slash -> the names of the files that these are in. Raises Unreadable."""
-    data = read_bytes(path, MAX_MAP, "map of weights")
-    stored = parse_object(data.decode("utf-8", "replace"), path).get("weight_map")
+    stored = _parsed(path).get("weight_map")
     if not isinstance(stored, Mapping) or not stored:
         raise _damaged(path, "names no file")
     return {group.lstrip("/"): _names(path, group, names) for group, names in stored.items()}
+
+
+def total_size(path: str) -> float:
+    """Bytes of all weights, as the map says; 0 where it does not. Raises Unreadable.
+
+    (Source: Keras 3.15 counts the bits of each type, a bool's as one; files hold a byte for these.)
+    """
+    metadata = _parsed(path).get("metadata")
+    size = metadata.get("total_size") if isinstance(metadata, Mapping) else None
+    return size if isinstance(size, (int, float)) else 0
+
+
+def _parsed(path: str) -> JsonObject:
+    return parse_object(read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path)
 
 
 def _names(path: str, group: str, names: object) -> frozenset[str]:

@@ -102,6 +102,18 @@ def test_maps_that_lie(folder: Path, change: Change, code: str, says: str) -> No
     assert "\n" not in seen.error.message
 
 
+def test_a_shard_that_the_map_forgot(folder: Path) -> None:
+    """Of a group that lies in several, which the map's own total tells."""
+    stored = json.loads((folder / MAP).read_text())
+    stored["weight_map"]["/optimizer/vars"].pop()
+    (folder / MAP).write_text(json.dumps(stored))
+    assert weight_map.total_size(str(folder / MAP)) == 660
+    seen = unnest.inspect(folder / MAP)
+    assert seen.error is not None
+    assert seen.error.code == "missing-weight"
+    assert "tells 660 bytes of weights, and its files hold" in seen.error.message
+
+
 def test_a_map_without_an_end(tmp_path: Path) -> None:
     """It is read as far as a map of a large model goes."""
     path = tmp_path / "x.weights.json"
