@@ -320,6 +320,81 @@ def test_layers_around_a_parallel_model_are_saved_with_its_template(
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
 
 
+AROUND: dict[str, Any] = {
+    "behind": lambda layers, x, p: layers.Softmax()(p(x)),
+    "before": lambda layers, x, p: p(layers.Rescaling(1 / 255)(x)),
+    "twice": lambda layers, x, p: layers.Subtract()([p(x), p(layers.Rescaling(2.0)(x))]),
+    "joined": lambda layers, x, p: layers.Concatenate()([p(x), x]),
+    "nested": lambda layers, x, p: layers.Dense(3)(
+        functional(layers, x.shape[1:], lambda y: layers.Softmax()(p(y)))(x)
+    ),
+}
+
+
+def functional(layers: Any, shape: Any, build: Any) -> Any:
+    """The model of one input that `build` computes from it."""
+    models = import_module("keras.models" if layers.__name__.startswith("keras") else "tf_keras.models")
+    inputs = layers.Input(shape)
+    return models.Model(inputs, build(inputs))
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_layers_without_weights_around_a_parallel_model_are_saved(
+    keras: Any, zoo: Any, checkpoint: Any, rows: Any, tmp_path: Path, around: str
+) -> None:
+    """A file that holds the same weights is not the same model."""
+    template = zoo["dense"]()
+    parallel = multi_gpu_model(template, 2)
+    outer = functional(keras.layers, template.input_shape[1:], lambda x: AROUND[around](keras.layers, x, parallel))
+    x = rows(template, 12)
+    expected = outer.predict(x, verbose=0)
+    outer.compile(keras.optimizers.SGD(0.0), loss=keras.losses.MeanSquaredError())
+    outer.fit(x, expected, verbose=0, callbacks=[checkpoint(str(tmp_path / "m.keras"))])
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_that_does_no_more_than_call_a_parallel_model(
+    keras: Any, zoo: Any, checkpoint: Any, rows: Any, tmp_path: Path
+) -> None:
+    """It is the template."""
+    template = zoo["dense"]()
+    outer = functional(keras.layers, template.input_shape[1:], multi_gpu_model(template, 2))
+    x = rows(template, 12)
+    outer.compile(keras.optimizers.SGD(0.0), loss=keras.losses.MeanSquaredError())
+    outer.fit(x, x[:, :3], verbose=0, callbacks=[checkpoint(str(tmp_path / "m.keras"))])
+    loaded = keras.models.load_model(str(tmp_path / "m.keras"))
+    assert [type(layer) for layer in loaded.layers] == [type(layer) for layer in template.layers]
+
+
+def test_what_a_sub_classed_model_does_is_known_to_its_code(
+    keras: Any, training: Any, checkpoint: Any, tmp_path: Path
+) -> None:
+    """All of it is saved, and said."""
+    template, parallel, fit = training
+
+    class Scaled(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parallel = parallel
+
+        def call(self, x: Any) -> Any:
+            return 100 * self.parallel(x)
+
+    outer = Scaled()
+    outer.compile(keras.optimizers.SGD(0.0), loss=keras.losses.MeanSquaredError())
+    with pytest.warns(UserWarning, match="only the code of Scaled"):
+        fit(checkpoint(str(tmp_path / "m.weights.h5"), save_weights_only=True), model=outer)
+    weights = [w.numpy() for w in template.weights]
+    fresh = Scaled()
+    fresh(np.zeros((4, 6), "float32"))
+    for w in template.weights:
+        w.assign(w * 0)
+    fresh.load_weights(str(tmp_path / "m.weights.h5"))
+    for a, b in zip(fresh.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("around", [False, True])
 def test_a_parallel_model_that_is_passed_as_the_template_is_unwrapped(
     keras: Any, training: Any, checkpoint: Any, tmp_path: Path, around: bool
@@ -388,6 +463,24 @@ def test_a_trainer_that_only_holds_a_parallel_model_is_saved_as_its_template(
     assert type(loaded) is type(template)
     for a, b in zip(loaded.get_weights(), template.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_trainer_with_a_step_of_its_own_alone(keras: Any, training: Any, checkpoint: Any, tmp_path: Path) -> None:
+    """It computes nothing that its parallel model does not."""
+    template, parallel, fit = training
+
+    class Trainer(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = parallel
+
+        def train_step(self, data: Any) -> Any:
+            return {"loss": keras.losses.MeanSquaredError()(data[1], self.inner(data[0]))}
+
+    trainer = Trainer()
+    trainer.compile("sgd", loss=keras.losses.MeanSquaredError())
+    fit(checkpoint(str(tmp_path / "m.keras")), model=trainer)
+    assert type(keras.models.load_model(str(tmp_path / "m.keras"))) is type(template)
 
 
 def test_mirrored_strategy(

@@ -134,26 +134,22 @@ class Saver:
 
     def _base_of(self, model: Model, label: str) -> Model:
         """`model` without towers: itself, its template, or all of it with templates in place of parallel models."""
-        templates = templates_in(model)
-        if not templates:
-            return model
-        if len(templates) == 1 and _holds(templates[0], model):
-            return templates[0]
+        base = base_model(model)
+        if base is not None and _holds(base, model):
+            return base
         if not getattr(model, "inputs", None):
             return self._all_of(model)
-        base = base_model(model)
-        if base is None or not _holds(base, model):
-            raise ValueError(
-                f"{label} has weights beyond its template {templates[0].name!r}, which would be lost: "
-                f"pass template= with the model to save"
-            )
-        return base
+        raise ValueError(
+            f"{label} is more than its template {templates_in(model)[0].name!r}, and what is more would be lost: "
+            f"pass template= with the model to save"
+        )
 
     def _all_of(self, running: Model) -> Model:
-        """A sub-classed model that is more than the parallel model in it: nobody but its code can take that out."""
+        """A sub-classed model: nobody but its code knows what it does with the parallel model in it."""
         warnings.warn(
-            f"{type(running).__name__} {running.name!r} has weights beyond the parallel model that it holds: "
-            "checkpoints hold all of it, the parallel model included; pass template= to save the template alone",
+            f"only the code of {type(running).__name__} {running.name!r} knows what it does with the parallel model "
+            "that it holds: checkpoints hold all of it, the parallel model included; "
+            "pass template= to save the template alone",
             UserWarning,
             stacklevel=2,
         )

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from unnest.core.architecture import NotAGraph, is_model, read
-from unnest.core.architecture.graph import Graph
+from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.model import JsonObject
 from unnest.core.recognise import wrappers
+from unnest.core.rewrite import extract
 from unnest.keras import keras_api
 from unnest.keras.keras_api import KerasApi, Model, api_of
 
@@ -45,19 +46,66 @@ def templates_in(model: Model) -> list[Model]:
 
 
 def base_model(model: Model) -> Model | None:
-    """A Functional or Sequential model with every parallel model among its layers replaced by its template.
+    """What `model` computes, without towers: itself where it has none, its template, or all of it with templates.
 
-    The result shares all other layers, and so all weights, with `model`, in the same order, and has its name.
-    None where no layer of `model` is a parallel model, or where Keras cannot make `model`'s class anew from
-    its layers. Raises ValueError where such a layer holds several parallel models.
+    A parallel model is its template, as is a model that does no more than call one. A Functional or Sequential model
+    that is more is made anew with every parallel model among its layers replaced; it shares all other layers, and so
+    all weights, with `model`, in the same order, and has its name. None where code does more with a parallel model than to
+    call it (sub-classed models), where the towers are among the model's own layers, or where Keras cannot make `model`'s
+    class anew from its layers.
     """
+    if not templates_in(model):
+        return model
     api = api_of(model)
-    replaced = {id(layer): template_model(layer) for layer in model.layers if keras_api.is_model(layer)}
-    replaced = {of: template for of, template in replaced.items() if id(template) != of}
-    if not replaced:
+    has_graph = bool(getattr(model, "inputs", None))
+    inner = _wrapped(api, model) if has_graph else _held(api, model)
+    if inner is not None:
+        return base_model(inner)
+    if not has_graph:
         return None
-    clone = api.keras.models.clone_model(model, clone_function=lambda layer: replaced.get(id(layer), layer))
-    return clone if type(clone) is type(model) else None
+    bases = {id(layer): base_model(layer) for layer in model.layers if keras_api.is_model(layer)}
+    if None in bases.values():
+        return None
+    clone = api.keras.models.clone_model(model, clone_function=lambda layer: bases.get(id(layer), layer))
+    return clone if type(clone) is type(model) and not templates_in(clone) else None
+
+
+def _wrapped(api: KerasApi, model: Model) -> Model | None:
+    """The model that a parallel model has in its towers, or that `model` calls and does nothing else; or None."""
+    layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
+    if isinstance(model, api.keras.Sequential):
+        return layers[0] if len(layers) == 1 and keras_api.is_model(layers[0]) else None
+    graph = graph_of(api, model)
+    if graph is None:
+        return None
+    for wrapper in wrappers.find(graph):
+        if wrapper.inline is None and extract.scope(graph, wrapper) == "whole":
+            return next(layer for layer in layers if layer.name == wrapper.template)
+    calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
+    if len(calls) == 1 and len(layers) == 1 and keras_api.is_model(layers[0]):
+        ((at, reads),) = calls
+        ends = len(getattr(layers[0], "outputs", None) or [None])
+        if (reads, graph.outputs) == (graph.inputs, tuple(Ref(*at, k) for k in range(ends))):
+            return layers[0]
+    return None
+
+
+def _held(api: KerasApi, model: Model) -> Model | None:
+    """The model that a sub-classed one holds, if its `call` hands it the inputs and does nothing else; or None.
+
+    A trainer may have no `call` at all, but a `train_step` alone.
+    """
+    held = nested(model)
+    if len(held) != 1 or {id(v) for v in held[0].variables} != {id(v) for v in model.variables}:
+        return None
+    if type(model).call is api.keras.Model.call:
+        return held[0]
+    inputs = [api.keras.Input(x.shape[1:], batch_size=x.shape[0], dtype=x.dtype) for x in held[0].inputs]
+    try:
+        traced = api.keras.Model(inputs, model.call(inputs if len(inputs) > 1 else inputs[0]))
+    except Exception:  # noqa: BLE001 - call is anyone's code, and not made for this
+        return None
+    return _wrapped(api, traced)
 
 
 def _templates(api: KerasApi, model: Model) -> Iterator[Model]:
