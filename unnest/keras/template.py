@@ -50,9 +50,9 @@ def base_model(model: Model) -> Model | None:
 
     A parallel model is its template, as is a model that does no more than call one. A Functional or Sequential model
     that is more is made anew with every parallel model among its layers replaced; it shares all other layers, and so
-    all weights, with `model`, in the same order, and has its name. None where code does more with a parallel model than to
-    call it (sub-classed models), where the towers are among the model's own layers, or where Keras cannot make `model`'s
-    class anew from its layers.
+    all weights, with `model`, in the same order, and has its name. None where code does more with a parallel model
+    than to call it (sub-classed models), where the towers are among the model's own layers, or where Keras cannot make
+    `model`'s class anew from its layers.
     """
     if not templates_in(model):
         return model
