@@ -751,8 +751,24 @@ def empty_objects_1_200_000(folder: Path) -> Path:
     return _json(folder, '{"class_name": "Model", "config": {"a": [' + ",".join(['{"b":0}'] * 1_200_000) + "]}}")
 
 
+@costly(None)
+def models_that_call_the_next_twice(folder: Path) -> Path:
+    """Forty deep: a trillion calls of the innermost."""
+    inner, below = makeh5.template("m0", 4), "m0"
+    for k in range(1, 40):
+        layers = [
+            makeh5.layer("InputLayer", "x", batch_input_shape=[None, 4], dtype="float32"),
+            {**inner, "name": below, "inbound_nodes": [[["x", 0, 0, {}]], [["x", 0, 0, {}]]]},
+            makeh5.layer("Add", "sum", [[below, 1, 0], [below, 2, 0]]),
+        ]
+        inner, below = makeh5.model(f"m{k}", layers, [["x", 0, 0]], [["sum", 0, 0]]), f"m{k}"
+    return _json(folder, makeh5.parallel(inner))
+
+
 #: name -> what is run on it, where it is not `inspect` and `fix`.
 COMMANDS = {
+    "models_that_call_the_next_twice": (["inspect"], ["fix"], ["fix", "--keras", "3", "--force"]),
+} | {
     name: (["inspect"], ["fix", "--to", "keras"])
     for name in ("chunk_of_a_gigabyte", "row_of_a_gigabyte", "chunks_across_the_rows")
 }

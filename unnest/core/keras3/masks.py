@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from unnest.budget import remembered, spend
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
@@ -307,9 +308,12 @@ def _all_pass(model: JsonObject, context: Context) -> bool:
 
 def _makes_mask(entry: JsonObject, context: Context) -> bool:
     """Whether a model in a model gives its first output a mask that a layer in it makes."""
-    if not is_model(entry):
-        return False
-    graph = read(entry)
+    return is_model(entry) and remembered(_model_makes_mask, entry, context)
+
+
+def _model_makes_mask(model: JsonObject, context: Context) -> bool:
+    graph = read(model)
+    spend(len(graph.layers))
     if graph.sequential:
         chain = graph.layers.values()
         masked = False
