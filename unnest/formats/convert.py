@@ -276,7 +276,7 @@ def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
 
 
 def _check_dtypes(source: Source, model: Stored) -> None:
-    """HDF5 as Keras writes it knows NumPy's types alone."""
+    """Raises Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
     for tensor in model.tensors:
         if tensor.dtype[:1] not in "<>|=":
             raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
@@ -327,7 +327,8 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     from unnest.core.keras_facts.config_forms import as_zipped
     from unnest.formats.keras3.path_layout import lay_out
 
-    _check_dtypes(source, model)
+    if not isinstance(plan.output, Rearranged):
+        _check_dtypes(source, model)
     with _naming_file(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         is_json_given = plan.complete is not None and "module" in model.architecture
@@ -358,6 +359,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     from unnest.formats.keras3.path_layout import in_order
     from unnest.formats.keras3.path_tree import named_by_path
 
+    _check_dtypes(source, model)
     with _naming_file(source):
         as_stored = as_h5(in_order(model))
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))

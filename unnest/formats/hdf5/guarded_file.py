@@ -18,23 +18,28 @@ from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s
+from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
 
 from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
 from unnest.formats.boundary import oneline
+from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
 from unnest.formats.hdf5.index import (
+    BFLOAT16,
     BYTES_A_LINK,
+    DTYPE_NOTE,
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     NOT_PLAIN,
     PLAIN_KINDS,
     REFERENCE,
     STEPS_A_LINK,
+    TWO_OPAQUE_BYTES,
     WALKED_IN_A_STEP,
     DatasetNode,
     encoded,
+    require_numbers,
     short,
     text_of,
 )
@@ -187,7 +192,17 @@ class GuardedFile:
                 raise self._refuse("absurd-size", f"{declared} declared bytes that are not in the file", path)
         elif declared > max(SMALL, stored * MAX_EXPANSION):
             raise self._refuse("absurd-size", f"{declared} declared bytes in {stored} stored ones", path)
-        return DatasetNode(path, shape, dtype.str if dtype.kind in PLAIN_KINDS else NOT_PLAIN, layout, stored)
+        return DatasetNode(path, shape, self._dtype(path, dataset, dtype), layout, stored)
+
+    def _dtype(self, path: str, dataset: h5d.DatasetID, dtype: np.dtype[Any]) -> str:
+        """What `DatasetNode` has as the dtype of a dataset, whose type is NumPy's `dtype` to h5py."""
+        if dtype.kind in PLAIN_KINDS:
+            return dtype.str
+        if dataset.get_type().get_class() != h5t.OPAQUE or dtype.str != TWO_OPAQUE_BYTES:
+            return NOT_PLAIN
+        attributes = {attribute.name: attribute for attribute in self._attributes_of(path, dataset)}
+        note = h5_attributes.text(attributes, DTYPE_NOTE, f"{self.path}: /{short(path)}")
+        return TWO_OPAQUE_BYTES if note is None else BFLOAT16 if note == BFLOAT16 else NOT_PLAIN
 
     def dataset(self, path: str) -> h5d.DatasetID:
         """A dataset of the index, opened."""
@@ -224,8 +239,7 @@ class GuardedFile:
     def check_copy(self, path: str) -> None:
         """Raises Unreadable, or OverBudget, unless the library can copy a dataset, which copies its attributes, too."""
         dataset = self.dataset(path)
-        if self.datasets[path].dtype == NOT_PLAIN:
-            raise self._refuse("not-a-tensor", "what is no array of numbers", path)
+        require_numbers(self.datasets[path], f"{self.path}: /{short(path)}")
         for attribute in self._attributes_of(path, dataset):
             dtype, count = attribute.dtype, math.prod(attribute.shape)
             if not (dtype.hasobject and count):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from unnest.errors import Unreadable
+
 #: Levels of groups. Genuine files stay under 30 (a name scope is a level); HDF5 itself and
 #: everything that walks a tree recursively get into trouble in the thousands.
 MAX_DEPTH = 256
@@ -26,14 +28,20 @@ CONTIGUOUS = 1
 #: NumPy's letters for what a tensor may consist of: bool, integers, floats, complex.
 PLAIN_KINDS = frozenset("biufc")
 NOT_PLAIN = "?"
+#: HDF5 has no bfloat16: Keras 3 writes two opaque bytes (`|V2`), and beside them, in `.keras` and `.weights.h5`, the
+#: attribute `dtype` that says so. `.h5` and Keras 2 have no such note, and cannot load what they write. (Source:
+#: `H5Entry` of Keras 3.15's saving_lib; files of Keras 3.15, tf.keras 2.15 and tf_keras 2.21.)
+BFLOAT16, TWO_OPAQUE_BYTES = "bfloat16", "|V2"
+DTYPE_NOTE = "dtype"
 
 #: Characters of a path in the file that a message shows.
 SHOWN = 120
 
 
 class DatasetNode(NamedTuple):
-    """A dataset of the tree: path, shape, dtype (NumPy's `.str`, NOT_PLAIN for what is no number), and its storage.
+    """A dataset of the tree: path, shape, dtype, and its storage.
 
+    The dtype is NumPy's `.str`, BFLOAT16 where a note says so, TWO_OPAQUE_BYTES where it is missing, else NOT_PLAIN.
     `layout` is HDF5's (h5d.CONTIGUOUS, CHUNKED, COMPACT), `stored` the bytes that it takes in the file.
     """
 
@@ -42,6 +50,19 @@ class DatasetNode(NamedTuple):
     dtype: str
     layout: int
     stored: int
+
+
+def require_numbers(node: DatasetNode, place: str) -> None:
+    """Raises Unreadable unless a dataset, which messages call `place`, is an array of numbers of a known type."""
+    if node.dtype == NOT_PLAIN:
+        raise Unreadable("not-a-tensor", f"{place} is not an array of numbers; do not trust this file")
+    if node.dtype == TWO_OPAQUE_BYTES:
+        raise Unreadable(
+            "dtype",
+            f"{place} holds two opaque bytes per number and no note of their type, as Keras writes bfloat16 weights to "
+            ".h5 and Keras 2 everywhere; no Keras loads them: save the model from Keras 3 as .keras, or with another "
+            "dtype",
+        )
 
 
 def encoded(name: str) -> bytes:

@@ -24,7 +24,7 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, Source
 from unnest.formats.detect import is_path_keyed
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.index import NOT_PLAIN, short
+from unnest.formats.hdf5.index import require_numbers, short
 from unnest.formats.hdf5.plain_file import NotPlain, PlainFile, require
 from unnest.formats.json_text import parse_object
 from unnest.formats.spelling import H5Spelling
@@ -214,10 +214,7 @@ class _Reader:
                 "missing-weight",
                 f"{self._place(group)} lists a weight {short(name)!r} that is not in it; the file is damaged",
             )
-        if node.dtype == NOT_PLAIN:
-            raise Unreadable(
-                "not-a-tensor", f"{self._place(node.path)} is not an array of numbers; do not trust this file"
-            )
+        require_numbers(node, self._place(node.path))
         self.tensor_paths.add(node.path)
         return Tensor(name, node.shape, node.dtype, node.path)
 

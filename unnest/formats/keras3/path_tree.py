@@ -24,7 +24,7 @@ from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Group, JsonObject, Move, Tensor
 from unnest.errors import Refused, Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.index import NOT_PLAIN
+from unnest.formats.hdf5.index import require_numbers
 from unnest.formats.keras3.shared_layers import SharedLayers
 
 if TYPE_CHECKING:
@@ -211,10 +211,7 @@ class Tree:
     def tensor(self, path: str, owner: tuple[str, ...] = (), *, trained: bool = True) -> Tensor:
         """The handle of a stored array."""
         node = self.hdf5.datasets[path]
-        if node.dtype == NOT_PLAIN:
-            raise Unreadable(
-                "not-a-tensor", f"{self.hdf5.path}: /{path} is not an array of numbers; do not trust this file"
-            )
+        require_numbers(node, f"{self.hdf5.path}: /{path}")
         return Tensor(path, node.shape, node.dtype, path, owner, trained)
 
     def left_by_models(self) -> dict[str, list[str]]:
