@@ -51,6 +51,16 @@ def test_models(path: Path, tmp_path: Path) -> None:
     assert unnest.inspect(output).verdict == "clean"
 
 
+@pytest.mark.parametrize("path", cases("parallel.h5"))
+def test_weights_of_a_model(path: Path, tmp_path: Path) -> None:
+    """What the base has below `model_weights`, to the attributes: `save_weights` wrote these by the same function."""
+    output = tmp_path / "out.h5"
+    assert unnest.fix(path, output, to="weights").error is None
+    with h5py.File(output) as found, h5py.File(path.with_name("base.h5")) as base:
+        assert set(found.attrs) - {"unnest"} == set(base["model_weights"].attrs)
+        assert tensors(found) == tensors(base["model_weights"])
+
+
 @pytest.mark.parametrize("path", [p for p in cases("weights.h5") if architecture_of(p.values[0])])
 def test_weights_with_an_architecture(path: Path, tmp_path: Path) -> None:
     """Either JSON does: the parallel model's, or the template's."""

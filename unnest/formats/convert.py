@@ -407,11 +407,17 @@ def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 
     )
 
 
-def _as_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
+def _as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     if model.contents == "weights":
         return TargetFormat("h5", Rewritten(model))
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
+    # Keras 1 noted its version with the architecture alone; Keras 2 converts the weights of what has no version.
+    of_weights = source.h5_spelling.layers
+    weights = weights._replace(
+        keras_version=model.keras_version if "keras_version" in of_weights else None,
+        backend=model.backend if "backend" in of_weights else None,
+    )
     return TargetFormat("h5", Rewritten(weights), None, findings=left_out(model, weights))
 
 
