@@ -77,6 +77,21 @@ def must_have(config: Json) -> bool:
     return config.get("renorm") is True or any(k.endswith("_init") or k == "init" for k in config)  # Keras 1
 
 
+def is_quantized(config: Json) -> bool:
+    """Whether one of Keras 3's own layers, or one that it holds, is quantized or has LoRA weights.
+
+    Then it has other weights than it promises: in `.h5` LoRA's own beside the kernel, and a scale in another place than
+    in `.keras`. (Source: `quantize`, `enable_lora` and `save_own_variables` of Dense, and the dtype policies, whose
+    names are `int8_from_float32` and the like, in Keras 3.15.)
+    """
+    return any(
+        {"mode", "source_name"} <= part.keys()
+        or "_from_" in (dtype if isinstance(dtype := part.get("dtype"), str) else "")
+        or bool(part.get("quantization_config") or part.get("lora_rank"))
+        for part in _configs(config)
+    )
+
+
 def units(config: JsonObject) -> Iterator[int]:
     """Sizes that one of a layer's weights must show in its shape."""
     for key in ("units", "filters", "output_dim", "nb_filter"):

@@ -15,7 +15,7 @@ from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
-from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places
@@ -180,6 +180,12 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
             inner_sorted = _sorted(inner.stored, inner.name, inner_tensors, modern=modern)
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
         return tuple(sorted(ordered, key=lambda t: not t.trained))
+    if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
+        raise Refused(
+            "cannot-convert",
+            f"{name!r}: is quantized or has LoRA weights, which .h5 lists otherwise than .keras: keep the container "
+            "(without --to)",
+        )
     index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
     layout = Layout(modern, DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS)
     if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):
