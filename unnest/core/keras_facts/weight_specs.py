@@ -80,9 +80,9 @@ def must_have(config: Json) -> bool:
 def is_quantized(config: Json) -> bool:
     """Whether one of Keras 3's own layers, or one that it holds, is quantized or has LoRA weights.
 
-    Then it has other weights than it promises: in `.h5` LoRA's own beside the kernel, and a scale in another place than
-    in `.keras`. (Source: `quantize`, `enable_lora` and `save_own_variables` of Dense, and the dtype policies, whose
-    names are `int8_from_float32` and the like, in Keras 3.15.)
+    Then `.h5` lists its weights otherwise than `.keras`: a quantized kernel, which is not trained, comes behind the
+    bias, and LoRA's are no part of the kernel. (Source: `quantize`, `enable_lora` and `save_own_variables` of Dense,
+    and the dtype policies, whose names are `int8_from_float32` and the like, in Keras 3.15.)
     """
     return any(
         {"mode", "source_name"} <= part.keys()

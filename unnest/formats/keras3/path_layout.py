@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places
+from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places, promises_weights
 
 
 @dataclass
@@ -164,7 +165,10 @@ def in_order(model: Stored) -> Stored:
     return model._replace(groups=tuple(groups))
 
 
-def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: bool) -> tuple[Tensor, ...]:
+def _sorted(
+    entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: bool, path: str = ""
+) -> tuple[Tensor, ...]:
+    """A layer's weights in Keras's order; `path` is where the layer is, if that is known. Raises Refused."""
     tensors = [t for t in tensors if "seed_generator" not in t.ref.split("/")]  # no other container stores these
     if is_model(entry):
         ordered: list[Tensor] = []
@@ -186,8 +190,13 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
             f"{name!r}: is quantized or has LoRA weights, which .h5 lists otherwise than .keras: keep the container "
             "(without --to)",
         )
+    attribute = DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS
+    held = _held_model(entry)
+    if held is not None:
+        path = path or f"/{tensors[0].ref if tensors else ''}".partition(f"/layer/{attribute}/")[0][1:]
+        return _sorted_below(held, name, tensors, join_path(path, "layer"), attribute, modern=modern)
     index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
-    layout = Layout(modern, DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS)
+    layout = Layout(modern, attribute)
     if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):
         raise _unplaced(name, str(entry.get("class_name")))
     home = _home(tensors, layout.attribute)
@@ -197,6 +206,40 @@ def _sorted(entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: 
     if set(layout.tensors) != set(index_by_ref):
         raise _unplaced(name, str(entry.get("class_name")))
     return tuple(tensors[index_by_ref[place]] for place in layout.tensors)
+
+
+def _held_model(entry: JsonObject) -> JsonObject | None:
+    """The model that a TimeDistributed layer applies to every step."""
+    config = entry.get("config")
+    held = config.get("layer") if isinstance(config, Mapping) else None
+    is_applied = str(entry.get("class_name")) == "TimeDistributed" and isinstance(held, Mapping) and is_model(held)
+    return held if is_applied and isinstance(held, Mapping) else None
+
+
+def _sorted_below(
+    model: JsonObject, name: str, tensors: Sequence[Tensor], path: str, attribute: str, *, modern: bool
+) -> tuple[Tensor, ...]:
+    """The weights of a model at `path`, in Keras's order, each with the layers of the model that own it.
+
+    What is trained comes first, layer by layer, as in every model. Raises Refused where a layer is not where it should
+    be, or does not say what of it is trained; `name` is the layer's that holds the model.
+    """
+    ordered: list[Tensor] = []
+    for layer, place in places(model, path, attribute):
+        inner = [t for t in tensors if t.ref.startswith(place + "/")]
+        if is_model(layer.stored):
+            inner_sorted = _sorted_below(layer.stored, name, inner, place, attribute, modern=modern)
+        else:
+            is_attention = layer.class_name == "MultiHeadAttention" and layer.settings.get("trainable") is not False
+            count = len(inner) if is_attention else trained_count(layer, len(inner))
+            if promises_weights(layer) if not inner else count is None:
+                raise _unplaced(name, "TimeDistributed")
+            trained = [t._replace(trained=k < (count or 0)) for k, t in enumerate(inner)]
+            inner_sorted = _sorted(layer.stored, layer.name, trained, modern=modern, path=place)
+        ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
+    if {t.ref for t in ordered} != {t.ref for t in tensors}:
+        raise _unplaced(name, "TimeDistributed")
+    return tuple(sorted(ordered, key=lambda t: not t.trained))
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
@@ -229,5 +272,6 @@ def _unplaced(name: str, kind: str) -> Refused:
     return Refused(
         "cannot-convert",
         f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and only the code of "
-        f"{kind} knows both: fix without --to, load the output and save it",
+        f"{kind} knows both: fix without --to and --keras, load the output with that code, and hand its weights on by "
+        "get_weights and set_weights",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.path_layout import in_order
 
@@ -44,9 +44,9 @@ def test_layer_that_holds_layers_within_a_model() -> None:
     ],
 )
 def test_quantized_layers_stay_in_their_container(config: JsonObject) -> None:
-    """`.h5` has a kernel's scale behind the bias, and LoRA's own weights; `.keras` has neither."""
-    layer = {"class_name": "Dense", "config": {"name": "d", **config}}
-    model = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
+    """`.h5` has a quantized kernel behind the bias, and LoRA's own weights; `.keras` has neither."""
+    layer: JsonObject = {"class_name": "Dense", "config": {"name": "d", **config}}
+    model: JsonObject = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
     tensors = tuple(Tensor(f"layers/dense/vars/{k}", (3,), "<f4", f"layers/dense/vars/{k}") for k in range(3))
     with pytest.raises(Refused, match="'d': is quantized or has LoRA weights"):
         in_order(Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1"))
@@ -54,8 +54,77 @@ def test_quantized_layers_stay_in_their_container(config: JsonObject) -> None:
 
 def test_layers_that_could_be_quantized_and_are_not() -> None:
     """As Keras 3 writes those."""
-    layer = {"class_name": "Dense", "config": {"name": "d", "quantization_config": None, "dtype": "float32"}}
-    model = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
+    layer: JsonObject = {
+        "class_name": "Dense",
+        "config": {"name": "d", "quantization_config": None, "dtype": "float32"},
+    }
+    model: JsonObject = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
     tensors = tuple(Tensor(f"layers/dense/vars/{k}", (3,), "<f4", f"layers/dense/vars/{k}") for k in range(2))
     stored = Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1")
     assert in_order(stored) == stored
+
+
+def dense(name: str, **config: Json) -> JsonObject:
+    """A layer with a kernel and a bias."""
+    rules = {f"{w}_{what}": None for w in ("kernel", "bias") for what in ("initializer", "regularizer", "constraint")}
+    return {"class_name": "Dense", "config": {"name": name, "units": 3, **rules, **config}}
+
+
+def sequential(name: str, *layers: JsonObject) -> JsonObject:
+    """A model of these."""
+    return {"class_name": "Sequential", "config": {"name": name, "layers": list(layers)}}
+
+
+NORMALIZED: JsonObject = {
+    "class_name": "BatchNormalization",
+    "config": {
+        "name": "norm",
+        **{f"{w}_{what}": None for w in ("gamma", "beta") for what in ("initializer", "regularizer")},
+        **{f"moving_{what}_initializer": None for what in ("mean", "variance")},
+    },
+}
+PER_STEP = "layers/time_distributed/layer/layers"
+
+
+def over(model: JsonObject) -> JsonObject:
+    """A model that applies another to every step."""
+    return sequential("outer", {"class_name": "TimeDistributed", "config": {"name": "steps", "layer": model}})
+
+
+def per_step(model: JsonObject, *paths: str) -> tuple[Tensor, ...]:
+    """The order of the weights at these paths in the list of a TimeDistributed over `model`."""
+    tensors = tuple(Tensor(f"{PER_STEP}/{p}", (3,), "<f4", f"{PER_STEP}/{p}") for p in paths)
+    stored = Stored("model", {**over(model), "module": "keras"}, groups=(Group("steps", tensors),))
+    return in_order(stored._replace(keras_version="3.15.1")).groups[0].tensors
+
+
+def test_time_distributed_over_a_model() -> None:
+    """What is trained comes first, through the layers of the model and of those in it."""
+    kernels = [f"dense{k}/vars/{v}" for k in ("", "_1") for v in (0, 1)]
+    norm = [f"sequential/layers/batch_normalization/vars/{k}" for k in range(4)]
+    model = sequential("a", dense("d"), sequential("b", NORMALIZED), dense("e"))
+    found = per_step(model, *kernels, *norm)
+    wanted = [*kernels[:2], *norm[:2], *kernels[2:], *norm[2:]]
+    assert [t.ref.removeprefix(PER_STEP + "/") for t in found] == wanted
+    assert [t.owner for t in found] == [("d",)] * 2 + [("b", "norm")] * 2 + [("e",)] * 2 + [("b", "norm")] * 2
+
+
+def test_frozen_layers_of_a_time_distributed_model_come_last() -> None:
+    """Each with all its weights."""
+    first, second = ([f"{name}/vars/{v}" for v in (0, 1)] for name in ("dense", "dense_1"))
+    found = per_step(sequential("a", dense("d", trainable=False), dense("e")), *first, *second)
+    assert [t.ref.removeprefix(PER_STEP + "/") for t in found] == [*second, *first]
+
+
+@pytest.mark.parametrize(
+    ("layers", "paths"),
+    [
+        ((dense("d"), dense("e")), ("dense/vars/0", "dense/vars/1")),  # the second is stored elsewhere
+        ((dense("d"),), ("dense/vars/0", "dense/vars/1", "dense_1/vars/0")),
+        (({"class_name": "Scale", "config": {"name": "s"}},), ("scale/vars/0", "scale/vars/1")),
+    ],
+)
+def test_time_distributed_over_what_is_not_known(layers: tuple[JsonObject, ...], paths: tuple[str, ...]) -> None:
+    """A layer without its weights, weights without a layer, and a layer that does not say what of it is trained."""
+    with pytest.raises(Refused, match=r"'steps'.*without --to and --keras.*set_weights"):
+        per_step(sequential("a", *layers), *paths)
