@@ -765,6 +765,26 @@ def models_that_call_the_next_twice(folder: Path) -> Path:
     return _json(folder, makeh5.parallel(inner))
 
 
+@costly(None)
+def joins_300_of_the_last_with_itself(folder: Path) -> Path:
+    """Each doubles the batch."""
+    before, layers = "x", [makeh5.source()]
+    for k in range(300):
+        layers.append(makeh5.layer("Concatenate", f"c{k}", [[before, 0, 0], [before, 0, 0]], axis=0))
+        before = f"c{k}"
+    return _json(folder, makeh5.model("m", layers, [["x", 0, 0]], [[before, 0, 0]]))
+
+
+@costly(None, "over-budget")
+def towers_3_000_of_the_same_rows(folder: Path) -> Path:
+    """Each slice is told to be the first half."""
+    model = makeh5.parallel(makeh5.template(), 3_000)
+    for entry in model["config"]["layers"]:
+        if entry["class_name"] == "Lambda":
+            entry["config"]["arguments"] = {"i": 0, "parts": 2}
+    return _json(folder, model)
+
+
 #: name -> what is run on it, where it is not `inspect` and `fix`.
 COMMANDS = {
     "models_that_call_the_next_twice": (["inspect"], ["fix"], ["fix", "--keras", "3", "--force"]),

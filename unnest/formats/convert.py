@@ -12,6 +12,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.tensors import stored_refs
+from unnest.core.keras_facts.held_layers import partly_frozen
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.loading import noted_as_shared
 from unnest.core.keras_facts.weight_specs import expected, must_have
@@ -65,11 +66,21 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     target = _target_format(source, plan, to)
     if target.output is plan.output and plan.verdict == "clean":
         return target
+    if target.container != source.container:
+        check_frozen_parts(source, target.model)
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
         for model in (target.model, planned_model(plan), plan.complete):
             if model is not None:
                 check_weights(source, model)
     return target
+
+
+def check_frozen_parts(source: Source, model: Stored) -> None:
+    """Raises Refused for weights of a layer that another container has in another order."""
+    name = None if model.contents == "architecture" else partly_frozen(model.architecture)
+    if name is not None:
+        what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
+        raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
 
 
 def check_weights(source: Source, model: Stored) -> None:

@@ -11,6 +11,7 @@ from unnest.budget import remembered
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.keras_facts.held_layers import parts_of
 from unnest.core.keras_facts.layer_classes import CELLED, HOLDS_WEIGHTS_UNTOLD, PLAIN, is_keras_class, today
 from unnest.core.keras_facts.weight_order import RULED, promised
 from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
@@ -65,8 +66,8 @@ class Claimant(NamedTuple):
     def kept_promises(self) -> list[tuple[int, int]]:
         """`counts`, and what they are where a model in the layer, or a part of it, was frozen: that no config tells."""
         trained, rest = self.counts()
-        less = range(trained) if self.trained_counts is None else sorted(t for t in self.trained_counts if t < trained)
-        return [(trained, rest), *((t, trained + rest - t) for t in reversed(less))]
+        others = range(trained) if self.trained_counts is None else sorted(self.trained_counts - {trained})
+        return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]
 
 
 def _claimant(layer: Layer, borne: str) -> Claimant:
@@ -126,8 +127,10 @@ def _promised(entry: JsonObject) -> Expected | None:
     if not is_model(entry):
         config = entry.get("config")
         told = promised(str(entry.get("class_name")), config)
-        if told and isinstance(config, Mapping) and config.get("trainable") is False:
-            return Expected(0, told.total)
+        if told and isinstance(config, Mapping):
+            is_frozen = config.get("trainable") is False
+            frozen = told.trained if is_frozen else sum(part.trained for part in parts_of(entry) if part.is_frozen)
+            return Expected(told.trained - frozen, told.statistics + frozen)
         return told
     parts = [_promised(layer.stored) for layer in read(entry).layers.values()]
     known = [p for p in parts if p is not None]
@@ -143,8 +146,10 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         if told is None or next(children(entry), None) is not None:
             return None
         # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
-        alone = today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry))
-        return frozenset({told.trained} if alone else {told.trained, 0})
+        if today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry)):
+            return frozenset({told.trained})
+        # What a layer holds may be frozen part by part; of a Bidirectional's two the config tells one.
+        return frozenset({0, told.trained}) | _sums(part.trained for part in parts_of(entry))
     sums = frozenset({0})
     for layer in read(entry).layers.values():
         if _promised(layer.stored) is None:
@@ -154,6 +159,14 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
             return None
         sums = frozenset(a + b for a in sums for b in counts)
     return sums | {0}
+
+
+def _sums(counts: Iterable[int]) -> frozenset[int]:
+    """What any of the numbers add up to."""
+    sums = frozenset({0})
+    for count in counts:
+        sums |= {before + count for before in sums}
+    return sums
 
 
 def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]:

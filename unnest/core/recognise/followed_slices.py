@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 
-from unnest.budget import remembered
+from unnest.budget import fits, remembered
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
@@ -20,6 +20,8 @@ ROWS_A_PART = 700
 FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
 """Numbers of slices, each with the rows tried for every one of so many: a multiple of 100 for shares in percent."""
 LEAST_ROWS = 4
+BYTES_A_NUMBER = 8
+"""Of a row's number in a tuple."""
 
 
 def _rows_tried(slices: int) -> int:
@@ -102,12 +104,12 @@ def _in_order(
     """The claim of slices that cut rows and do nothing else, unless these are not all rows in order."""
     if claim.told in UNSURE and any(part.is_partly for part in parts):
         return claim._replace(told=Told.OTHERWISE)
-    rows = [number for part in parts for number in part.numbers]
     names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in lane))
     if _are_whole(parts, count):
         return _confirmed(claim, parts, lane, shape, names)
     if all(part.numbers == tuple(range(start, count, len(lane))) for start, part in enumerate(parts)):
         return claim if claim.told is Told.DEALT else SliceClaim(Told.DEALT, f"the code of {names} deals the rows out")
+    rows = _numbers(parts, count) or []
     is_literal = bool(rows) and not (shape and shape[0]) and _parts(lane, 2 * count, shape) == parts
     if is_literal and rows == list(range(len(rows))):
         return _of_one_batch(claim, len(rows), names)
@@ -157,8 +159,17 @@ def _takes_in_order(lane: Sequence[Slice], count: int, shape: Shape | None) -> b
 
 def _are_whole(parts: Sequence[Rows], count: int) -> bool:
     """Whether the parts, one of each slice, are so many rows in order, but for a remainder that no slice takes."""
-    rows = [number for part in parts for number in part.numbers]
-    return rows == list(range(len(rows))) and count - len(rows) < len(parts)
+    rows = _numbers(parts, count)
+    return rows is not None and rows == list(range(len(rows))) and count - len(rows) < len(parts)
+
+
+def _numbers(parts: Sequence[Rows], count: int) -> list[int] | None:
+    """The rows of all parts, one part after the other; None where they are more than the `count` that there are.
+
+    Slices that overlap may take as many as the square of what the file tells.
+    """
+    total = sum(len(part.numbers) for part in parts)
+    return [number for part in parts for number in part.numbers] if total <= count else None
 
 
 def objection_to_merge(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> str | None:
@@ -294,11 +305,14 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
     ranks = RANKS if shape is None or len(row) < len(shape) - 1 else (len(shape),)
     sizes = SIZES if ranks is RANKS else tuple(row)
     parts: list[Rows | None] = []
+    taken = 0
     for layer, _, output in lane:
         value = _taken(layer, count, sizes, ranks)
         if isinstance(value, list) and output < len(value):
             value = value[output]
         parts.append(value if isinstance(value, Rows) else None)
+        taken += len(value.numbers) if isinstance(value, Rows) else 0
+        fits(BYTES_A_NUMBER * taken)
     return parts
 
 
@@ -307,9 +321,15 @@ def _taken(layer: Layer, count: int, sizes: tuple[int, ...], ranks: tuple[int, .
     answers = remembered(_no_answers, layer)
     question = count, sizes, ranks
     if question not in answers:
-        numbers = tuple(range(count))
+        numbers = _numbered(count)
         answers[question] = _followed(layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
     return answers[question]
+
+
+@lru_cache(maxsize=16)
+def _numbered(count: int) -> tuple[int, ...]:
+    """So many rows; their numbers are the same objects for every slice of a lane."""
+    return tuple(range(count))
 
 
 def _no_answers(_: Layer) -> dict[tuple[int, tuple[int, ...], tuple[int, ...]], Value | None]:

@@ -107,16 +107,24 @@ def _joins_on_batch_axis(graph: Graph, at: CallId) -> bool | None:
 
 
 def join(graph: Graph, at: CallId) -> tuple[list[Ref], list[CallId]]:
-    """What a merge joins, looking through the merges that it joins in turn."""
+    """What a merge joins, looking through the merges that it joins in turn.
+
+    For a merge that is joined again the first of its leaves stands, which shows that they are joined twice: looking
+    through it each time would take twice as long for each such merge in a row.
+    """
     leaves: list[Ref] = []
     calls = [at]
+    first_leaf: dict[CallId, int] = {}
     todo = list(reversed(graph.call(at).reads))
     while todo:
         ref = todo.pop()
-        if not is_model(graph.layers[ref.layer].stored) and (
+        if first_leaf.get(ref.call, len(leaves)) < len(leaves):
+            leaves.append(leaves[first_leaf[ref.call]])
+        elif not is_model(graph.layers[ref.layer].stored) and (
             is_part_of_a_larger_merge(graph, ref.call) or passes_on(graph, ref.call)
         ):
             calls.append(ref.call)
+            first_leaf[ref.call] = len(leaves)
             todo += reversed(graph.call(ref.call).reads)
         else:
             leaves.append(ref)

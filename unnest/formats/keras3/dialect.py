@@ -10,6 +10,7 @@ from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import (
     TargetFormat,
+    check_frozen_parts,
     check_readable,
     check_weights,
     left_of_checkpoint,
@@ -47,6 +48,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     assert converted.model is not None
     target = _as_contents(converted.model, to)
     if target.contents != "architecture":
+        check_frozen_parts(source, complete)
         try:
             lay_out(target)  # whatever has no place is refused before anything is written
         except Refused as e:

@@ -112,9 +112,12 @@ class Layout:
             expected_weights, half = expected(inner.get("config")), len(tensors) // 2
             if len(tensors) % 2 or expected_weights is None or expected_weights.statistics:
                 raise _unplaced(name, kind)
+            forward, backward = tensors[:half], tensors[half:]
+            if all(_is_of("backward", t) for t in forward) and all(_is_of("forward", t) for t in backward):
+                forward, backward = backward, forward  # that way was frozen: its weights are listed behind the trained
             inner_name = _name(inner).removeprefix("forward_")  # Keras's JSON has the name with and without
-            self.add_layer(inner, f"forward_{inner_name}", tensors[:half], join_path(path, "forward_layer"))
-            self.add_layer(inner, f"backward_{inner_name}", tensors[half:], join_path(path, "backward_layer"))
+            self.add_layer(inner, f"forward_{inner_name}", forward, join_path(path, "forward_layer"))
+            self.add_layer(inner, f"backward_{inner_name}", backward, join_path(path, "backward_layer"))
 
     def _add_cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
         config, kind = cell.get("config"), str(cell.get("class_name"))
@@ -266,6 +269,11 @@ def _holds(name: str, tensor: Tensor) -> bool:
     """Whether a weight's name says that the layer holds it itself, and no layer inside it: `layer/weight`."""
     parts = tensor.name.split("/")
     return len(parts) > 1 and (parts[-2] == name or parts[-2].rpartition("_")[0] == name)
+
+
+def _is_of(way: str, tensor: Tensor) -> bool:
+    """Whether a weight's name says that it is of a Bidirectional's `forward` or `backward` layer."""
+    return any(part.startswith(f"{way}_") for part in tensor.name.split("/"))
 
 
 def _unplaced(name: str, kind: str) -> Refused:

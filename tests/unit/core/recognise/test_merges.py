@@ -14,7 +14,9 @@ from tests.unit.core.recognise.towers import arguments, model
 from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId
+from unnest.core.model import NearMiss
 from unnest.core.recognise import wrappers
+from unnest.core.recognise.merges import of_models
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,17 @@ from unnest.core.recognise import wrappers
 )  # fmt: skip
 def test_a_merge_lines_all_towers_up_along_the_batch(merge: Entry, reason: str) -> None:
     assert reasons(source(), split("s", "x"), TOWERS, merge) == {"m": reason}
+
+
+def test_a_merge_that_is_joined_twice_joins_its_towers_twice() -> None:
+    """However long the row of such merges is."""
+    merges, before = [concatenate("m0", ("t", 1, 0), ("t", 2, 0))], "m0"
+    for k in range(1, 60):
+        merges.append(concatenate(name := f"m{k}" if k < 59 else "m", (before, 0, 0), (before, 0, 0)))
+        before = name
+    graph = read(functional(source(), split("s", "x"), TOWERS, *merges, **OUTER))
+    joins = [joined for _, joined in of_models(graph)]
+    assert joins == [NearMiss("m", "m joins one call of t more than once")]
 
 
 def test_towers_are_calls_of_one_model() -> None:

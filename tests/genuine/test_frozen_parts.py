@@ -1,0 +1,79 @@
+"""Templates in which a layer holds others of which one is frozen: Keras lists that one's weights behind all others."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+
+import unnest
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "frozen_parts"
+PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
+
+
+def text(name: str | bytes) -> str:
+    """As h5py of any age stored it."""
+    return name.decode() if isinstance(name, bytes) else name
+
+
+def weights(path: Path) -> dict[str, list[bytes]]:
+    """Of each layer that has some, in its own order."""
+    with h5py.File(path) as file:
+        layers = file["model_weights"]
+        names = [text(name) for name in layers.attrs["layer_names"]]
+        listed = {name: [text(w) for w in layers[name].attrs["weight_names"]] for name in names}
+        return {name: [layers[name][w][()].tobytes() for w in ws] for name, ws in listed.items() if ws}
+
+
+@pytest.mark.parametrize("path", PARALLEL, ids=lambda path: str(path.stem))
+def test_every_layer_gets_its_own(path: Path, tmp_path: Path) -> None:
+    """As the same stack saved the template itself."""
+    done = unnest.fix(path, tmp_path / "out.h5")
+    assert (done.error, done.action) == (None, "fixed")
+    base = weights(path.with_name(path.name.replace("parallel", "base")))
+    assert weights(tmp_path / "out.h5") == base
+    assert len(base) == 2
+
+
+#: Keras 2 does not store which way of a Bidirectional is frozen; then names alone tell which weights are whose.
+TOLD = [path for path in PARALLEL if "cells" in path.name or path.name.startswith("keras3")]
+UNTOLD = [path for path in PARALLEL if path not in TOLD]
+
+
+@pytest.mark.parametrize("which", ["parallel", "base"])
+@pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3"}], ids=str)
+@pytest.mark.parametrize("path", UNTOLD, ids=lambda path: str(path.stem))
+def test_each_way_gets_its_own(path: Path, options: dict[str, Any], which: str, tmp_path: Path) -> None:
+    """In whichever order they are listed."""
+    given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
+    done = unnest.fix(given, tmp_path / "out.keras", **options)
+    assert done.error is None
+    base = weights(path.with_name(path.name.replace("parallel", "base")))["ways"]
+    forward, backward = (base[3:], base[:3]) if "forward" in path.name else (base[:3], base[3:])
+    with zipfile.ZipFile(tmp_path / "out.keras") as archive:
+        member = io.BytesIO(archive.read("model.weights.h5"))
+    with h5py.File(member) as file:
+        held = file["layers/bidirectional"]
+        stored = {way: held[f"{way}_layer/cell/vars"] for way in ("forward", "backward")}
+        got = {way: [group[str(k)][()].tobytes() for k in range(3)] for way, group in stored.items()}
+    assert got == {"forward": forward, "backward": backward}
+
+
+@pytest.mark.parametrize("which", ["parallel", "base"])
+@pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3"}], ids=str)
+@pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.stem))
+def test_another_container_is_refused(path: Path, options: dict[str, Any], which: str, tmp_path: Path) -> None:
+    """It has these weights in another order."""
+    given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
+    done = unnest.fix(given, **options)
+    assert done.error is not None
+    assert (done.action, done.error.code) == ("refused", "cannot-convert")
+    assert "holds layers of which some are frozen" in done.error.message
+    assert os.listdir(tmp_path) == ["m.h5"]

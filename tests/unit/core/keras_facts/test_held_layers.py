@@ -1,0 +1,57 @@
+"""What a layer holds, part by part, and which parts are frozen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unnest.core.keras_facts.held_layers import Part, partly_frozen, parts_of
+
+Entry = dict[str, Any]
+
+
+def cell(name: str = "c", *, frozen: bool = False, **config: Any) -> Entry:
+    """Three weights."""
+    told = {
+        f"{stem}_{rule}": None for stem in ("kernel", "recurrent", "bias") for rule in ("initializer", "regularizer")
+    }
+    return {"class_name": "SimpleRNNCell", "config": {"name": name, "trainable": not frozen, **told, **config}}
+
+
+def layer(class_name: str, **config: Any) -> Entry:
+    """Of somebody's name."""
+    return {"class_name": class_name, "config": {"name": "held", "trainable": True, **config}}
+
+
+def stacked(*cells: Entry) -> Entry:
+    """An RNN of several cells."""
+    return layer("RNN", cell=layer("StackedRNNCells", cells=[*cells]))
+
+
+TRAINED, FROZEN = Part(3, is_frozen=False), Part(3, is_frozen=True)
+
+
+@pytest.mark.parametrize(
+    ("entry", "parts", "is_partly"),
+    [
+        (cell(), [], False),
+        (layer("RNN", cell=cell()), [TRAINED], False),
+        (layer("RNN", cell=cell(frozen=True)), [FROZEN], False),
+        (stacked(cell(), cell()), [TRAINED, TRAINED], False),
+        (stacked(cell(), cell(frozen=True)), [TRAINED, FROZEN], True),
+        (stacked(cell(frozen=True), cell(frozen=True)), [FROZEN, FROZEN], False),
+        (layer("RNN", cell=stacked(cell(), cell())["config"]["cell"], trainable=False), [TRAINED, TRAINED], False),
+        (layer("Bidirectional", layer=cell()), [TRAINED, TRAINED], False),
+        # Keras's own config speaks of the forward layer alone: the other may be trained.
+        (layer("Bidirectional", layer=cell(frozen=True)), [FROZEN, FROZEN], True),
+        (layer("Bidirectional", layer=cell(), backward_layer=cell(frozen=True)), [TRAINED, FROZEN], True),
+        (layer("TimeDistributed", layer=stacked(cell(), cell(frozen=True))), [TRAINED, FROZEN], True),
+        (layer("Whatever", of_a_name="c", cells=[cell(), None, 3, "x"]), [TRAINED], False),
+    ],
+)
+def test_parts(entry: Entry, parts: list[Part], is_partly: bool) -> None:
+    assert parts_of(entry) == parts
+    model: Entry = {"class_name": "Functional", "config": {"name": "m", "layers": [entry]}}
+    assert partly_frozen(model) == ("held" if is_partly else None)
+    assert partly_frozen(layer("TimeDistributed", layer=model)) == ("held" if is_partly else None)

@@ -1,0 +1,69 @@
+"""Layers within a layer (a wrapped one, cells), as its config tells of them, and whether they are frozen.
+
+Keras's flat lists have the weights of a layer's frozen parts behind all that is trained, path-keyed files have each
+where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapped layers were frozen one by one.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from unnest.core import json_tree
+from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.model import Json, JsonObject
+
+
+class Part(NamedTuple):
+    """A layer that another holds: how many weights its own config promises to train, and whether it is frozen."""
+
+    trained: int
+    is_frozen: bool
+
+
+def parts_of(entry: JsonObject) -> list[Part]:
+    """What a layer holds that may have weights, in the order of its config; of a Bidirectional both ways."""
+    return _parts(entry, is_frozen=False)
+
+
+def _parts(entry: JsonObject, *, is_frozen: bool) -> list[Part]:
+    config = entry.get("config")
+    if not isinstance(config, Mapping):
+        return []
+    parts: list[Part] = []
+    for value in config.values():
+        for held in value if isinstance(value, list) else [value]:
+            if isinstance(held, Mapping) and "class_name" in held:
+                parts += _held(held, is_frozen=is_frozen)
+    return 2 * parts if _tells_one_way(entry) else parts
+
+
+def _held(entry: JsonObject, *, is_frozen: bool) -> list[Part]:
+    settings = entry.get("config")
+    if not isinstance(settings, Mapping):
+        return []
+    is_frozen = is_frozen or settings.get("trainable") is False
+    own = expected({key: None if isinstance(value, (Mapping, list)) else value for key, value in settings.items()})
+    return [*([] if own is None else [Part(own.trained, is_frozen)]), *_parts(entry, is_frozen=is_frozen)]
+
+
+def _tells_one_way(entry: JsonObject) -> bool:
+    """Whether a config speaks of one of a Bidirectional's layers, for both."""
+    config = entry.get("config")
+    is_bidirectional = today(str(entry.get("class_name"))) == "Bidirectional"
+    return is_bidirectional and isinstance(config, Mapping) and config.get("backward_layer") is None
+
+
+def partly_frozen(architecture: Json) -> str | None:
+    """The name of a layer of which a part is frozen and another is not, or may not be; None where there is none."""
+    for entry in json_tree.objects(architecture):
+        config = entry.get("config")
+        if "class_name" not in entry or not isinstance(config, Mapping) or "layers" in config:
+            continue
+        if config.get("trainable") is False:
+            continue
+        frozen = [part.is_frozen for part in parts_of(entry)]
+        if any(frozen) and (not all(frozen) or _tells_one_way(entry)):
+            return str(config.get("name") or entry.get("name"))
+    return None
