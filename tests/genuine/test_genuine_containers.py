@@ -165,7 +165,7 @@ def test_keras(folder: Path, tmp_path: Path) -> None:
     assert _settled(config) == _settled(wanted)
 
 
-#: Layers that hold a model: only their code tells in which order .h5 lists what is in it.
+#: Layers that hold cells, or a model of Keras 2.12 or 2.13: only their code tells in which order .h5 lists those.
 HELD = ("cells", "tdnest")
 
 
