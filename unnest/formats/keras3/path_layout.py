@@ -266,9 +266,14 @@ def _name(entry: JsonObject) -> str:
 
 
 def _holds(name: str, tensor: Tensor) -> bool:
-    """Whether a weight's name says that the layer holds it itself, and no layer inside it: `layer/weight`."""
+    """Whether a weight's name says that the layer holds it itself, and no layer inside it.
+
+    That is `layer/weight`, and `layer_weight` in Keras 1 and in code that was written for it.
+    """
     parts = tensor.name.split("/")
-    return len(parts) > 1 and (parts[-2] == name or parts[-2].rpartition("_")[0] == name)
+    if len(parts) == 1:
+        return bool(name) and tensor.name.startswith(f"{name}_")
+    return parts[-2] == name or parts[-2].rpartition("_")[0] == name
 
 
 def _is_of(way: str, tensor: Tensor) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_layout import in_order
+from unnest.formats.keras3.path_layout import in_order, lay_out
 
 CELL: JsonObject = {"units": 1, **{f"{part}_initializer": None for part in ("kernel", "recurrent", "bias")}}
 INNER: JsonObject = {
@@ -128,3 +128,26 @@ def test_time_distributed_over_what_is_not_known(layers: tuple[JsonObject, ...],
     """A layer without its weights, weights without a layer, and a layer that does not say what of it is trained."""
     with pytest.raises(Refused, match=r"'steps'.*without --to and --keras.*set_weights"):
         per_step(sequential("a", *layers), *paths)
+
+
+@pytest.mark.parametrize(
+    ("names", "is_placed"),
+    [
+        (("scale_1/gamma:0", "scale_1/beta:0"), True),
+        (("scale_1_gamma:0", "scale_1_beta:0"), True),  # Keras 1, and code written for it
+        (("scale_1_gamma", "scale_1_beta"), True),  # the same on Theano
+        (("dense_1_W:0", "dense_1_b:0"), False),  # of a layer that it holds
+        (("scale_1_gamma:0", "dense_1_b:0"), False),
+        (("scale_10_gamma:0", "scale_10_beta:0"), False),
+    ],
+)
+def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_placed: bool) -> None:
+    """Their names say so; a layer that is held has a name of its own."""
+    tensors = tuple(Tensor(name, (3,), "<f4", name) for name in names)
+    layer: JsonObject = {"class_name": "Scale", "config": {"name": "scale_1"}}
+    stored = Stored("model", sequential("m", layer), groups=(Group("scale_1", tensors),), keras_version="3.15.1")
+    if is_placed:
+        assert lay_out(stored).tensors == {f"layers/scale/vars/{k}": t for k, t in enumerate(tensors)}
+        return
+    with pytest.raises(Refused, match="only the code of Scale knows both"):
+        lay_out(stored)
