@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.context import Context, listed, refused
 from unnest.core.model import Json, JsonObject
 
 #: Initializer -> its arguments.
@@ -109,6 +109,11 @@ def constraint(value: Json, layer: str, context: Context) -> Json:
 def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer: str, context: Context) -> Json:
     if value is None:
         return None
+    role = module.rpartition(".")[2].removesuffix("s")
+    if isinstance(value, Mapping) and not {"class_name", "name"} & value.keys():
+        what = f"the file holds its arguments ({listed(value)}) and does not name its class"
+        way = 'add "name" to them in the JSON of --to json, and pass that with the weights of --to weights'
+        raise refused(layer, role, f"{what}; {way}")
     kind, config = named(value)
     config = {KERAS_1_RULE_ARGUMENTS.get(k, k): v for k, v in config.items()}
     plain_kind = {k.lower(): k for k in known} | {k.lower(): v for k, v in KERAS_1_RULES.items()}
@@ -118,7 +123,7 @@ def _rule(value: Json, module: str, known: Mapping[str, tuple[str, ...]], layer:
     if ours is None and kind in GONE_RULES:
         raise refused(layer, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
-        context.custom[without_package(kind)] = f"{module.rpartition('.')[2].removesuffix('s')} of {layer!r}"
+        context.custom[without_package(kind)] = f"{role} of {layer!r}"
         return function(kind) if _is_function(value) else custom(kind, config)
     extra = set(config) - set(known[ours])
     if extra:

@@ -99,6 +99,7 @@ def test_rules_on_weights() -> None:
     [
         ({"class_name": "RadialConstraint", "config": {}}, "Keras 3 has no such constraint or regularizer"),
         ({"class_name": "MaxNorm", "config": {"depth": 1}}, "its argument 'depth' is not known"),
+        ({"c": 0.4}, r"'l' \(constraint\): the file holds its arguments \(c\) and does not name its class"),  # Keras 1
     ],
 )
 def test_rules_that_keras_3_has_not(value: Any, why: str) -> None:
