@@ -13,6 +13,8 @@ import h5py
 import pytest
 
 import unnest
+from unnest.core.plan import plan
+from unnest.formats.detect import open_container
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "frozen_parts"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
@@ -45,6 +47,26 @@ def test_every_layer_gets_its_own(path: Path, tmp_path: Path) -> None:
 #: Keras 2 does not store which way of a Bidirectional is frozen; then names alone tell which weights are whose.
 TOLD = [path for path in PARALLEL if "cells" in path.name or path.name.startswith("keras3")]
 UNTOLD = [path for path in PARALLEL if path not in TOLD]
+
+
+@pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.stem))
+def test_without_names(path: Path) -> None:
+    """The config tells what is frozen: where the shapes leave one reading it is the right one, else there is none."""
+    with open_container(str(path)).open(str(path)) as source:
+        stored = source.stored
+    nameless = tuple(
+        group._replace(tensors=tuple(t._replace(name=f"w{k}") for k, t in enumerate(group.tensors)))
+        for group in stored.groups
+    )
+    by_name, by_order = plan(stored), plan(stored._replace(groups=nameless))
+    if "cells" in path.name:
+        assert by_order.refusal is not None
+        assert by_order.refusal.code == "weights-ambiguous"
+        return
+    assert by_name.result is not None
+    assert by_order.result is not None
+    refs = [[[t.ref for t in group.tensors] for group in each.groups] for each in (by_name.result, by_order.result)]
+    assert refs[0] == refs[1]
 
 
 @pytest.mark.parametrize("which", ["parallel", "base"])

@@ -79,12 +79,58 @@ RULES = [
     Broken(
         rule="a frozen layer's weights are none that is trained",
         file="core/assign/claimants.py",
-        old=(
-            '        if told and isinstance(config, Mapping) and config.get("trainable") is False:\n'
-            "            return Expected(0, told.total)\n"
-        ),
-        new="",
+        old='            is_frozen = config.get("trainable") is False\n',
+        new="            is_frozen = False\n",
         tests="tests/unit/core/assign/test_flat_list.py",
+    ),
+    Broken(
+        rule="nor are those of a frozen part of a layer",
+        file="core/assign/claimants.py",
+        old="sum(part.trained for part in parts_of(entry) if part.is_frozen)",
+        new="0",
+        tests="tests/genuine/test_frozen_parts.py",
+    ),
+    Broken(
+        rule="a layer with a frozen part stays in its container",
+        file="formats/convert.py",
+        old="        check_frozen_parts(source, target.model)\n",
+        new="        pass\n",
+        tests="tests/genuine/test_frozen_parts.py",
+    ),
+    Broken(
+        rule="each way of a Bidirectional gets its own",
+        file="formats/keras3/path_layout.py",
+        old="                forward, backward = backward, forward  #",
+        new="                pass  #",
+        tests="tests/genuine/test_frozen_parts.py",
+    ),
+    Broken(
+        rule="a quantized layer's config does not tell its weights",
+        file="core/assign/claimants.py",
+        old="        if is_quantized(config):",
+        new="        if False:",
+        tests="tests/genuine/test_quantized.py",
+    ),
+    Broken(
+        rule="chunks that their filter refuses are not copied",
+        file="formats/hdf5/compare.py",
+        old=" and _can_be_decoded(left)",
+        new="",
+        tests="tests/files/test_read_back.py",
+    ),
+    Broken(
+        rule="a map of shards that forgets one is refused",
+        file="formats/keras3/sharded_weights.py",
+        old="        if total_size(self.path) > stored:\n",
+        new="        if False:\n",
+        tests="tests/unit/formats/keras3/test_weight_map.py",
+    ),
+    Broken(
+        rule="a merge that is joined twice is looked through once",
+        file="core/recognise/merges.py",
+        old="        if first_leaf.get(ref.call, len(leaves)) < len(leaves):\n",
+        new="        if False:\n",
+        tests="tests/attacks/test_costly.py::test_cost[joins_300_of_the_last_with_itself]",
     ),
     Broken(
         rule="what a config switches off is not promised",
@@ -688,9 +734,9 @@ RULES = [
         tests="tests/unit/formats/hdf5/test_plain_file.py",
     ),
     Broken(
-        rule="a small file's datasets lie in it",
+        rule="datasets that are read without the library lie in the file",
         file="formats/hdf5/plain_file.py",
-        old=" and ROOT <= offset <= len(self.data) - stored)\n",
+        old=" and ROOT <= offset <= self._content.size - stored)\n",
         new=")\n",
         tests="tests/unit/formats/hdf5/test_plain_file.py",
     ),
@@ -949,7 +995,7 @@ RULES = [
     Broken(
         rule="a model may have been frozen, which no config tells",
         file="core/assign/claimants.py",
-        old="        return [(trained, rest), *((t, trained + rest - t) for t in reversed(less))]\n",
+        old="        return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]\n",
         new="        return [(trained, rest)]\n",
         tests="tests/unit/core/assign/test_flat_list.py",
     ),

@@ -12,6 +12,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras3.context import Conversion
 from unnest.core.keras3.tensors import stored_refs
+from unnest.core.keras_facts.adapted import untold
 from unnest.core.keras_facts.held_layers import partly_frozen
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.loading import noted_as_shared
@@ -68,6 +69,7 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
         return target
     if target.container != source.container:
         check_frozen_parts(source, target.model)
+        target = target._replace(findings=(*target.findings, *left_of_layers(source, target.container, target.model)))
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
         for model in (target.model, planned_model(plan), plan.complete):
             if model is not None:
@@ -81,6 +83,16 @@ def check_frozen_parts(source: Source, model: Stored) -> None:
     if name is not None:
         what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
         raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
+
+
+def left_of_layers(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
+    """What layers keep that is no weight, and that stays behind where a model is written anew."""
+    if model.contents == "architecture":
+        return ()
+    files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
+    if files:
+        return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
+    return (Code.NOT_HELD(what=f"what {listed(names)} found by adapt()"),) if names else ()
 
 
 def check_weights(source: Source, model: Stored) -> None:
@@ -168,11 +180,7 @@ def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetForma
             f"{source.path}: cannot go --to {to}: a SavedModel is cut out of a SavedModel, never built; "
             "load the output of this file and export it",
         )
-    target = convert(source, plan)
-    if source.assets and target.container != name:
-        not_held = Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})")
-        target = target._replace(findings=(*target.findings, not_held))
-    return target
+    return convert(source, plan)
 
 
 def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:

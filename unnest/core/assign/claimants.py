@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras_facts.held_layers import parts_of
 from unnest.core.keras_facts.layer_classes import CELLED, HOLDS_WEIGHTS_UNTOLD, PLAIN, is_keras_class, today
 from unnest.core.keras_facts.weight_order import RULED, promised
-from unnest.core.keras_facts.weight_specs import Expected, has_initializers, units
+from unnest.core.keras_facts.weight_specs import Expected, has_initializers, is_quantized, units
 from unnest.core.model import JsonObject, Tensor
 
 
@@ -47,7 +47,7 @@ class Claimant(NamedTuple):
         with the rest. A layer of somebody's own may have more weights than its config speaks of.
         """
         if self.promised is None:
-            return True
+            return not self.has_none or trained + rest == 0
         if trained + rest != self.promised.total:
             return trained + rest > self.promised.total and not self.is_plain
         return self.trained_counts is None or trained in self.trained_counts
@@ -126,6 +126,8 @@ def _promised(entry: JsonObject) -> Expected | None:
     """A nested model promises what its layers promise; a frozen layer's weights are all rest."""
     if not is_model(entry):
         config = entry.get("config")
+        if is_quantized(config):  # then it has others than its config speaks of
+            return None
         told = promised(str(entry.get("class_name")), config)
         if told and isinstance(config, Mapping):
             is_frozen = config.get("trainable") is False

@@ -119,7 +119,7 @@ class Search:
             options = layer.kept_promises()
             if layer.is_open and named and not self.rules.whole_scopes:
                 options = [counts for counts in anything if sum(counts) >= layer.promised.total]
-        elif self.rules.whole_scopes or (self.rules.spare_unknown and not named):
+        elif layer.has_none or self.rules.whole_scopes or (self.rules.spare_unknown and not named):
             options = [(0, 0)]
         else:
             options = anything

@@ -56,12 +56,15 @@ def _tells_one_way(entry: JsonObject) -> bool:
 
 
 def partly_frozen(architecture: Json) -> str | None:
-    """The name of a layer of which a part is frozen and another is not, or may not be; None where there is none."""
+    """The name of a layer of which a part is frozen and another is not, or may not be; None where there is none.
+
+    A layer that holds a model is none: the model's layers share out its weights, frozen or not.
+    """
     for entry in json_tree.objects(architecture):
         config = entry.get("config")
         if "class_name" not in entry or not isinstance(config, Mapping) or "layers" in config:
             continue
-        if config.get("trainable") is False:
+        if config.get("trainable") is False or any("layers" in part for part in json_tree.objects(config)):
             continue
         frozen = [part.is_frozen for part in parts_of(entry)]
         if any(frozen) and (not all(frozen) or _tells_one_way(entry)):

@@ -6,7 +6,6 @@ from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
-from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import (
     TargetFormat,
@@ -14,6 +13,7 @@ from unnest.formats.convert import (
     check_readable,
     check_weights,
     left_of_checkpoint,
+    left_of_layers,
     left_out,
     no_weights,
     planned_model,
@@ -59,8 +59,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     not_held = [*converted.findings, *left_out(converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
         not_held += left_of_checkpoint(source, target)
-    if source.assets and name != source.container:
-        not_held.append(Code.NOT_HELD(what=f"the layers' own files ({', '.join(source.assets)})"))
+    not_held += left_of_layers(source, name, target)
     return TargetFormat(
         name, Rewritten(target), SUFFIXES[name], findings=tuple(not_held), conversions=converted.conversions
     )

@@ -55,6 +55,8 @@ class Layout:
         config = entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
         kind = str(entry.get("class_name"))
+        if tensors:
+            _check_not_quantized(entry, name)
         if is_model(entry):
             self._add_nested(entry, tensors, path)
         elif kind in CELLED:
@@ -187,12 +189,7 @@ def _sorted(
             inner_sorted = _sorted(inner.stored, inner.name, inner_tensors, modern=modern)
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
         return tuple(sorted(ordered, key=lambda t: not t.trained))
-    if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
-        raise Refused(
-            "cannot-convert",
-            f"{name!r}: is quantized or has LoRA weights, which .h5 lists otherwise than .keras: keep the container "
-            "(without --to)",
-        )
+    _check_not_quantized(entry, name)
     attribute = DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS
     held = _held_model(entry)
     if held is not None:
@@ -279,6 +276,16 @@ def _holds(name: str, tensor: Tensor) -> bool:
 def _is_of(way: str, tensor: Tensor) -> bool:
     """Whether a weight's name says that it is of a Bidirectional's `forward` or `backward` layer."""
     return any(part.startswith(f"{way}_") for part in tensor.name.split("/"))
+
+
+def _check_not_quantized(entry: JsonObject, name: str) -> None:
+    """Raises Refused for a layer whose weights have another order in each container."""
+    if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
+        raise Refused(
+            "cannot-convert",
+            f"{name!r}: is quantized or has LoRA weights, which .h5 lists otherwise than .keras: keep the container "
+            "(without --to)",
+        )
 
 
 def _unplaced(name: str, kind: str) -> Refused:

@@ -47,6 +47,11 @@ TRAINED, FROZEN = Part(3, is_frozen=False), Part(3, is_frozen=True)
         (layer("Bidirectional", layer=cell(frozen=True)), [FROZEN, FROZEN], True),
         (layer("Bidirectional", layer=cell(), backward_layer=cell(frozen=True)), [TRAINED, FROZEN], True),
         (layer("TimeDistributed", layer=stacked(cell(), cell(frozen=True))), [TRAINED, FROZEN], True),
+        (
+            layer("TimeDistributed", layer=layer("Sequential", layers=[cell(), cell(frozen=True)])),
+            [TRAINED, FROZEN],
+            False,
+        ),
         (layer("Whatever", of_a_name="c", cells=[cell(), None, 3, "x"]), [TRAINED], False),
     ],
 )
