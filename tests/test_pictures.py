@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Cli
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 STARTS = {"m.svg": "<svg ", "m.html": "<!doctype html>", "m.mmd": "%% m.h5\nflowchart LR\n"}
 
@@ -78,3 +81,18 @@ def test_the_tree_is_drawn_for_one_file(bad: Path, clean: Path, cli: Cli) -> Non
     assert "  x ─┬─ lambda_1 ── tmpl ─┬─ d1\n" in cli("inspect", bad).stdout
     assert "─" not in cli("inspect", clean).stdout
     assert "─" not in cli("inspect", bad, clean).stdout
+
+
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.parametrize(("option", "name"), [("--diagram", "m.svg"), ("--report", "m.html")])
+def test_an_architecture_is_never_replaced(option: str, name: str, link: bool, tmp_path: Path, cli: Cli) -> None:
+    """By no other name of it, either."""
+    saved = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
+    page = tmp_path / name
+    architecture = Path(shutil.copy(saved / "model.json", tmp_path / "m.json" if link else page))
+    if link:
+        os.link(architecture, page)
+    done = cli("inspect", saved / "parallel.weights.json", "--architecture", architecture, option, page, "--force")
+    assert done.returncode == 2
+    assert "which is an input" in done.stderr
+    assert page.read_bytes() == (saved / "model.json").read_bytes()

@@ -19,6 +19,9 @@ def check_place(source: Source, target_format: TargetFormat, place: str, options
     folder = is_folder(target_format)
     if not folder and place.endswith(("/", os.sep)):
         raise Refused("in-the-way", f"{place}: ends as a folder's name does, and the output is a file; name the file")
+    if not folder and os.path.isdir(place) and not os.path.islink(place):
+        named = os.path.join(place, os.path.basename(source.path))
+        raise Refused("in-the-way", f"{place}: is a folder, and the output is a file; name the file, as {named}")
     backup = os.path.realpath(source.path) + options.backup
     targets = places(source, target_format, place)
     for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):

@@ -11,8 +11,8 @@ from unnest.report.balance_table import Measured
 from unnest.report.result import Report
 
 
-def write_diagram(place: str, report: Report, *, force: bool) -> None:
-    """Draw the model of a report. Raises Refused or Failed, in one line."""
+def write_diagram(place: str, report: Report, also_read: Sequence[str] = (), *, force: bool) -> None:
+    """Draw the model of a report. `also_read` are inputs besides its own. Raises Refused or Failed, in one line."""
     from unnest.report.diagram.renderers import RENDERERS  # not for reports alone
 
     if report.drawing is None:
@@ -20,15 +20,17 @@ def write_diagram(place: str, report: Report, *, force: bool) -> None:
             "nothing-to-draw",
             f"{report.path}: no graph of layers is stored, and no wrapper was found to draw; try --architecture",
         )
-    write(place, RENDERERS[os.path.splitext(place)[1].lower()](report.drawing, report.path), [report.path], force=force)
+    drawn = RENDERERS[os.path.splitext(place)[1].lower()](report.drawing, report.path)
+    write(place, drawn, [report.path, *also_read], force=force)
 
 
-def write_scan(place: str, reports: Sequence[Report], *, force: bool) -> None:
-    """The page of a scan. Raises Refused or Failed, in one line."""
+def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool) -> None:
+    """The page of a scan. `also_read` are inputs besides the reports'. Raises Refused or Failed, in one line."""
     from unnest import __version__
     from unnest.report import scan_page
 
-    write(place, scan_page.render(reports, __version__), [report.path for report in reports], force=force)
+    read = [report.path for report in reports]
+    write(place, scan_page.render(reports, __version__), [*read, *also_read], force=force)
 
 
 def write_plot(place: str, measured: Measured) -> None:

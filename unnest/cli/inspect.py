@@ -74,15 +74,15 @@ def inspect(
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
     tally = show(reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept)
-    written = True
+    written, also_read = True, [architecture] if architecture is not None else []
     if diagram is not None and kept and not kept[0].error:
         from unnest.written_pages import write_diagram
 
-        written = _written(lambda: write_diagram(diagram, kept[0], force=force))
+        written = _written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
     if report is not None and kept is not None:
         from unnest.written_pages import write_scan
 
-        written = _written(lambda: write_scan(report, kept, force=force)) and written
+        written = _written(lambda: write_scan(report, kept, also_read, force=force)) and written
     if not written or tally.troubled:
         return TROUBLE
     return FOUND if tally.verdicts["parallel"] else DONE
