@@ -765,6 +765,12 @@ def models_that_call_the_next_twice(folder: Path) -> Path:
     return _json(folder, makeh5.parallel(inner))
 
 
+@costly(None, "not-keras", "not-a-graph")
+def config_of_4_000_000_characters(folder: Path) -> Path:
+    """A text where layers belong."""
+    return _json(folder, json.dumps({"class_name": "Model", "config": "x " * 2_000_000}))
+
+
 @costly(None)
 def joins_300_of_the_last_with_itself(folder: Path) -> Path:
     """Each doubles the batch."""

@@ -81,20 +81,20 @@ def layer_entries(model: Json) -> Iterator[JsonObject]:
     """Every layer's entry, models and the layers that layers hold included."""
     pending: list[Json] = [model]
     while pending:
-        entry = pending.pop(0)
+        entry = pending.pop()
         if type(entry) in LEAVES:
             continue
         if isinstance(entry, (list, Sequence)) and not isinstance(entry, str):
-            pending[:0] = entry
+            pending += reversed(entry)
             continue
         if not isinstance(entry, OBJECT) or "class_name" not in entry:
             continue
         yield entry
         config = entry.get("config")
         if isinstance(config, OBJECT):
-            pending[:0] = [config[key] for key in ("layers", *HELD) if key in config]
-        elif isinstance(config, Sequence):
-            pending[:0] = config
+            pending += [config[key] for key in reversed(("layers", *HELD)) if key in config]
+        elif isinstance(config, Sequence) and not isinstance(config, str):
+            pending += reversed(config)
 
 
 def needs(model: Stored) -> Needs:
