@@ -83,6 +83,7 @@ def _of_file(path: str) -> ContainerName | None:
             for offset in USER_BLOCKS:
                 file.seek(offset)
                 if file.read(len(HDF5_MAGIC)) == HDF5_MAGIC:
+                    _check_no_zip(path)
                     return "h5"
     except OSError as e:
         raise cannot_open(path, e) from e
@@ -92,6 +93,16 @@ def _of_file(path: str) -> ContainerName | None:
     if text[:1] in (b"{", b'"') or YAML_START.match(text):
         return "json" if map_of(path) is None else "weights_h5"
     return None
+
+
+def _check_no_zip(path: str) -> None:
+    """Raises Unreadable for HDF5 called `.keras` that ends as a zip file does: Keras would load what that holds."""
+    if not path.endswith(".keras"):
+        return
+    import zipfile  # not for every start
+
+    if zipfile.is_zipfile(path):
+        raise Unreadable("damaged", f"{path}: is an HDF5 file and a zip file at once; do not trust this file")
 
 
 def checkpoint_prefix(path: str) -> str:

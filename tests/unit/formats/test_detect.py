@@ -13,6 +13,7 @@ import h5py
 import pytest
 
 import unnest
+from tests import makeh5
 from tests.conftest import Cli
 from tests.h5compare import names_of
 
@@ -106,6 +107,18 @@ def test_a_model_that_was_packed(tmp_path: Path) -> None:
     path = tmp_path / "model.h5.gz"
     path.write_bytes(gzip.compress(b"\x89HDF\r\n\x1a\n"))
     assert str(unnest.inspect(path).error).startswith("Problem(code='compression'")
+
+
+def test_two_models_in_one_file(tmp_path: Path) -> None:
+    """HDF5 ahead of a zip, of which Keras would take the latter; one called otherwise it would take for HDF5."""
+    model = makeh5.parallel_file(tmp_path / "m.h5").read_bytes()
+    other = FIXTURES / "keras_zip/tfkeras/keras_zip-carried-named-adam/base.keras"
+    for name, code in (("m.keras", "damaged"), ("other.h5", None)):
+        (tmp_path / name).write_bytes(model + other.read_bytes())
+        seen = unnest.inspect(tmp_path / name)
+        assert (seen.error and seen.error.code) == code
+    (tmp_path / "plain.keras").write_bytes(model)
+    assert unnest.inspect(tmp_path / "plain.keras").verdict == "parallel"
 
 
 def test_others_data_is_passed_by(cli: Cli, tmp_path: Path) -> None:
