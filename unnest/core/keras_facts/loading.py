@@ -112,10 +112,20 @@ def _needs(model: Stored) -> Needs:
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
         elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and _is_operation(entry))):
-            classes[str(entry.get("registered_name") or entry["class_name"])] = None
+            registered = entry.get("registered_name") if _is_found_by_registration(model) else None
+            classes[str(registered or entry["class_name"])] = None
         else:
             _add_objects(entry, model, classes, functions)
     return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model))
+
+
+def _is_found_by_registration(model: Stored) -> bool:
+    """Whether classes are looked for by the names that they are registered by, which stand beside their own.
+
+    The loader of `.h5` in Keras 2, whose models are of no module, looks for the class's own, also in nested models,
+    whose layers have both. (Source: files of tf_keras 2.21, loaded by it.)
+    """
+    return isinstance(model.architecture, Mapping) and "module" in model.architecture
 
 
 def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]) -> None:

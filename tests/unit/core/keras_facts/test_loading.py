@@ -139,3 +139,11 @@ def test_weights_by_the_paths_of_one_release() -> None:
     for why in (why_not_tf_keras, why_not_keras_3):
         assert why(stored, "keras") == "weights where only Keras 2.13.1 looks for them"
         assert why(stored, "h5") is None
+
+
+@pytest.mark.parametrize(("module", "name"), [(None, "Two"), ("keras", "pk>Two")])
+def test_a_registered_class_is_called_as_its_loader_looks_for_it(module: str | None, name: str) -> None:
+    """The loader of Keras 2's `.h5` by the class's own name, that of `.keras` by the registered one."""
+    inner: JsonObject = {**layer("Two"), "registered_name": "pk>Two", "module": None}
+    nested: JsonObject = {"class_name": "Functional", "config": {"name": "inner", "layers": [inner]}}
+    assert needs(model(nested, version="2.21.0", module=module)).classes == (name,)
