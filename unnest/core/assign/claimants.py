@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from unnest.budget import remembered
@@ -151,23 +152,19 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         if today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry)):
             return frozenset({told.trained})
         # What a layer holds may be frozen part by part; of a Bidirectional's two the config tells one.
-        return frozenset({0, told.trained}) | _sums(part.trained for part in parts_of(entry))
+        return frozenset({0, told.trained}) | _sums({0, part.trained} for part in parts_of(entry))
+    by_layer = [
+        _trained_counts(each.stored) for each in read(entry).layers.values() if _promised(each.stored) is not None
+    ]
+    known = [counts for counts in by_layer if counts is not None]
+    return _sums(known) | {0} if len(known) == len(by_layer) else None
+
+
+def _sums(options: Iterable[AbstractSet[int]]) -> frozenset[int]:
+    """What one number of each add up to."""
     sums = frozenset({0})
-    for layer in read(entry).layers.values():
-        if _promised(layer.stored) is None:
-            continue
-        counts = _trained_counts(layer.stored)
-        if counts is None:
-            return None
+    for counts in options:
         sums = frozenset(a + b for a in sums for b in counts)
-    return sums | {0}
-
-
-def _sums(counts: Iterable[int]) -> frozenset[int]:
-    """What any of the numbers add up to."""
-    sums = frozenset({0})
-    for count in counts:
-        sums |= {before + count for before in sums}
     return sums
 
 

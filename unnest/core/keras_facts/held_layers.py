@@ -15,23 +15,23 @@ from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject
 
 
-class Part(NamedTuple):
+class HeldLayer(NamedTuple):
     """A layer that another holds: how many weights its own config promises to train, and whether it is frozen."""
 
     trained: int
     is_frozen: bool
 
 
-def parts_of(entry: JsonObject) -> list[Part]:
+def parts_of(entry: JsonObject) -> list[HeldLayer]:
     """What a layer holds that may have weights, in the order of its config; of a Bidirectional both ways."""
     return _parts(entry, is_frozen=False)
 
 
-def _parts(entry: JsonObject, *, is_frozen: bool) -> list[Part]:
+def _parts(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     config = entry.get("config")
     if not isinstance(config, Mapping):
         return []
-    parts: list[Part] = []
+    parts: list[HeldLayer] = []
     for value in config.values():
         for held in value if isinstance(value, list) else [value]:
             if isinstance(held, Mapping) and "class_name" in held:
@@ -39,13 +39,13 @@ def _parts(entry: JsonObject, *, is_frozen: bool) -> list[Part]:
     return 2 * parts if _tells_one_way(entry) else parts
 
 
-def _held(entry: JsonObject, *, is_frozen: bool) -> list[Part]:
+def _held(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     settings = entry.get("config")
     if not isinstance(settings, Mapping):
         return []
     is_frozen = is_frozen or settings.get("trainable") is False
     own = expected({key: None if isinstance(value, (Mapping, list)) else value for key, value in settings.items()})
-    return [*([] if own is None else [Part(own.trained, is_frozen)]), *_parts(entry, is_frozen=is_frozen)]
+    return [*([] if own is None else [HeldLayer(own.trained, is_frozen)]), *_parts(entry, is_frozen=is_frozen)]
 
 
 def _tells_one_way(entry: JsonObject) -> bool:

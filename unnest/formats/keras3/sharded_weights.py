@@ -58,8 +58,8 @@ class ShardedTree:
             what = f"the weights of /{wrong[0]} are not in the files that it names"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
         stored = sum(self.files[name].datasets[path].stored for path, name in self._places.items())
-        if total_size(self.path) > stored:
-            what = f"tells {total_size(self.path):.0f} bytes of weights, and its files hold {stored}"
+        if (told := total_size(self.path)) > stored:
+            what = f"tells {told:.0f} bytes of weights, and its files hold {stored}"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
 
     def attributes(self, path: str) -> Attributes:

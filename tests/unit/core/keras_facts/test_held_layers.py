@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.held_layers import Part, partly_frozen, parts_of
+from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of
 
 Entry = dict[str, Any]
 
@@ -29,7 +29,7 @@ def stacked(*cells: Entry) -> Entry:
     return layer("RNN", cell=layer("StackedRNNCells", cells=[*cells]))
 
 
-TRAINED, FROZEN = Part(3, is_frozen=False), Part(3, is_frozen=True)
+TRAINED, FROZEN = HeldLayer(3, is_frozen=False), HeldLayer(3, is_frozen=True)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ TRAINED, FROZEN = Part(3, is_frozen=False), Part(3, is_frozen=True)
         (layer("Whatever", of_a_name="c", cells=[cell(), None, 3, "x"]), [TRAINED], False),
     ],
 )
-def test_parts(entry: Entry, parts: list[Part], is_partly: bool) -> None:
+def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
     assert parts_of(entry) == parts
     model: Entry = {"class_name": "Functional", "config": {"name": "m", "layers": [entry]}}
     assert partly_frozen(model) == ("held" if is_partly else None)
