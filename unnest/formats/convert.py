@@ -1,26 +1,28 @@
-"""Which container a result goes into, and what that container cannot hold."""
+"""Which container a result goes into, and as what."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Layer
-from unnest.core.assign.stored_groups import layer_name_by_group
+from unnest.core.architecture import is_model
 from unnest.core.keras3.context import Conversion
-from unnest.core.keras3.tensors import stored_refs
-from unnest.core.keras_facts.adapted import untold
-from unnest.core.keras_facts.held_layers import partly_frozen
-from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.loading import noted_as_shared
-from unnest.core.keras_facts.weight_specs import expected, must_have
-from unnest.core.model import GraphCut, Json, JsonObject, Output, Plan, Rearranged, Rewritten, Stored, Tensor
+from unnest.core.model import GraphCut, Output, Plan, Rearranged, Rewritten, Stored, Tensor
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source, Target
+from unnest.formats.convertible import (
+    check_dtypes,
+    check_frozen_parts,
+    check_owners_known,
+    check_readable,
+    check_weights,
+    naming_file,
+    no_weights,
+)
+from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
 
 
 class TargetFormat(NamedTuple):
@@ -43,9 +45,6 @@ class TargetFormat(NamedTuple):
         return self.output.model
 
 
-#: Layers that hold one other, and where their configs have it.
-HELD_AS = {"RNN": "cell", "TimeDistributed": "layer"}
-
 #: What --to calls each container's own form.
 OWN_FORM: dict[ContainerName, Target] = {
     "h5": "h5",
@@ -64,7 +63,7 @@ def planned_model(plan: Plan) -> Stored:
 
 def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
-    target = _target_format(source, plan, to)
+    target = _chosen(source, plan, to)
     if target.output is plan.output and plan.verdict == "clean":
         return target
     if target.container != source.container:
@@ -77,92 +76,8 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     return target
 
 
-def check_frozen_parts(source: Source, model: Stored) -> None:
-    """Raises Refused for weights of a layer that another container has in another order."""
-    name = None if model.contents == "architecture" else partly_frozen(model.architecture)
-    if name is not None:
-        what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
-        raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
-
-
-def left_of_layers(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
-    """What layers keep that is no weight, and that stays behind where a model is written anew."""
-    if model.contents == "architecture":
-        return ()
-    files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
-    if files:
-        return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
-    return (Code.NOT_HELD(what=f"what {listed(names)} found by adapt()"),) if names else ()
-
-
-def check_weights(source: Source, model: Stored) -> None:
-    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
-    if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
-        return
-    layers, layer_names = read(model.architecture).layers, layer_name_by_group(model.architecture, model.groups)
-    tensors_by_layer = {layer_names.get(group.name, group.name): group.tensors for group in model.groups}
-    for name, layer in layers.items():
-        tensors = tensors_by_layer.get(name, ())
-        if not tensors and _must_have(layer.stored):
-            raise Refused(
-                "weights-missing",
-                f"{source.path}: {name!r} would come without its weights, which are not in the file or not "
-                "found; please report it if they are",
-            )
-        _check_complete(source, layer, tensors)
-
-
-def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
-    """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
-    if is_model(layer.stored):
-        for name, inner in read(layer.stored).layers.items():
-            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-            _check_complete(source, inner, inner_tensors)
-        return
-    promised, weights = _promised(layer.stored), [t for t in tensors if "seed_generator" not in t.ref.split("/")]
-    if promised is not None and 0 < len(weights) < promised:
-        raise Refused(
-            "weights-missing",
-            f"{source.path}: {layer.name!r} has {len(weights)} of {promised} weights; "
-            "a weight is missing from the file: look for another copy",
-        )
-
-
-def _promised(entry: JsonObject) -> int | None:
-    """How many weights one of Keras's own layers has, with those that it holds; None where not all of it is told."""
-    total = 0
-    pending: list[tuple[Json, int]] = [(entry, 1)]
-    while pending:
-        layer, times = pending.pop()
-        config = layer.get("config") if isinstance(layer, Mapping) else None
-        if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
-            return None
-        kind = today(str(layer.get("class_name")))
-        if kind in PLAIN | CELLED:
-            expected_weights = expected(config)
-            if expected_weights is None:
-                return None
-            total += times * expected_weights.total
-        elif kind == "Bidirectional" and config.get("backward_layer") is None:  # it makes one like the first
-            pending.append((config.get("layer"), 2 * times))
-        elif kind == "Bidirectional":
-            pending += [(config.get("layer"), times), (config["backward_layer"], times)]
-        elif kind in HELD_AS:
-            pending.append((config.get(HELD_AS[kind]), times))
-        elif kind == "StackedRNNCells" and isinstance(cells := config.get("cells"), Sequence):
-            pending += [(cell, times) for cell in cells]
-        else:
-            return None
-    return total
-
-
-def _must_have(entry: JsonObject) -> bool:
-    if not is_model(entry):
-        return must_have(entry.get("config"))
-    return any(_must_have(layer.stored) for layer in read(entry).layers.values())
-
-
-def _target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
+def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
+    """The source's own container, or the conversion that --to names."""
     name = source.container
     if name == "checkpoint":
         return _out_of_checkpoint(source, plan, to)
@@ -189,7 +104,7 @@ def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
     if model.architecture is None:
         return ()
     try:
-        _check_saved_model(source, plan, model)
+        check_readable(source, plan, model)
     except Refused as e:
         return (Code.SERVES_ONLY(instead=f"the Keras model cannot be written: {e.message}"),)
     return (Code.SERVES_ONLY(instead="fix --to h5 writes the Keras model"),)
@@ -200,15 +115,6 @@ def _with_model(output: Output | None, model: Stored) -> Output:
     return output._replace(model=model) if isinstance(output, Rearranged) else Rewritten(model)
 
 
-@contextmanager
-def _naming_file(source: Source) -> Iterator[None]:
-    """What is refused of a model is refused of its file."""
-    try:
-        yield
-    except Refused as e:
-        raise Refused(e.code, f"{source.path}: {e.message}") from e
-
-
 def _complete(source: Source, plan: Plan) -> Stored:
     """Weights with the architecture that was given for them, as a model."""
     if plan.complete is None:
@@ -216,20 +122,15 @@ def _complete(source: Source, plan: Plan) -> Stored:
     return plan.complete
 
 
-def _check_convertible(plan: Plan) -> None:
-    """Raises Refused where nobody can tell whose the weights are."""
-    if plan.conversion_refusal is not None:
-        raise Refused(plan.conversion_refusal.code, plan.conversion_refusal.message)
-
-
 def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
+    """Weights alone, of which the optimizer's state stays behind; a clean checkpoint is left as it is."""
     if to is None and plan.verdict == "clean":
         assert plan.output is not None
         return TargetFormat("checkpoint", plan.output)
-    _check_convertible(plan)
+    check_owners_known(plan)
     if to == "h5":
         complete = _complete(source, plan)
-        _check_dtypes(source, complete)
+        check_dtypes(source, complete)
         return TargetFormat("h5", in_hdf5(complete), ".h5", findings=left_of_checkpoint(source, complete))
     if to == "keras":
         complete = _complete(source, plan)._replace(optimizer=None)
@@ -238,7 +139,7 @@ def _out_of_checkpoint(source: Source, plan: Plan, to: Target | None) -> TargetF
     if to not in (None, "weights"):
         raise Refused("cannot-write", f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that")
     model = planned_model(plan)
-    _check_dtypes(source, model)
+    check_dtypes(source, model)
     if any(not g.name for g in model.groups):
         raise Refused(
             "needs-architecture",
@@ -276,67 +177,28 @@ def _laid_out(source: Source, complete: Stored) -> Stored:
 
     version = complete.keras_version or "3.x"
     model = complete._replace(contents="weights", training=None, optimizer=None, keras_version=version)
-    with _naming_file(source):
+    with naming_file(source):
         lay_out(model)  # whatever has no place is refused before anything is written
     return model
 
 
-def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
-    """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
-    kept_refs = stored_refs(model.tensors)
-    left_over = len(source.tensors) - len(kept_refs)
-    findings = []
-    if model.optimizer:
-        findings.append(Code.NO_COMPILE())
-    elif left_over > 0:
-        where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
-        findings.append(Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left_over} tensors"))
-    return tuple(findings)
-
-
-def _check_dtypes(source: Source, model: Stored) -> None:
-    """Raises Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
-    for tensor in model.tensors:
-        if tensor.dtype[:1] not in "<>|=":
-            raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
-
-
 def _saved_model_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
-    _check_saved_model(source, plan, model)
+    check_readable(source, plan, model)
     return TargetFormat("h5", in_hdf5(model), ".h5")
 
 
 def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
-    _check_saved_model(source, plan, model)
+    check_readable(source, plan, model)
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
     return TargetFormat("h5", in_hdf5(weights), ".weights.h5", findings=left_out(model, weights))
-
-
-def check_readable(source: Source, plan: Plan, model: Stored) -> None:
-    """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
-    if source.container == "saved_model":
-        _check_saved_model(source, plan, model)
-    _check_convertible(plan)
-    _check_dtypes(source, model)
-
-
-def _check_saved_model(source: Source, plan: Plan, model: Stored) -> None:
-    if model.architecture is None:
-        raise Refused(
-            "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
-        )
-    _check_convertible(plan)
-    if not any(g.tensors for g in model.groups) and plan.stored.parameters:
-        raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
-    _check_dtypes(source, model)
 
 
 def _as_keras(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     if source.container == "saved_model":
-        _check_saved_model(source, plan, model)
+        check_readable(source, plan, model)
     return _model_as_keras(source, plan, _complete(source, plan) if model.contents == "weights" else model)
 
 
@@ -347,8 +209,8 @@ def _model_as_keras(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     from unnest.formats.keras3.path_layout import lay_out
 
     if not isinstance(plan.output, Rearranged):
-        _check_dtypes(source, model)
-    with _naming_file(source):
+        check_dtypes(source, model)
+    with naming_file(source):
         # JSON that was kept apart has the modules of Keras 3's and later Keras 2's classes already.
         is_json_given = plan.complete is not None and "module" in model.architecture
         zipped = model._replace(backend=None, optimizer=None) if is_json_given else as_zipped(model)
@@ -378,8 +240,8 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     from unnest.formats.keras3.path_layout import in_order
     from unnest.formats.keras3.path_tree import named_by_path
 
-    _check_dtypes(source, model)
-    with _naming_file(source):
+    check_dtypes(source, model)
+    with naming_file(source):
         as_stored = as_h5(in_order(model))
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
@@ -403,15 +265,6 @@ def _as_json(source: Source, plan: Plan) -> TargetFormat:
         contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
     )
     return TargetFormat("json", Rewritten(as_json), ".json", findings=left_out(model, as_json))
-
-
-def no_weights(source: Source) -> Refused:
-    """Why an architecture alone goes into no container but JSON."""
-    return Refused(
-        "no-weights",
-        f"{source.path}: holds an architecture and no weights; only --to json can hold that. If you have its weights, "
-        f"run: unnest fix WEIGHTS.h5 --architecture {source.path}",
-    )
 
 
 def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
@@ -438,18 +291,6 @@ def _as_weights(source: Source, plan: Plan) -> TargetFormat:
         backend=model.backend if "backend" in of_weights else None,
     )
     return TargetFormat("h5", Rewritten(weights), None, findings=left_out(model, weights))
-
-
-def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
-    """Conversions that were asked for still say what they leave out."""
-    parts = {
-        "the architecture": before.architecture is not None and after.architecture is None,
-        "the weights": bool(before.groups) and not after.groups,
-        "the training settings": before.training is not None and after.training is None,
-        "the optimizer state": before.optimizer is not None and after.optimizer is None,
-    }
-    missing = [name for name, is_gone in parts.items() if is_gone]
-    return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
 
 
 #: (the source's container, --to) -> the conversion; any container goes to JSON, and none becomes a SavedModel.

@@ -1,4 +1,4 @@
-"""Layers within a layer (a wrapped one, cells), as its config tells of them, and whether they are frozen.
+"""Layers within a layer (a wrapped one, cells), as its config tells of them: their weights, and which are frozen.
 
 Keras's flat lists have the weights of a layer's frozen parts behind all that is trained, path-keyed files have each
 where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapped layers were frozen one by one.)
@@ -6,13 +6,16 @@ where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.layer_classes import today
+from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject
+
+#: Layers that hold others and have no weights beside theirs, and where their configs have them.
+HELD_UNDER = {"RNN": ("cell",), "TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
 
 
 class HeldLayer(NamedTuple):
@@ -70,3 +73,29 @@ def partly_frozen(architecture: Json) -> str | None:
         if any(frozen) and (not all(frozen) or _tells_one_way(entry)):
             return str(config.get("name") or entry.get("name"))
     return None
+
+
+def promised_total(entry: JsonObject) -> int | None:
+    """How many weights one of Keras's own layers has, with those that it holds; None where not all of it is told."""
+    total = 0
+    pending: list[tuple[Json, int]] = [(entry, 1)]
+    while pending:
+        layer, times = pending.pop()
+        config = layer.get("config") if isinstance(layer, Mapping) else None
+        if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
+            return None
+        kind = today(str(layer.get("class_name")))
+        if kind in PLAIN | CELLED:
+            own = expected(config)
+            if own is None:
+                return None
+            total += times * own.total
+        elif _tells_one_way(layer):
+            pending.append((config.get("layer"), 2 * times))
+        elif kind in HELD_UNDER:
+            pending += [(config.get(key), times) for key in HELD_UNDER[kind]]
+        elif kind == "StackedRNNCells" and isinstance(cells := config.get("cells"), Sequence):
+            pending += [(cell, times) for cell in cells]
+        else:
+            return None
+    return total

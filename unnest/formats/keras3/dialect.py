@@ -7,19 +7,10 @@ from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import (
-    TargetFormat,
-    check_frozen_parts,
-    check_readable,
-    check_weights,
-    left_of_checkpoint,
-    left_of_layers,
-    left_out,
-    no_weights,
-    planned_model,
-    target_format,
-)
+from unnest.formats.convert import TargetFormat, planned_model, target_format
+from unnest.formats.convertible import check_frozen_parts, check_readable, check_weights, naming_file, no_weights
 from unnest.formats.keras3.path_layout import in_order, lay_out
+from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}
@@ -35,24 +26,14 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
         return target_format(source, plan, to or "keras")
     complete = _complete(source, plan)
-    has_weights = complete.contents != "architecture"
-    if to is None:
-        to = "keras" if has_weights else "json"
-    if to not in CONTAINERS:
-        raise Refused(
-            "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
-        )
-    if to != "json" and not has_weights:
-        raise no_weights(source)
+    to = _asked_for(source, to, has_weights=complete.contents != "architecture")
     converted = _converted(source, complete)
     assert converted.model is not None
     target = _as_contents(converted.model, to)
     if target.contents != "architecture":
         check_frozen_parts(source, complete)
-        try:
+        with naming_file(source):
             lay_out(target)  # whatever has no place is refused before anything is written
-        except Refused as e:
-            raise Refused(e.code, f"{source.path}: {e.message}") from e
     if to == "keras" and make_plan(target).verdict != "clean":
         target = target._replace(is_ours=True)  # the code that told that it is none has become a function's name
     name = CONTAINERS[to]
@@ -63,6 +44,19 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     return TargetFormat(
         name, Rewritten(target), SUFFIXES[name], findings=tuple(not_held), conversions=converted.conversions
     )
+
+
+def _asked_for(source: Source, to: Target | None, *, has_weights: bool) -> Target:
+    """One of CONTAINERS: `to`, or what such a model goes into unasked. Raises Refused where it cannot go there."""
+    if to is None:
+        return "keras" if has_weights else "json"
+    if to not in CONTAINERS:
+        raise Refused(
+            "cannot-convert", f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o"
+        )
+    if to != "json" and not has_weights:
+        raise no_weights(source)
+    return to
 
 
 def _complete(source: Source, plan: Plan) -> Stored:
@@ -78,10 +72,8 @@ def _complete(source: Source, plan: Plan) -> Stored:
     check_readable(source, plan, model)
     check_weights(source, model)
     if isinstance(plan.output, Rearranged):
-        try:
-            model = in_order(model)
-        except Refused as e:
-            raise Refused(e.code, f"{source.path}: {e.message}") from e
+        with naming_file(source):
+            return in_order(model)
     return model
 
 

@@ -1,4 +1,4 @@
-"""What a layer holds, part by part, and which parts are frozen."""
+"""What a layer holds, part by part: how many weights, and which parts are frozen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of
+from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of, promised_total
 
 Entry = dict[str, Any]
 
@@ -60,3 +60,26 @@ def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
     model: Entry = {"class_name": "Functional", "config": {"name": "m", "layers": [entry]}}
     assert partly_frozen(model) == ("held" if is_partly else None)
     assert partly_frozen(layer("TimeDistributed", layer=model)) == ("held" if is_partly else None)
+
+
+@pytest.mark.parametrize(
+    ("entry", "total"),
+    [
+        (cell(), 3),
+        (cell(use_bias=False), 2),
+        (layer("RNN", cell=cell()), 3),
+        (stacked(cell(), cell(use_bias=False)), 5),
+        (layer("Bidirectional", layer=cell()), 6),
+        (layer("Bidirectional", layer=cell(), backward_layer=cell(use_bias=False)), 5),
+        (layer("Bidirectional", layer=layer("RNN", cell=stacked(cell(), cell())["config"]["cell"])), 12),
+        (layer("TimeDistributed", layer=cell()), 3),
+        (layer("TimeDistributed"), None),
+        (layer("RNN", cell=layer("OwnCell")), None),
+        (stacked(cell(), layer("OwnCell")), None),
+        (layer("Own", layer=cell()), None),
+        ({"class_name": "SimpleRNNCell"}, None),
+    ],
+)
+def test_promised(entry: Entry, total: int | None) -> None:
+    """A class of somebody's own, or what is not there, tells nothing."""
+    assert promised_total(entry) == total

@@ -1,0 +1,25 @@
+"""Files that are none: what a source tells, without a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unnest.core.model import Stored, Tensor
+from unnest.formats.base import ContainerName, Source
+
+
+def file(container: ContainerName = "h5", stored: Stored | None = None, assets: tuple[str, ...] = ()) -> Source:
+    """A file of a container, called `m`, with files that layers keep."""
+
+    class File(Source):
+        """Whose tensors nobody reads."""
+
+        @property
+        def assets(self) -> tuple[str, ...]:
+            return assets
+
+        def blocks(self, tensor: Tensor) -> Iterator[bytes]:
+            raise AssertionError(tensor)
+
+    File.container = container
+    return File("m", stored or Stored("model"))

@@ -1,0 +1,113 @@
+"""What a model is refused for that goes into another container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
+from tests.unit.formats.build import file
+from unnest.core.model import Group, Plan, Refusal, Stored, Tensor
+from unnest.errors import Refused
+from unnest.formats.base import ContainerName
+from unnest.formats.convertible import check_dtypes, check_frozen_parts, check_readable, check_weights, naming_file
+
+INNER = sequential(layer("a", **DENSE), name="inner")
+OUTER = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
+
+
+def model(architecture: dict[str, Any] | None, *groups: Group) -> Stored:
+    """With weights where groups are given."""
+    return Stored("model", architecture, groups=groups)
+
+
+def within(owner: str, *names: str) -> tuple[Tensor, ...]:
+    """Weights of a layer of the nested model."""
+    return tuple(t._replace(owner=(owner,)) for t in tensors(*names))
+
+
+Y = Group("y", tensors("y/kernel:0", "y/bias:0"))
+WHOLE = model(OUTER, Group("inner", within("a", "a/kernel:0", "a/bias:0")), Y)
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ([Y], "'inner' would come without its weights"),
+        ([Group("inner", within("a", "a/kernel:0", "a/bias:0"))], "'y' would come without its weights"),
+        ([Group("inner", within("a", "a/kernel:0")), Y], "'a' has 1 of 2 weights"),
+        ([*WHOLE.groups[:1], Group("y", Y.tensors[:1])], "'y' has 1 of 2 weights"),
+    ],
+)
+def test_missing_weights(groups: list[Group], said: str) -> None:
+    with pytest.raises(Refused, match=f"^m: {said}") as refusal:
+        check_weights(file(), model(OUTER, *groups))
+    assert refusal.value.code == "weights-missing"
+
+
+def test_all_weights_are_there() -> None:
+    check_weights(file(), WHOLE)
+
+
+def test_no_weights_are_asked_for_where_none_are_promised() -> None:
+    """Of an architecture alone, of what is no graph, and of a layer that says nothing of weights."""
+    check_weights(file(), Stored("architecture", OUTER))
+    check_weights(file(), model({"class_name": "Own", "config": {}}))
+    check_weights(file(), model(functional(source("x"), layer("y", ["x"], kind="Own", units=3))))
+
+
+def test_seeds_are_no_weights() -> None:
+    """Keras 3 has them among a layer's variables."""
+    seed = Tensor("seed", (2,), "<u4", "/y/seed_generator/vars/0")
+    with pytest.raises(Refused, match="'y' has 1 of 2 weights"):
+        check_weights(file(), model(OUTER, WHOLE.groups[0], Group("y", (Y.tensors[0], seed))))
+
+
+def test_a_frozen_part() -> None:
+    """Each container has the weights of such a layer in an order of its own."""
+    one, frozen = (layer(name, kind="SimpleRNNCell", **DENSE, trainable=name == "b") for name in "ab")
+    cells = {"class_name": "StackedRNNCells", "config": {"cells": [one, frozen]}}
+    held = functional(source("x"), layer("y", ["x"], kind="RNN", cell=cells))
+    with pytest.raises(Refused, match="'y' holds layers of which some are frozen"):
+        check_frozen_parts(file(), model(held))
+    check_frozen_parts(file(), Stored("architecture", held))
+
+
+def test_a_type_that_no_hdf5_has() -> None:
+    half = model(OUTER, Group("y", (Tensor("y/kernel:0", (3, 3), "bfloat16", "/y"),)))
+    with pytest.raises(Refused, match=r"^m: 'y/kernel:0' is bfloat16"):
+        check_dtypes(file(), half)
+    check_dtypes(file(), WHOLE)
+
+
+DOUBT = Refusal("ambiguous", "two orders are possible")
+
+
+@pytest.mark.parametrize(
+    ("container", "stored", "refusal", "code"),
+    [
+        ("saved_model", model(None), None, "no-architecture"),
+        ("saved_model", model(None), DOUBT, "no-architecture"),
+        ("saved_model", model(OUTER), DOUBT, "ambiguous"),
+        ("saved_model", model(OUTER), None, "no-weights"),
+        ("saved_model", WHOLE, None, None),
+        ("h5", model(OUTER), None, None),
+        ("h5", WHOLE, DOUBT, "ambiguous"),
+    ],
+)
+def test_readable(container: ContainerName, stored: Stored, refusal: Refusal | None, code: str | None) -> None:
+    """A SavedModel may lack the Keras model, or tell nobody's weights, though its graph has some."""
+    plan = Plan("clean", stored=WHOLE, conversion_refusal=refusal)
+    if code is None:
+        check_readable(file(container), plan, stored)
+        return
+    with pytest.raises(Refused) as refused:
+        check_readable(file(container), plan, stored)
+    assert refused.value.code == code
+
+
+def test_what_is_refused_of_a_model_names_its_file() -> None:
+    with pytest.raises(Refused, match=r"^m: no place$") as refusal, naming_file(file()):
+        raise Refused("cannot-convert", "no place")
+    assert refusal.value.code == "cannot-convert"

@@ -1,0 +1,68 @@
+"""What stays behind, and how it is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.build import functional, layer, source, tensors
+from tests.unit.formats.build import file
+from unnest.core.model import Group, Stored
+from unnest.findings import Finding
+from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
+
+NET = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=None))
+WEIGHTS = (Group("y", tensors("y/mean:0", "y/variance:0")),)
+STATE = tensors("m:0", "v:0")
+WHOLE = Stored("model", NET, training={"loss": "mse"}, groups=WEIGHTS, optimizer=STATE)
+
+
+def said(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+    """Codes and messages."""
+    return [(str(f.code), f.message) for f in findings]
+
+
+@pytest.mark.parametrize(
+    ("after", "what"),
+    [
+        (WHOLE, None),
+        (WHOLE._replace(architecture=None), "the architecture"),
+        (WHOLE._replace(training=None, optimizer=None), "the training settings, the optimizer state"),
+        (WHOLE._replace(groups=()), "the weights"),
+    ],
+)
+def test_parts_of_a_model(after: Stored, what: str | None) -> None:
+    findings = said(left_out(WHOLE, after))
+    assert [code for code, _ in findings] == ([] if what is None else ["not-held"])
+    assert all(what in message for _, message in findings if what)
+    assert left_out(after, after) == ()
+
+
+def test_what_layers_keep() -> None:
+    """Files of their own, or what adapt() found, where no container has a place for it; an architecture has neither."""
+    (files,) = said(left_of_layers(file(assets=("vocabulary.txt",)), "keras", WHOLE))
+    assert "vocabulary.txt" in files[1]
+    (adapted,) = said(left_of_layers(file("keras"), "keras", WHOLE))
+    assert "adapt()" in adapted[1]
+    lookup_told = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=["a"]))
+    assert left_of_layers(file("keras"), "keras", Stored("model", lookup_told)) == ()
+    assert left_of_layers(file(assets=("vocabulary.txt",)), "json", Stored("architecture", NET)) == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        (Stored("model", NET, groups=WEIGHTS, optimizer=STATE), ["no-compile"]),
+        (Stored("model", NET, groups=WEIGHTS), ["optimizer-dropped"]),
+        (Stored("weights", groups=WEIGHTS), ["optimizer-dropped"]),
+    ],
+)
+def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
+    checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS, optimizer=tensors("a:0", "b:0", "c:0")))
+    findings = said(left_of_checkpoint(checkpoint, model))
+    assert [of for of, _ in findings] == code
+    assert all("its 3 tensors" in message for of, message in findings if of == "optimizer-dropped")
+
+
+def test_a_checkpoint_of_weights_alone_leaves_nothing() -> None:
+    checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS))
+    assert left_of_checkpoint(checkpoint, Stored("weights", groups=WEIGHTS)) == ()

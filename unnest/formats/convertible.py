@@ -1,0 +1,106 @@
+"""What must hold of a model that goes into another container, and how it is refused where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.assign.stored_groups import layer_name_by_group
+from unnest.core.keras_facts.held_layers import partly_frozen, promised_total
+from unnest.core.keras_facts.weight_specs import must_have
+from unnest.core.model import JsonObject, Plan, Stored, Tensor
+from unnest.errors import Refused
+from unnest.formats.base import Source
+
+
+@contextmanager
+def naming_file(source: Source) -> Iterator[None]:
+    """What is refused of a model is refused of its file."""
+    try:
+        yield
+    except Refused as e:
+        raise Refused(e.code, f"{source.path}: {e.message}") from e
+
+
+def check_readable(source: Source, plan: Plan, model: Stored) -> None:
+    """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
+    is_saved_model = source.container == "saved_model"
+    if is_saved_model and model.architecture is None:
+        raise Refused(
+            "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
+        )
+    check_owners_known(plan)
+    if is_saved_model and not any(g.tensors for g in model.groups) and plan.stored.parameters:
+        raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")
+    check_dtypes(source, model)
+
+
+def check_owners_known(plan: Plan) -> None:
+    """Raises Refused where nobody can tell whose the weights are."""
+    if plan.conversion_refusal is not None:
+        raise Refused(plan.conversion_refusal.code, plan.conversion_refusal.message)
+
+
+def check_dtypes(source: Source, model: Stored) -> None:
+    """Raises Refused for types that NumPy lacks: Keras notes those nowhere but in the weights of `.keras`."""
+    for tensor in model.tensors:
+        if tensor.dtype[:1] not in "<>|=":
+            raise Refused("dtype", f"{source.path}: {tensor.name!r} is {tensor.dtype}, which no .h5 of Keras can hold")
+
+
+def check_frozen_parts(source: Source, model: Stored) -> None:
+    """Raises Refused for weights of a layer that another container has in another order."""
+    name = None if model.contents == "architecture" else partly_frozen(model.architecture)
+    if name is not None:
+        what = f"{name!r} holds layers of which some are frozen, whose weights each container has in its own order"
+        raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
+
+
+def check_weights(source: Source, model: Stored) -> None:
+    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
+    if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
+        return
+    layers, layer_names = read(model.architecture).layers, layer_name_by_group(model.architecture, model.groups)
+    tensors_by_layer = {layer_names.get(group.name, group.name): group.tensors for group in model.groups}
+    for name, layer in layers.items():
+        tensors = tensors_by_layer.get(name, ())
+        if not tensors and _must_have_weights(layer.stored):
+            raise Refused(
+                "weights-missing",
+                f"{source.path}: {name!r} would come without its weights, which are not in the file or not "
+                "found; please report it if they are",
+            )
+        _check_complete(source, layer, tensors)
+
+
+def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
+    """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
+    if is_model(layer.stored):
+        for name, inner in read(layer.stored).layers.items():
+            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
+            _check_complete(source, inner, inner_tensors)
+        return
+    promised, weights = promised_total(layer.stored), [t for t in tensors if "seed_generator" not in t.ref.split("/")]
+    if promised is not None and 0 < len(weights) < promised:
+        raise Refused(
+            "weights-missing",
+            f"{source.path}: {layer.name!r} has {len(weights)} of {promised} weights; "
+            "a weight is missing from the file: look for another copy",
+        )
+
+
+def _must_have_weights(entry: JsonObject) -> bool:
+    if not is_model(entry):
+        return must_have(entry.get("config"))
+    return any(_must_have_weights(layer.stored) for layer in read(entry).layers.values())
+
+
+def no_weights(source: Source) -> Refused:
+    """Why an architecture alone goes into no container but JSON."""
+    return Refused(
+        "no-weights",
+        f"{source.path}: holds an architecture and no weights; only --to json can hold that. If you have its weights, "
+        f"run: unnest fix WEIGHTS.h5 --architecture {source.path}",
+    )

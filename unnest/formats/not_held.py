@@ -1,0 +1,42 @@
+"""What of a model stays behind where it goes into another container, as findings."""
+
+from __future__ import annotations
+
+from unnest.core.keras3.tensors import stored_refs
+from unnest.core.keras_facts.adapted import untold
+from unnest.core.model import Stored
+from unnest.findings import Code, Finding, listed
+from unnest.formats.base import ContainerName, Source
+
+
+def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
+    """Conversions that were asked for still say what they leave out."""
+    parts = {
+        "the architecture": before.architecture is not None and after.architecture is None,
+        "the weights": bool(before.groups) and not after.groups,
+        "the training settings": before.training is not None and after.training is None,
+        "the optimizer state": before.optimizer is not None and after.optimizer is None,
+    }
+    missing = [name for name, is_gone in parts.items() if is_gone]
+    return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
+
+
+def left_of_layers(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
+    """What layers keep that is no weight, and that stays behind where a model is written anew."""
+    if model.contents == "architecture":
+        return ()
+    files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
+    if files:
+        return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
+    return (Code.NOT_HELD(what=f"what {listed(names)} found by adapt()"),) if names else ()
+
+
+def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
+    """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
+    if model.optimizer:
+        return (Code.NO_COMPILE(),)
+    left_over = len(source.tensors) - len(stored_refs(model.tensors))
+    if left_over <= 0:
+        return ()
+    where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
+    return (Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left_over} tensors"),)
