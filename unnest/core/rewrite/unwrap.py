@@ -20,12 +20,21 @@ from unnest.findings import Code, Finding, listed
 class ModelWeights(NamedTuple):
     """A model with its weights: by layer where that is known, else as one flat list.
 
-    A nested model's weights are stored flat, and stay so as long as nobody asks whose they are.
+    A nested model's weights are stored flat, and stay so as long as nobody asks whose they are, unless the container
+    says so outright: then they are `owned`.
     """
 
     model: JsonObject
     groups: Mapping[str, Share] | None = None
     flat: Share = Share()
+    owned: bool = False
+
+    @classmethod
+    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWeights:
+        """A nested model with the weights that the container stores for it. Raises Ambiguous."""
+        if weights.tensors and all(t.owner for t in weights.tensors):
+            return cls(model, split(weights.tensors, read(model)), owned=True)
+        return cls(model, flat=weights)
 
     def by_layer(self) -> Mapping[str, Share]:
         """The weights of every layer. Raises Ambiguous."""
@@ -35,9 +44,17 @@ class ModelWeights(NamedTuple):
         """The weights as a nested model stores them."""
         if self.groups is None:
             return self.flat
-        shares = [self.groups.get(name, Share()) for name in read(self.model).layers]
+        shares = [self._share(name) for name in read(self.model).layers]
         trained = tuple(t for share in shares for t in share.trained)
         return Share(trained, flat(shares)[len(trained) :])
+
+    def _share(self, name: str) -> Share:
+        """A layer's weights as they are in the model's flat list, each with its owner where the container says it."""
+        share = (self.groups or {}).get(name, Share())
+        if not self.owned:
+            return share
+        trained, rest = ([t._replace(owner=(name, *t.owner)) for t in part] for part in (share.trained, share.rest))
+        return share._replace(trained=(*trained,), rest=(*rest,))
 
 
 class Unwrapped(NamedTuple):
@@ -85,6 +102,14 @@ def unwrap_all(parallel: ModelWeights, *, keep_nested: bool, slice_layers: froze
     )
 
 
+class _WholeWrapper(NamedTuple):
+    """A wrapper that was a whole model, the graph that it was, and `_Unwrapping.outputs` as they were before."""
+
+    graph: Graph
+    wrapper: LayerWrapper
+    outputs: list[int]
+
+
 class _Unwrapping:
     """One walk over a model and the models nested in it."""
 
@@ -94,8 +119,8 @@ class _Unwrapping:
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
-        #: The last wrapper that was a whole model, and the graph that it was.
-        self._last_whole: tuple[Graph, LayerWrapper] | None = None
+        #: The last wrapper that was the whole of the outermost model.
+        self._last_whole: _WholeWrapper | None = None
         self.wrappers: list[Wrapper] = []
         self.findings: list[Finding] = []
         self.near_misses: list[NearMiss] = []
@@ -111,9 +136,17 @@ class _Unwrapping:
         except Ambiguous as doubt:
             if self._last_whole is None or not self._keep_nested:
                 raise
-            graph, wrapper = self._last_whole
-            self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=str(doubt)))
-            return ModelWeights(extract.in_place(graph, wrapper), {wrapper.template: left.flat})
+            return self._kept_nested(self._last_whole, left, str(doubt))
+
+    def _kept_nested(self, last: _WholeWrapper, template: ModelWeights, doubt: str) -> ModelWeights:
+        """The model that the last whole wrapper was, with what is left of its template as a layer."""
+        graph, wrapper, self.outputs = last
+        other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
+        self.findings = [f for f in self.findings if f != other_ends]
+        self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=doubt))
+        outer = read(extract.in_place(graph, wrapper))
+        model, name = extract.instead_of_nested(outer, wrapper.template, template.model)
+        return ModelWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWeights, depth: int, *, inside: bool) -> ModelWeights:
         """Every wrapper out of this model's own graph, then out of the models nested in it.
@@ -148,10 +181,11 @@ class _Unwrapping:
         `template_depths` is told of a template that stays a layer.
         """
         scope = extract.scope(graph, wrapper)
-        if scope == "whole" and wrapper.inline is None and not extract.same_ends(graph, wrapper):
-            if inside:
+        if scope == "whole" and wrapper.inline is None:
+            if inside and not extract.same_ends(graph, wrapper):
                 scope = "embedded"
-            else:
+            elif not inside:
+                self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
                 self._follow_ends(graph, wrapper)
         self._report(graph, wrapper, "embedded" if inside else scope, depth)
         if depth > self._deepest:
@@ -164,6 +198,8 @@ class _Unwrapping:
 
     def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""
+        if extract.same_ends(graph, wrapper):
+            return
         results = wrapper.results(graph)
         self.outputs = [results[graph.outputs[position]] for position in self.outputs]
         self.findings.append(Code.OTHER_ENDS(name=graph.name, template=wrapper.template))
@@ -197,12 +233,9 @@ class _Unwrapping:
             return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
         if scope == "head":
             return self._under_head(level, graph, wrapper)
-        self._last_whole = graph, wrapper
         template = graph.layers[wrapper.template]
-        owners_are_stored = bool(level.flat.tensors) and all(t.owner for t in level.flat.tensors)
-        groups = level.by_layer() if owners_are_stored else level.groups
-        template_weights = level.flat if groups is None else groups.get(template.name, Share())
-        return ModelWeights(extract.standalone(graph.model, template), flat=template_weights)
+        template_weights = level.flat if level.groups is None else level.groups.get(template.name, Share())
+        return ModelWeights.of_nested(extract.standalone(graph.model, template), template_weights)
 
     def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
         """The model whose head is put upon the template's own layers; upon the nested template where that cannot be.
@@ -238,13 +271,14 @@ class _Unwrapping:
         if level.groups is None and not moved and not unpacked:
             return level._replace(model=model)
         groups = level.by_layer()
-        return ModelWeights(model, {name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after})
+        shares = {name: unpacked_shares.get(name, groups.get(name, Share())) for name in names_after}
+        return ModelWeights(model, shares, owned=level.owned)
 
     def _unwrap_layer(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
         """The model with every wrapper out of the models inside one layer."""
         if not is_model(layer.stored):
             return self._unwrap_config(level, layer, depth)
-        nested = ModelWeights(layer.stored, flat=_weights_of(level, layer) or Share())
+        nested = ModelWeights.of_nested(layer.stored, _weights_of(level, layer) or Share())
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
@@ -258,7 +292,7 @@ class _Unwrapping:
             return level
         layer_weights = (_weights_of(level, layer) if len(held_models) == 1 else None) or Share()
         left = {
-            path: self._unwrap(ModelWeights(held, flat=layer_weights), depth, inside=True)
+            path: self._unwrap(ModelWeights.of_nested(held, layer_weights), depth, inside=True)
             for path, held in held_models.items()
         }
         changed = {path: each.model for path, each in left.items() if each.model is not held_models[path]}

@@ -89,6 +89,55 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     assert [finding.code for finding in kept.findings] == ["stays-nested"]
 
 
+def template_around_a_wrapper() -> dict[str, Any]:
+    """A model `mid` of a wrapper of `t`, and a layer behind it."""
+    inner = wrapped(dense_template("t"), "inner")
+    return functional(
+        source("mx"), nested(inner, ["mx"]), layer("beside", ["inner"], **DENSE), inputs=[("mx", 0, 0)],
+        outputs=[("beside", 0, 0)], name="mid",
+    )  # fmt: skip
+
+
+def test_what_stays_nested_has_no_wrapper_inside() -> None:
+    model = wrapped(template_around_a_wrapper(), "outer")
+    bad = tensors("p", "q", shape=(5,))
+    kept = unwrap.unwrap_all(unwrap.ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True)
+    assert [(w.name, w.template) for w in kept.wrappers] == [("outer", "mid"), ("inner", "t")]
+    middle = read(kept.left.model).layers["mid"]
+    assert [*read(kept.left.model).layers] == ["x", "mid"]
+    assert [*read(middle.stored).layers] == ["mx", "t", "beside"]
+    assert kept.left.by_layer()["mid"].tensors == bad
+    assert unwrap.unwrap_all(kept.left, keep_nested=True).wrappers == ()
+
+
+def test_what_stays_nested_keeps_its_ends() -> None:
+    template = dense_template("t")
+    template["config"]["layers"].append(layer("te", ["tx"], **DENSE))
+    template["config"]["output_layers"].append(["te", 0, 0])
+    merges = [concatenate(name, ("t", 1, k), ("t", 2, k)) for k, name in enumerate("mn")]
+    outer = functional(
+        source(), split("s", "x"), nested(template, [("s", 0, 0)], [("s", 0, 1)]), *merges,
+        outputs=[("n", 0, 0), ("m", 0, 0)], name="outer",
+    )  # fmt: skip
+    groups = {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
+    kept = unwrap.unwrap_all(unwrap.ModelWeights(outer, groups), keep_nested=True)
+    assert kept.outputs == {"n": "t", "m": "t_1"}
+    assert [finding.code for finding in kept.findings] == ["stays-nested"]
+
+
+def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
+    """Those of `t` were said to be of `inner`, which is gone; nothing in their names says whose they are."""
+    owners = ("inner", "t", "td"), ("inner", "t", "td"), ("beside",), ("beside",)
+    told = [t._replace(owner=o) for t, o in zip(tensors("a", "b", "c", "d"), owners, strict=True)]
+    model = wrapped(template_around_a_wrapper(), "outer")
+    unwrapped = unwrap.unwrap_all(unwrap.ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False)
+    assert unwrapped.refusal is None
+    shares = unwrapped.left.by_layer()
+    assert {name: [(t.name, t.owner) for t in share.tensors] for name, share in shares.items()} == {
+        "mx": [], "t": [("a", ("td",)), ("b", ("td",))], "beside": [("c", ()), ("d", ())],
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(("frozen", "trained"), [(False, 2), (True, 0)])
 def test_what_the_optimizer_holds_state_for(frozen: bool, trained: int) -> None:
     config = {**DENSE, "trainable": False} if frozen else DENSE
