@@ -20,22 +20,18 @@ from unnest.core.keras3.pieces import (
     Tree,
     Weights,
     chain,
+    numpy_operation,
 )
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject
 
-NUMPY, IMAGE = "keras.src.ops.numpy", "keras.src.ops.image"
+IMAGE = "keras.src.ops.image"
 
 
 def layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
     """A layer of Keras's own in float32."""
     return NewLayer(name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights)
-
-
-def operation(kind: str, *args: Tree, **config: Json) -> OpNode:
-    """An operation on tensors, by NumPy's name."""
-    return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
 def _einsum(name: str, config: Config, settings: JsonObject, weights: Weights, context: Context) -> NewLayer:
@@ -139,7 +135,7 @@ def maxout(kind: str, config: Config, name: str, weights: Weights, context: Cont
     settings: JsonObject = {"equation": "ab,cbd->acd", "output_shape": [features, units], "bias_axes": "cd"}
     dense = _einsum(f"{name}_features", _keras_2(own), settings, weights, context)
     return Expansion(
-        lambda call: (operation("Max", LayerCall(dense, call.args), axis=1, keepdims=False, initial=None),)
+        lambda call: (numpy_operation("Max", LayerCall(dense, call.args), axis=1, keepdims=False, initial=None),)
     )
 
 
@@ -180,8 +176,8 @@ def highway(kind: str, config: Config, name: str, weights: Weights, context: Con
     def outputs(call: LayerArguments) -> Sequence[Tree]:
         x = call.args[0]
         share = LayerCall(gate, (x,))
-        kept = operation("Multiply", operation("Subtract", 1.0, share), x)
-        return (operation("Add", operation("Multiply", LayerCall(made, (x,)), share), kept),)
+        kept = numpy_operation("Multiply", numpy_operation("Subtract", 1.0, share), x)
+        return (numpy_operation("Add", numpy_operation("Multiply", LayerCall(made, (x,)), share), kept),)
 
     return Expansion(outputs)
 
@@ -203,9 +199,9 @@ def time_major(made: Piece, name: str, kind: str, *, sequences: bool, context: C
     def outputs(call: LayerArguments) -> Sequence[Tree]:
         if call.kwargs or isinstance(call.args[0], Sequence):
             raise refused(name, kind, "time_major with states or masks of its own is not expressed")
-        turned = operation("Swapaxes", call.args[0], axis1=0, axis2=1)
+        turned = numpy_operation("Swapaxes", call.args[0], axis1=0, axis2=1)
         result = LayerCall(inner, (turned,))
-        return (operation("Swapaxes", result, axis1=0, axis2=1),) if sequences else (result,)
+        return (numpy_operation("Swapaxes", result, axis1=0, axis2=1),) if sequences else (result,)
 
     return Expansion(outputs)
 
@@ -252,8 +248,8 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
     axes = "bcrs" if first else "brsc"
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:
-        rows = operation("Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}")
-        return (operation("Einsum", matrices[1], rows, subscripts=f"ts,{axes}->{axes.replace('s', 't')}"),)
+        rows = numpy_operation("Einsum", matrices[0], call.args[0], subscripts=f"tr,{axes}->{axes.replace('r', 't')}")
+        return (numpy_operation("Einsum", matrices[1], rows, subscripts=f"ts,{axes}->{axes.replace('s', 't')}"),)
 
     return Expansion(outputs)
 

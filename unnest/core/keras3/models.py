@@ -14,8 +14,8 @@ from unnest.core.keras3.call_order import in_order
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layer_names import today_names
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.layers.wrappers import both_ways, directions
-from unnest.core.keras3.masks import Masks, is_graph_of_masks
+from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
+from unnest.core.keras3.masks import Masks
 from unnest.core.keras3.merged_branches import begins_with_models, merged_branches
 from unnest.core.keras3.pieces import (
     Choice,
@@ -54,7 +54,7 @@ def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     if graph.sequential:
         if begins_with_models(graph):
             return merged_branches(graph, shares, context, converted)
-        if is_graph_of_masks(graph, context) and (model := as_functional(graph, context)):
+        if may_become_two(graph, context) and (model := as_functional(graph, context)):
             return _Functional(read(model), shares, context).model()
         return sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
@@ -133,7 +133,7 @@ class _Functional:
         if isinstance(made, NewLayer):
             args, kwargs = arguments_of(made, given, self.context)
             args, kwargs = self.masks.given(layer.class_name, made, given, args, kwargs)
-            if self.masks.is_two(made, given, kwargs):
+            if self.masks.meets(given) and is_two(made, kwargs, self.context):
                 return self._both_ways(layer, made, given, args, kwargs)
             new = self.builder.place(LayerCall(made, args, kwargs), name)
             placed = self._begun(layer, made, kwargs, new, name)
@@ -163,11 +163,11 @@ class _Functional:
         """What a layer's call gave, its first masked steps as they were; the states of a recurrent one stay its own."""
         if not isinstance(new, GraphTensor):
             return [new]
-        begun = self.masks.begun(layer.class_name, made, kwargs, new)
-        if begun is new:
+        first = begun(layer.class_name, made, kwargs, new, self.context)
+        if first is new:
             return [new]
         states = (replace(new, tensor=place) for place in (1, 2))  # of an LSTM; the others have one
-        return [self.builder.place(begun, name), *states]
+        return [self.builder.place(first, name), *states]
 
     def _given(self, call: Call, layer: Layer) -> LayerArguments:
         """A stored call's arguments, its tensors those of the new graph."""

@@ -18,6 +18,7 @@ Shares: TypeAlias = Mapping[str, Weights]
 
 FLOAT = "float32"
 FUNCTIONAL, SEQUENTIAL = "Functional", "Sequential"
+NUMPY = "keras.src.ops.numpy"
 MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 
 
@@ -149,6 +150,11 @@ def filled(tree: Operand, tensors: Sequence[Tree], done: dict[int, Tree]) -> Tre
     return new
 
 
+def numpy_operation(kind: str, *args: Tree, **config: Json) -> OpNode:
+    """An operation on tensors, by NumPy's name."""
+    return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
+
+
 def known_in(tree: Tree) -> Iterator[GraphTensor]:
     """The tensors in a structure of arguments."""
     if isinstance(tree, GraphTensor):
@@ -159,3 +165,14 @@ def known_in(tree: Tree) -> Iterator[GraphTensor]:
     elif isinstance(tree, Sequence) and not isinstance(tree, str):
         for part in tree:
             yield from known_in(part)
+
+
+def with_tensors(tree: Tree, change: Callable[[GraphTensor], Tree]) -> Tree:
+    """A structure of arguments with its tensors changed."""
+    if isinstance(tree, GraphTensor):
+        return change(tree)
+    if isinstance(tree, Mapping):
+        return {k: with_tensors(v, change) for k, v in tree.items()}
+    if isinstance(tree, Sequence) and not isinstance(tree, str):
+        return [with_tensors(v, change) for v in tree]
+    return tree

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
-from unnest.core.keras3.masks import BY_ALL
+from unnest.core.keras3.masked_training import BY_ALL
 from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer, state
 from unnest.core.keras3.pieces import NewLayer
 from unnest.core.model import Json, JsonObject, Stored, Tensor

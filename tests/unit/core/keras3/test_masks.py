@@ -6,6 +6,22 @@ from typing import Any
 
 import pytest
 
+from tests.unit.core.keras3.mask_cases import (
+    CONVOLUTION,
+    DENSE,
+    FLATTEN,
+    LAST,
+    LSTM,
+    MADE,
+    MASKING,
+    ONE_WAY,
+    STEPS,
+    X,
+    Y,
+    Z,
+    call,
+    numpy,
+)
 from unnest.core.keras3.context import CannotConvert, Context
 from unnest.core.keras3.masks import Mask, Masks, check_chain
 from unnest.core.keras3.op_nodes import OpNode
@@ -13,22 +29,10 @@ from unnest.core.keras3.pieces import GraphTensor, LayerArguments, LayerCall, Ne
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 
-NUMPY = "keras.src.ops.numpy"
-X, Y, Z, MADE = (GraphTensor(name, 0, 0) for name in ("x", "y", "z", "made"))
 #: What Keras 3 computes too, and what it does not, of two sources.
 SAME_X, SAME_Y = Mask("mask of x", frozenset({X})), Mask("mask of y", frozenset({Y}))
 OTHER = Mask("another", frozenset({X}), today=False)
 LOST = Mask(None, frozenset({X}), today=False)
-
-
-def unequal(tensor: GraphTensor, value: float) -> OpNode:
-    """Where a tensor is not that value."""
-    return OpNode(NUMPY, "NotEqual", {}, (tensor, value))  # type: ignore[arg-type]  # trees are operands
-
-
-def call(*tensors: GraphTensor, **kwargs: Tree) -> LayerArguments:
-    """A call on those tensors."""
-    return LayerArguments(tensors, kwargs, {})
 
 
 def made(kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *tensors: GraphTensor) -> Mask | None:
@@ -41,10 +45,10 @@ def made(kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *ten
 @pytest.mark.parametrize(
     ("kind", "config", "mask"),
     [
-        ("Embedding", {"mask_zero": True}, Mask(unequal(X, 0), frozenset({X}))),
+        ("Embedding", {"mask_zero": True}, Mask(numpy("NotEqual", X, 0), frozenset({X}))),
         ("Embedding", {"mask_zero": False}, None),
         ("Masking", {"mask_value": -1.0},
-         Mask(OpNode(NUMPY, "Any", {"axis": -1, "keepdims": False}, (unequal(X, -1.0),)), frozenset({(X, -1.0)}))),
+         Mask(numpy("Any", numpy("NotEqual", X, -1.0), axis=-1, keepdims=False), frozenset({(X, -1.0)}))),
         ("Dense", {"mask_zero": True}, None),
     ],
     ids=["embedding", "embedding-without", "masking", "dense"],
@@ -71,7 +75,7 @@ def test_what_hands_a_mask_on(kind: str, config: dict[str, Any], mask: Mask | No
 
 
 BOTH = Mask(
-    OpNode(NUMPY, "LogicalAnd", {}, ("mask of x", "mask of y")), frozenset({X, Y}), today=False,
+    numpy("LogicalAnd", "mask of x", "mask of y"), frozenset({X, Y}), today=False,
 )  # fmt: skip
 
 
@@ -109,17 +113,6 @@ def test_merges_take_what_no_input_masks(
 ) -> None:
     """Keras 3 has the same mask where one source alone masks all inputs."""
     assert made(kind, config, masks, X, Y) == mask
-
-
-LSTM = NewLayer("l", "LSTM", {"name": "l"})
-STEPS = NewLayer(
-    "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}
-)
-CONV = NewLayer("c", "ConvLSTM2D", {"name": "c"})
-TENSORFLOW = "tensorflow"
-LAST = NewLayer(
-    "b", "Bidirectional", {"name": "b", "layer": {"class_name": "LSTM", "config": {"return_sequences": False}}}
-)
 
 
 @pytest.mark.parametrize(
@@ -193,76 +186,6 @@ def test_a_model_in_a_model_whose_mask_nobody_knows_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layer", "kwargs", "context", "why"),
-    [
-        (STEPS, {}, Context(release=(2, 2, 4), zeroes_masked=False), "its last output"),
-        (STEPS, {}, Context(release=(2, 4, 0)), None),
-        (LAST, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), zeroes_masked=False), "its initial state"),
-        (CONV, {"initial_state": [Y]}, Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False), "initial"),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False), None),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 3, 1), zeroes_masked=False), None),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 1, 6), is_tf=True, zeroes_masked=False), "initial state"),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 2, 4), is_tf=True, zeroes_masked=False), None),
-        (LSTM, {"initial_state": [Y]}, Context(release=(2, 4, 0)), None),
-        (LSTM, {}, Context(release=(2, 2, 4), zeroes_masked=False), None),
-    ],
-    ids=[
-        "steps", "steps-now", "last-step", "untold-backend", "convolution", "state", "state-2.3.1", "state-old-tf",
-        "state-tf", "state-now", "no-state",
-    ],
-)  # fmt: skip
-def test_masked_steps_of_then(layer: NewLayer, kwargs: dict[str, Tree], context: Context, why: str | None) -> None:
-    """What came out at masked steps; without a mask there are none, and nothing is refused."""
-    assert Masks(context).given(layer.class_name, layer, call(X), (X,), kwargs)[1] == kwargs
-    masks = Masks(context, {X: SAME_X})
-    if why is None:
-        given = masks.given(layer.class_name, layer, call(X), (X,), kwargs)[1]
-        assert given == (kwargs | {"mask": "mask of x"} if "initial_state" in kwargs else kwargs)
-    else:
-        with pytest.raises(CannotConvert, match=rf"'{layer.name}' .*{why}"):
-            masks.given(layer.class_name, layer, call(X), (X,), kwargs)
-
-
-def numpy(kind: str, *args: Tree, **config: Any) -> OpNode:
-    """An operation of Keras 3."""
-    return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees are operands
-
-
-def begun(**config: Any) -> Tree:
-    """What Keras 2.2.4 gave where that LSTM's first steps are masked."""
-    layer = NewLayer("l", "LSTM", {"name": "l", **config})
-    context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
-    return Masks(context).begun("LSTM", layer, {"initial_state": [Y, Z], "mask": "mask of x"}, MADE)
-
-
-@pytest.mark.parametrize(
-    ("config", "unmasked_so_far", "state"),
-    [
-        ({}, numpy("Sum", "mask of x", axis=1, keepdims=False), Y),
-        (
-            {"return_sequences": True},
-            numpy("Cumsum", "mask of x", axis=1, dtype="int32"),
-            numpy("ExpandDims", Y, axis=1),
-        ),
-        (
-            {"return_sequences": True, "go_backwards": True},
-            numpy("Cumsum", numpy("Flip", "mask of x", axis=1), axis=1, dtype="int32"),
-            numpy("ExpandDims", Y, axis=1),
-        ),
-    ],
-    ids=["last", "steps", "backwards"],
-)
-def test_masked_first_steps_give_the_initial_state(config: dict[str, Any], unmasked_so_far: Tree, state: Tree) -> None:
-    has_begun = numpy("ExpandDims", numpy("Greater", unmasked_so_far, 0), axis=-1)
-    assert begun(**config) == numpy("Where", has_begun, MADE, state)
-
-
-def test_unrolled_they_gave_zeros_as_today() -> None:
-    assert begun(unroll=True) is MADE
-
-
-@pytest.mark.parametrize(
     ("mask", "layer", "kwargs", "rules"),
     [
         (SAME_X, LSTM, {"initial_state": [Y], "mask": "mask of x"}, ["initial-state-mask"]),
@@ -292,7 +215,7 @@ def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObje
 
 def unmasked(tensor: GraphTensor) -> OpNode:
     """A tensor behind an operation."""
-    return OpNode(NUMPY, "Multiply", {}, (tensor, 1.0))  # type: ignore[arg-type]  # trees are operands
+    return numpy("Multiply", tensor, 1.0)
 
 
 ATTENTION = NewLayer("a", "MultiHeadAttention", {"name": "a"})
@@ -359,12 +282,6 @@ def test_the_mask_of_what_is_asked_counts() -> None:
     assert MADE not in masks.of
 
 
-MASKING = {"class_name": "Masking", "config": {"name": "m"}}
-FLATTEN = {"class_name": "Flatten", "config": {"name": "f"}}
-CONVOLUTION = {"class_name": "Conv1D", "config": {"name": "c"}}
-ONE_WAY = {"class_name": "LSTM", "config": {"name": "l", "return_sequences": True}}
-
-
 @pytest.mark.parametrize(
     ("entries", "context", "is_refused"),
     [
@@ -425,89 +342,6 @@ def test_masks_of_one_tensor_may_differ() -> None:
     assert masks.of[MADE].today
 
 
-EMBEDDING = {"class_name": "Embedding", "config": {"name": "e", "mask_zero": True}}
-DENSE = {"class_name": "Dense", "config": {"name": "d"}}
-
-
-def sequence(*entries: Any) -> dict[str, Any]:
-    """The config of a Sequential."""
-    return {"name": "s", "layers": list(entries)}
-
-
-def functional(*names: str) -> dict[str, Any]:
-    """The config of a functional model: an input, Masking on it, Flatten on that; `names` are its outputs."""
-    layers = [
-        {"class_name": "InputLayer", "name": "i", "config": {"name": "i"}, "inbound_nodes": []},
-        {**MASKING, "name": "m", "inbound_nodes": [[["i", 0, 0, {}]]]},
-        {**FLATTEN, "name": "f", "inbound_nodes": [[["m", 0, 0, {}]]]},
-    ]
-    ends = [[name, 0, 0] for name in names]
-    return {"name": "g", "layers": layers, "input_layers": [["i", 0, 0]], "output_layers": ends}
-
-
-@pytest.mark.parametrize(
-    ("kind", "config", "is_masked"),
-    [
-        ("Sequential", sequence(EMBEDDING, DENSE), True),
-        ("Sequential", sequence({"class_name": "Sequential", "config": sequence(MASKING)}), True),
-        ("Sequential", sequence(MASKING, FLATTEN), False),
-        ("Sequential", sequence(DENSE), False),
-        ("Model", functional("m"), True),
-        ("Model", functional("f"), False),
-    ],
-)
-def test_a_model_in_a_model_that_makes_a_mask(kind: str, config: dict[str, Any], is_masked: bool) -> None:
-    """Its mask meets others in merge layers as any."""
-    masks = Masks(Context())
-    masks.note(kind, config, call(X), [Y])
-    assert (Y in masks.of) is is_masked
-    masks.note("Add", {}, call(Y, Z), [MADE])
-    assert (MADE in masks.of and not masks.of[MADE].today) is is_masked
-
-
-@pytest.mark.parametrize(
-    ("context", "is_by_all"),
-    [
-        (Context(release=(1, 2, 2)), False),
-        (Context(release=(2, 2, 4)), False),
-        (Context(release=(2, 3, 1)), True),
-        (Context(release=(2, 2, 4), is_tf=True), True),
-        (Context(release=(2, 4, 0)), True),
-        (Context(release=(2, 10, 0)), True),
-        (Context(release=(2, 11, 0)), False),
-        (Context(), False),
-    ],
-)
-def test_what_a_masked_loss_was_divided_by(context: Context, is_by_all: bool) -> None:
-    masks = Masks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
-    masks.note_ends([X, Y, Z, MADE])
-    assert set(context.masked_ends) == ({"x", "z"} if is_by_all else {"z"})
-    assert "another mask" in context.masked_ends["z"]
-
-
-NORMALIZATION = NewLayer("b", "BatchNormalization", {"name": "b"})
-FROZEN = NewLayer("b", "BatchNormalization", {"name": "b", "trainable": False})
-OVER_STEPS = NewLayer("t", "TimeDistributed", {"name": "t", "layer": NORMALIZATION.entry})
-
-
-@pytest.mark.parametrize(
-    ("layer", "release", "masks", "names"),
-    [
-        (NORMALIZATION, (2, 11, 0), {X: SAME_X}, ["b"]),
-        (OVER_STEPS, (2, 11, 0), {X: SAME_X}, ["t"]),
-        (FROZEN, (2, 11, 0), {X: SAME_X}, []),
-        (NORMALIZATION, (2, 11, 0), {}, []),
-        (NORMALIZATION, (2, 12, 0), {X: SAME_X}, []),
-    ],
-)
-def test_a_normalization_that_counted_masked_steps(
-    layer: NewLayer, release: tuple[int, ...], masks: dict[GraphTensor, Mask], names: list[str]
-) -> None:
-    context = Context(release=release)
-    Masks(context, masks).given(layer.class_name, layer, call(X), (X,), {})
-    assert context.masked_norms == names
-
-
 @pytest.mark.parametrize(
     ("entries", "ends"),
     [
@@ -523,3 +357,34 @@ def test_a_sequential_whose_loss_is_masked(entries: list[Any], ends: list[str]) 
     context = Context(masks=True, release=(2, 10, 0))
     check_chain(entries, context)
     assert list(context.masked_ends) == ends
+
+
+def test_a_model_in_a_model_that_makes_a_mask() -> None:
+    """Its mask meets others in merge layers as any."""
+    masks = Masks(Context())
+    masks.note("Sequential", {"name": "s", "layers": [MASKING]}, call(X), [Y])
+    assert Y in masks.of
+    masks.note("Add", {}, call(Y, Z), [MADE])
+    assert not masks.of[MADE].today
+
+
+def test_masked_steps_of_then() -> None:
+    """Without a mask there are none, and nothing is refused."""
+    context = Context(release=(2, 2, 4), zeroes_masked=False)
+    assert Masks(context).given("Bidirectional", STEPS, call(X), (X,), {}) == ((X,), {})
+    with pytest.raises(CannotConvert, match=r"'b' .*its last output"):
+        Masks(context, {X: SAME_X}).given("Bidirectional", STEPS, call(X), (X,), {})
+
+
+def test_where_training_goes_on_otherwise() -> None:
+    """Of what has a mask for sure alone."""
+    context = Context(release=(2, 4, 1))
+    masks = Masks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
+    masks.note_ends([X, Y, Z, MADE])
+    assert list(context.masked_ends) == ["x", "z"]
+    assert "another mask" in context.masked_ends["z"]
+    normalization = NewLayer("n", "BatchNormalization", {"name": "n"})
+    Masks(context).given("BatchNormalization", normalization, call(X), (X,), {})
+    assert context.masked_norms == []
+    masks.given("BatchNormalization", normalization, call(X), (X,), {})
+    assert context.masked_norms == ["n"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3 import arguments, expressed, masks
+from unnest.core.keras3 import arguments, expressed
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.expressed import CONVOLUTIONS
 from unnest.core.keras3.layers.activations import activated
+from unnest.core.keras3.mask_propagation import drops_mask
+from unnest.core.keras3.masks import stopped
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.weight_specs import expected
 
@@ -30,7 +32,7 @@ def plain_layer(kind: str, config: Config, name: str, weights: Weights, context:
 
 def passing_layer(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
     """A layer that hands on its mask today, where it did not then."""
-    write = maskless_layer if masks.drops_mask(kind, config, context) else plain_layer
+    write = maskless_layer if drops_mask(kind, config, context) else plain_layer
     return write(kind, config, name, weights, context)
 
 
@@ -40,7 +42,7 @@ def maskless_layer(kind: str, config: Config, name: str, weights: Weights, conte
     if not context.masks or not isinstance(made, NewLayer):
         return made
     context.note("no-mask", name)
-    return masks.stopped(made)
+    return stopped(made)
 
 
 #: Layers whose own config promises nothing of all their weights.

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from unnest.core.keras3 import expressed
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.layers.plain_layers import plain_layer
-from unnest.core.keras3.pieces import Choice, Config, Expansion, LayerArguments, NewLayer, Piece, Tree, Weights
+from unnest.core.keras3.pieces import (
+    Choice,
+    Config,
+    Expansion,
+    LayerArguments,
+    NewLayer,
+    Piece,
+    Tree,
+    Weights,
+    numpy_operation,
+)
 
 
 def upsampling_2d(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -40,7 +50,7 @@ def rescaling(kind: str, config: Config, name: str, weights: Weights, context: C
     context.note("mask", name)
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:
-        return (expressed.operation("Add", expressed.operation("Multiply", call.args[0], scale), offset),)
+        return (numpy_operation("Add", numpy_operation("Multiply", call.args[0], scale), offset),)
 
     return Expansion(outputs)
 

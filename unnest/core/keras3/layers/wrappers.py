@@ -7,21 +7,8 @@ from collections.abc import Mapping
 
 from unnest.core.keras3 import arguments
 from unnest.core.keras3.context import Context, refused
-from unnest.core.keras3.expressed import NUMPY
 from unnest.core.keras3.layers import piece
-from unnest.core.keras3.op_nodes import OpNode
-from unnest.core.keras3.pieces import (
-    FLOAT,
-    Choice,
-    Config,
-    Expansion,
-    LayerCall,
-    NewLayer,
-    Piece,
-    Tree,
-    Weights,
-    chain,
-)
+from unnest.core.keras3.pieces import FLOAT, Choice, Config, Expansion, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.own_functions import HARD_SIGMOID
 from unnest.core.model import Json
 
@@ -104,40 +91,6 @@ def bidirectional(kind: str, config: Config, name: str, weights: Weights, contex
     else:
         new.pop("backward_layer", None)
     return NewLayer(name, kind, new, (*forward.weights, *backward.weights))
-
-
-def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, NewLayer]:
-    """The two layers of a Bidirectional of today, under names of their own."""
-    half = len(layer.weights) // 2
-    entries = [layer.config["layer"], layer.config.get("backward_layer")]
-    configs = [entry["config"] for entry in entries if isinstance(entry, Mapping)]
-    ahead, back = configs[0], configs[-1]
-    assert isinstance(ahead, Mapping)
-    assert isinstance(back, Mapping)
-    if len(configs) == 1:
-        back = {**back, "go_backwards": not ahead.get("go_backwards")}
-    kinds = [str(entry["class_name"]) for entry in entries if isinstance(entry, Mapping)]
-    return (
-        NewLayer(forward, kinds[0], {**ahead, "name": forward}, layer.weights[:half]),
-        NewLayer(backward, kinds[-1], {**back, "name": backward}, layer.weights[half:]),
-    )
-
-
-def both_ways(
-    layer: NewLayer, ways: tuple[NewLayer, NewLayer], args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
-) -> Tree:
-    """What a Bidirectional over sequences computes, by its two layers: the second one's steps come last first."""
-    ahead, back = (LayerCall(way, args, kwargs) for way in ways)
-    flipped = _operation("Flip", back, axis=1)
-    mode = layer.config["merge_mode"]
-    if mode == "concat":
-        return _operation("Concatenate", [ahead, flipped], axis=-1)
-    joined = _operation("Multiply" if mode == "mul" else "Add", ahead, flipped)
-    return _operation("Multiply", joined, 0.5) if mode == "ave" else joined
-
-
-def _operation(kind: str, *args: Tree, **config: Json) -> OpNode:
-    return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
 def spectral_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -1,0 +1,116 @@
+"""Which layers make a mask, hand one on, or drop it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.keras3.mask_cases import DENSE, EMBEDDING, FLATTEN, LAST, MASKING, STEPS
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.mask_propagation import (
+    all_pass,
+    drops_mask,
+    gives_sequences,
+    is_ambiguous,
+    is_known,
+    makes_mask,
+    masks_itself,
+    passes,
+)
+
+
+def sequence(*entries: Any) -> dict[str, Any]:
+    """The config of a Sequential."""
+    return {"name": "s", "layers": list(entries)}
+
+
+def functional(*names: str) -> dict[str, Any]:
+    """The config of a functional model: an input, Masking on it, Flatten on that; `names` are its outputs."""
+    layers = [
+        {"class_name": "InputLayer", "name": "i", "config": {"name": "i"}, "inbound_nodes": []},
+        {**MASKING, "name": "m", "inbound_nodes": [[["i", 0, 0, {}]]]},
+        {**FLATTEN, "name": "f", "inbound_nodes": [[["m", 0, 0, {}]]]},
+    ]
+    ends = [[name, 0, 0] for name in names]
+    return {"name": "g", "layers": layers, "input_layers": [["i", 0, 0]], "output_layers": ends}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "is_masked"),
+    [
+        ("Sequential", sequence(EMBEDDING, DENSE), True),
+        ("Sequential", sequence({"class_name": "Sequential", "config": sequence(MASKING)}), True),
+        ("Sequential", sequence(MASKING, FLATTEN), False),
+        ("Sequential", sequence(DENSE), False),
+        ("Model", functional("m"), True),
+        ("Model", functional("f"), False),
+    ],
+)
+def test_a_model_in_a_model_that_makes_a_mask(kind: str, config: dict[str, Any], is_masked: bool) -> None:
+    assert makes_mask({"class_name": kind, "config": config}, Context()) is is_masked
+
+
+def test_layers_whose_output_has_a_mask_whatever_goes_in() -> None:
+    assert [masks_itself(entry, Context()) for entry in (MASKING, EMBEDDING, DENSE, FLATTEN)] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert masks_itself({"class_name": "Sequential", "config": sequence(MASKING)}, Context())
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "context", "is_dropped"),
+    [
+        ("ReLU", {}, Context(release=(2, 3, 0), is_tf=True), True),
+        ("ReLU", {}, Context(release=(2, 2, 4)), False),
+        ("MultiHeadAttention", {}, Context(release=(2, 9, 0)), True),
+        ("MultiHeadAttention", {}, Context(release=(2, 10, 0)), False),
+        ("MultiHeadAttention", {}, Context(), False),
+        ("Activation", {"activation": "linear"}, Context(is_tf=True), True),
+        ("Activation", {"activation": "linear"}, Context(is_tf=True, half_pixels=True), False),
+        ("Activation", {"activation": "linear"}, Context(), False),
+        ("Activation", {"activation": "tanh"}, Context(is_tf=True), False),
+        ("Identity", {}, Context(), True),
+    ],
+)
+def test_masks_that_were_dropped(kind: str, config: dict[str, Any], context: Context, is_dropped: bool) -> None:
+    assert drops_mask(kind, config, context) is is_dropped
+    assert passes(kind, config, context) is (not is_dropped)
+
+
+@pytest.mark.parametrize(
+    ("layer", "is_known_one", "is_passing"),
+    [
+        ({"class_name": "BatchNormalizationV2"}, True, True),
+        ({"class_name": "TFOpLambda"}, True, False),
+        ({"class_name": "Conv1D"}, True, False),
+        ({"class_name": "Mine"}, False, False),
+        (STEPS.entry, True, True),
+        (LAST.entry, True, False),
+    ],
+)
+def test_keras_s_own_layers(layer: dict[str, Any], is_known_one: bool, is_passing: bool) -> None:
+    """A recurrent one hands a mask on where it gives sequences."""
+    kind, config = layer["class_name"], layer.get("config", {})
+    assert is_known(kind) is is_known_one
+    assert passes(kind, config, Context()) is is_passing
+
+
+def test_models_of_layers_that_hand_masks_on() -> None:
+    begin = {"class_name": "InputLayer", "config": {"name": "i"}}
+    assert all_pass(sequence(begin, DENSE), Context())
+    assert not all_pass(sequence(begin, DENSE, FLATTEN), Context())
+    assert not all_pass({"units": 3}, Context())
+
+
+def test_two_releases_of_one_name() -> None:
+    assert is_ambiguous("Softmax", Context(release=(2, 4, 0)))
+    assert not is_ambiguous("Softmax", Context(release=(2, 4, 1)))
+    assert not is_ambiguous("Dense", Context(release=(2, 4, 0)))
+
+
+def test_sequences() -> None:
+    """A wrapper's are those of the layer that it holds."""
+    assert gives_sequences({"return_sequences": True})
+    assert gives_sequences(dict(STEPS.config))
+    assert not gives_sequences({**LAST.config, "return_sequences": True})

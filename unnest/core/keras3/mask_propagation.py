@@ -1,0 +1,132 @@
+"""Which layers of Keras make a mask, heed one, hand it on or drop it, in an older release and today."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from unnest.budget import remembered, spend
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import CallId
+from unnest.core.keras3.call_order import in_order
+from unnest.core.keras3.context import Context
+from unnest.core.keras3.signatures import SIGNATURES
+from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS
+from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.model import JsonObject
+
+MERGES = frozenset({"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Merge", "Concatenate"})
+#: Layers that compute otherwise where there is a mask, and take one as an argument.
+HEEDING = frozenset({
+    "LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "CuDNNLSTM", "CuDNNGRU",
+    "Bidirectional", "GlobalAveragePooling1D",
+})  # fmt: skip
+#: Layers that do, and are not given one here.
+OPAQUE = frozenset({"Attention", "AdditiveAttention", "MultiHeadAttention", "Softmax"})
+#: Layers whose output has the mask of their (first) input. (Source: supports_masking in Keras 1.2.2 to 2.15.)
+PASSING = frozenset({
+    "Activation", "ActivityRegularization", "AdditiveAttention", "AlphaDropout", "Attention", "BatchNormalization",
+    "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Highway",
+    "LayerNormalization", "LeakyReLU", "MaxoutDense", "MultiHeadAttention", "PReLU", "ParametricSoftplus", "ReLU",
+    "SReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
+    "TimeDistributed", "TimeDistributedDense", "UnitNormalization",
+})  # fmt: skip
+#: Layers behind which there is none, beside all others that Keras 3 has too.
+STOPPING = OPERATION_LAYERS | {"LocallyConnected1D", "LocallyConnected2D"}
+#: What becomes of a model in a model.
+NESTED_MODELS = frozenset({"Functional", "Sequential"})
+#: TensorFlow 2.3 and 2.4 both call themselves so, and the file does not tell them apart.
+AMBIGUOUS = (2, 4, 0)
+#: Layers that did something else with a mask in TensorFlow 2.3: Softmax did not heed it, ReLU did not hand it on.
+OPEN = frozenset({"Softmax", "ReLU"})
+NOT_TOLD = (
+    "what became of its mask is not told: TensorFlow 2.3 and 2.4 both call themselves Keras 2.4.0, and differ in this"
+)
+
+
+def is_known(kind: str) -> bool:
+    """Whether a layer is one of Keras's own, of which it is known what becomes of a mask."""
+    bare = bare_name(kind)
+    return bare in SIGNATURES or bare in PASSING or bare in STOPPING or bare in HEEDING
+
+
+def bare_name(kind: str) -> str:
+    """A class as Keras exports it: TensorFlow has BatchNormalizationV1 and V2 inside."""
+    return re.sub(r"V[12]$", "", kind)
+
+
+def passes(kind: str, config: JsonObject, context: Context) -> bool:
+    """Whether the mask of a layer's input was that of its output."""
+    if kind in HEEDING:
+        return gives_sequences(config)
+    return bare_name(kind) in PASSING and not drops_mask(kind, config, context)
+
+
+def all_pass(model: JsonObject, context: Context) -> bool:
+    """Whether every layer of a model in a model hands on the mask of its input; false for what is no model."""
+    layers = model.get("layers")
+    entries = [e for e in layers if isinstance(e, Mapping)] if isinstance(layers, Sequence) else []
+    return bool(entries) and all(
+        e.get("class_name") == "InputLayer" or passes(str(e.get("class_name")), settings(e), context) for e in entries
+    )
+
+
+def makes_mask(entry: JsonObject, context: Context) -> bool:
+    """Whether a model in a model gives its first output a mask that a layer in it makes."""
+    return is_model(entry) and remembered(_model_makes_mask, entry, context)
+
+
+def _model_makes_mask(model: JsonObject, context: Context) -> bool:
+    graph = read(model)
+    spend(len(graph.layers))
+    if graph.sequential:
+        is_masked = False
+        for layer in graph.layers.values():
+            hands_on = is_masked and passes(layer.class_name, layer.settings, context)
+            is_masked = hands_on or masks_itself(layer.stored, context)
+        return is_masked
+    masked_calls: set[CallId] = set()
+    for at, call in in_order(graph):
+        layer = graph.layers[at.layer]
+        are_masked = [source.call in masked_calls for source in call.reads]
+        if layer.class_name in MERGES:
+            hands_on = any(are_masked)
+        else:
+            hands_on = are_masked[:1] == [True] and passes(layer.class_name, layer.settings, context)
+        if hands_on or masks_itself(layer.stored, context):
+            masked_calls.add(at)
+    return bool(graph.outputs) and graph.outputs[0].call in masked_calls
+
+
+def masks_itself(entry: JsonObject, context: Context) -> bool:
+    """Whether a layer's output has a mask whatever goes in."""
+    is_masking = entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
+    return is_masking or makes_mask(entry, context)
+
+
+def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
+    """Whether a layer that hands on a mask today did not then.
+
+    (Source: supports_masking of the classes in TensorFlow 1.13 to 2.15, of standalone Keras 2.2.4, and of Keras 3.15;
+    TensorFlow 1.13, base_layer.py: where a layer gives back its very input, a copy takes its place, without the mask.)
+    """
+    if kind == "ReLU":
+        return context.is_tf
+    if kind == "MultiHeadAttention":
+        return () < context.release < (2, 10)
+    if kind == "ActivityRegularization" or (kind == "Activation" and config.get("activation") == "linear"):
+        return context.is_tf and not context.half_pixels
+    return kind in ("Identity", "Normalization")
+
+
+def is_ambiguous(kind: str, context: Context) -> bool:
+    """Whether a layer did one thing with a mask in TensorFlow 2.3 and another in 2.4, and the file is of either."""
+    return context.release == AMBIGUOUS and kind in OPEN
+
+
+def gives_sequences(config: JsonObject) -> bool:
+    """Whether a recurrent layer, or the one that a layer holds, gives an output at every step."""
+    inner = config.get("layer")
+    if isinstance(inner, Mapping) and isinstance(inner.get("config"), Mapping):
+        config = inner["config"]  # type: ignore[assignment]  # a mapping, as asked
+    return bool(config.get("return_sequences"))

@@ -1,0 +1,144 @@
+"""What recurrent layers gave at masked steps before Keras 3, which gives zeros there.
+
+Keras of its own gave back the last output, at first the initial state, as TensorFlow's did from 1.13 on with zeros at
+first; Keras 3 gives zeros at first, and from a Bidirectional at every masked step.
+(Source: K.rnn of Keras 2.2.4 and of TensorFlow 1.13 to 2.2; zero_output_for_mask of Keras 3's Bidirectional.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core import json_tree
+from unnest.core.architecture.graph import Graph
+from unnest.core.keras3.context import CannotConvert, Context, refused
+from unnest.core.keras3.mask_propagation import HEEDING, gives_sequences
+from unnest.core.keras3.pieces import GraphTensor, LayerCall, NewLayer, Tree, numpy_operation
+from unnest.core.keras_facts.shape_rules import settings
+from unnest.core.model import JsonObject
+
+PLAIN_RECURRENT = frozenset({"LSTM", "GRU", "SimpleRNN"})
+
+
+def check_masked_steps(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> None:
+    """Raises CannotConvert where something else came out at masked steps than comes out today."""
+    if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
+        raise repeated_last(layer.name, kind)
+    is_known = kind in PLAIN_RECURRENT and not context.is_tf and context.backend == "tensorflow"
+    if _began_with_state(kind, layer, kwargs, context) and not is_known:
+        why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
+        raise refused(layer.name, kind, why)
+
+
+def repeats_last(entry: JsonObject, context: Context) -> bool:
+    """Whether a layer, or one in it, is a Bidirectional that gave back its last output at masked steps."""
+    return not context.zeroes_masked and any(map(_is_bidirectional_over_steps, json_tree.objects(entry)))
+
+
+def repeated_last(name: str, kind: str) -> CannotConvert:
+    """The refusal of such a layer."""
+    return refused(name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3")
+
+
+# A Bidirectional as two layers
+
+
+def may_become_two(graph: Graph, context: Context) -> bool:
+    """Whether a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
+    stored = [layer.stored for layer in graph.layers.values()]
+    return context.masks and _is_known_to_repeat(context) and any(map(_is_bidirectional_over_steps, stored))
+
+
+def is_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+    """Whether a Bidirectional behind a mask is written as two layers, because of what it gave at masked steps."""
+    return _is_bidirectional_over_steps(layer.entry) and _can_be_two(layer, kwargs, context)
+
+
+def _is_known_to_repeat(context: Context) -> bool:
+    """Whether it is known that a Bidirectional gave its last output at masked steps.
+
+    (Seen with Keras 1.2.2 to 2.3.1. TensorFlow 1.13 gave zeros, 2.0 what its layers' arguments made of it; files of
+    1.14 and 2.1 may say the same as theirs.)
+    """
+    return not context.zeroes_masked and not context.is_tf and context.backend in (None, "tensorflow")
+
+
+def _can_be_two(layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+    """Whether a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
+    if not _is_known_to_repeat(context):
+        return False
+    if layer.class_name != "Bidirectional" or "initial_state" in kwargs or layer.config.get("merge_mode") is None:
+        return False
+    directions = [layer.config[key] for key in ("layer", "backward_layer") if layer.config.get(key)]
+    configs = [d["config"] for d in directions if isinstance(d, Mapping) and d.get("class_name") in PLAIN_RECURRENT]
+    return len(configs) == len(directions) and all(
+        isinstance(c, Mapping) and c.get("return_sequences") and not c.get("return_state") and not c.get("stateful")
+        for c in configs
+    )
+
+
+def _is_bidirectional_over_steps(entry: JsonObject) -> bool:
+    return entry.get("class_name") == "Bidirectional" and gives_sequences(settings(entry))
+
+
+def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, NewLayer]:
+    """The two layers of a Bidirectional of today, under names of their own."""
+    half = len(layer.weights) // 2
+    entries = [layer.config["layer"], layer.config.get("backward_layer")]
+    configs = [entry["config"] for entry in entries if isinstance(entry, Mapping)]
+    ahead, back = configs[0], configs[-1]
+    assert isinstance(ahead, Mapping)
+    assert isinstance(back, Mapping)
+    if len(configs) == 1:
+        back = {**back, "go_backwards": not ahead.get("go_backwards")}
+    kinds = [str(entry["class_name"]) for entry in entries if isinstance(entry, Mapping)]
+    return (
+        NewLayer(forward, kinds[0], {**ahead, "name": forward}, layer.weights[:half]),
+        NewLayer(backward, kinds[-1], {**back, "name": backward}, layer.weights[half:]),
+    )
+
+
+def both_ways(
+    layer: NewLayer, ways: tuple[NewLayer, NewLayer], args: tuple[Tree, ...], kwargs: Mapping[str, Tree]
+) -> Tree:
+    """What a Bidirectional over sequences computes, by its two layers: the second one's steps come last first."""
+    ahead, back = (LayerCall(way, args, kwargs) for way in ways)
+    flipped = numpy_operation("Flip", back, axis=1)
+    mode = layer.config["merge_mode"]
+    if mode == "concat":
+        return numpy_operation("Concatenate", [ahead, flipped], axis=-1)
+    joined = numpy_operation("Multiply" if mode == "mul" else "Add", ahead, flipped)
+    return numpy_operation("Multiply", joined, 0.5) if mode == "ave" else joined
+
+
+# A layer whose first steps are masked
+
+
+def _began_with_state(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], context: Context) -> bool:
+    """Whether masked first steps gave the initial state.
+
+    (Source: K.rnn of Keras 2.0 to 2.2.4 and of TensorFlow before 1.13, which Keras 2.3 calls; zeros if unrolled.)
+    """
+    is_of_then = context.release < ((2, 2, 4) if context.is_tf else (2, 3))
+    return is_of_then and kind in HEEDING and "initial_state" in kwargs and not layer.config.get("unroll")
+
+
+def begun(kind: str, layer: NewLayer, kwargs: Mapping[str, Tree], output: GraphTensor, context: Context) -> Tree:
+    """What a recurrent layer gave where its first steps are masked: its initial state in the place of zeros.
+
+    `output` is its own, (rows, units) or (rows, steps, units); `kwargs` have the mask that it was given.
+    """
+    mask = kwargs.get("mask")
+    if mask is None or not _began_with_state(kind, layer, kwargs, context):
+        return output
+    context.note("masked-first-steps", layer.name)
+    states = kwargs["initial_state"]
+    state = states[0] if isinstance(states, Sequence) and not isinstance(states, str) else states
+    if gives_sequences(layer.config):
+        in_order = numpy_operation("Flip", mask, axis=1) if layer.config.get("go_backwards") else mask
+        unmasked = numpy_operation("Cumsum", in_order, axis=1, dtype="int32")
+        state = numpy_operation("ExpandDims", state, axis=1)
+    else:
+        unmasked = numpy_operation("Sum", mask, axis=1, keepdims=False)
+    has_begun = numpy_operation("ExpandDims", numpy_operation("Greater", unmasked, 0), axis=-1)
+    return numpy_operation("Where", has_begun, output, state)
