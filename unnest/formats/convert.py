@@ -16,6 +16,7 @@ from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convertible import (
     check_dtypes,
     check_frozen_parts,
+    check_listed_once,
     check_owners_known,
     check_readable,
     check_weights,
@@ -66,6 +67,8 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     target = _chosen(source, plan, to)
     if target.output is plan.output and plan.verdict == "clean":
         return target
+    if target.container == "h5":
+        check_listed_once(source, target.model)
     if target.container != source.container:
         check_frozen_parts(source, target.model)
         target = target._replace(findings=(*target.findings, *left_of_layers(source, target.container, target.model)))

@@ -58,6 +58,18 @@ def check_frozen_parts(source: Source, model: Stored) -> None:
         raise Refused("cannot-convert", f"{source.path}: {what}; without --to and --keras fix keeps the container")
 
 
+def check_listed_once(source: Source, model: Stored) -> None:
+    """Raises Refused where a nested model's list in `.h5` would name a weight twice.
+
+    Layers in it share that weight; no Keras finds it for the second of them in its own `.h5`.
+    """
+    for group in model.groups:
+        refs = [t.ref for t in group.tensors if t.recipe is None]
+        if len(refs) > len(set(refs)):
+            what = f"layers in {group.name!r} share weights, which .h5 has once, and which no Keras finds again there"
+            raise Refused("cannot-convert", f"{source.path}: {what}; write --to keras")
+
+
 def check_weights(source: Source, model: Stored) -> None:
     """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
     if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":

@@ -11,7 +11,14 @@ from tests.unit.formats.build import file
 from unnest.core.model import Group, Plan, Refusal, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.base import ContainerName
-from unnest.formats.convertible import check_dtypes, check_frozen_parts, check_readable, check_weights, naming_file
+from unnest.formats.convertible import (
+    check_dtypes,
+    check_frozen_parts,
+    check_listed_once,
+    check_readable,
+    check_weights,
+    naming_file,
+)
 
 INNER = sequential(layer("a", **DENSE), name="inner")
 OUTER = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
@@ -110,4 +117,13 @@ def test_readable(container: ContainerName, stored: Stored, refusal: Refusal | N
 def test_what_is_refused_of_a_model_names_its_file() -> None:
     with pytest.raises(Refused, match=r"^m: no place$") as refusal, naming_file(file()):
         raise Refused("cannot-convert", "no place")
+    assert refusal.value.code == "cannot-convert"
+
+
+def test_a_list_that_would_have_a_weight_twice() -> None:
+    """Several groups may have the same: they are several lists."""
+    first, second = tensors("a/kernel:0", "a/bias:0")
+    check_listed_once(file(), model(None, Group("a", (first, second)), Group("b", (first, second))))
+    with pytest.raises(Refused, match="^m: layers in 'a' share weights") as refusal:
+        check_listed_once(file(), model(None, Group("a", (first, second, first))))
     assert refusal.value.code == "cannot-convert"

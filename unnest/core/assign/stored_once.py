@@ -1,14 +1,14 @@
-"""Layers that several nested models of one model share: tf.keras stores their weights once.
+"""Layers that several nested models, or wrapping layers, of one model share: tf.keras and Keras 3 store them once.
 
-A nested model's flat list is free of repetitions from TensorFlow 2.0 on (source: files of tf.keras 2.0.4 to 2.15): the
-weights stand at the first place, and the config of each model has a copy of the layer. Keras of its own, and
-TensorFlow 1, list them at every place.
+A nested model's flat list is free of repetitions from TensorFlow 2.0 on (source: files of tf.keras 2.0.4 to 2.15 and
+of Keras 3.15): the weights stand at the first place, and the config of each model or wrapping layer has a copy of the
+layer. Keras of its own, and TensorFlow 1, list them at every place.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,16 +16,32 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.shared_objects import without_numbers
 from unnest.core.assign.claimants import Claimant
-from unnest.core.model import Tensor
+from unnest.core.keras_facts.held_layers import wrapped
+from unnest.core.model import JsonObject, Tensor
 
 
 class _Place(NamedTuple):
-    """A layer that is no model, at one of its places, and how many trained weights and others its config promises."""
+    """A layer that is no model, at one of its places, and how many trained weights and others its config promises.
+
+    `entry` is the layer that has them: another than `layer` where that one wraps it and has none of its own.
+    """
 
     layer: Layer
+    entry: JsonObject
     trained: int
     rest: int
     is_told: bool
+
+    @property
+    def name(self) -> str:
+        """The name by which the layer that has the weights is met again; some cells have none."""
+        config = self.entry.get("config")
+        name = config.get("name") if isinstance(config, Mapping) else None
+        return name if self.entry is not self.layer.stored and isinstance(name, str) else self.layer.name
+
+    def is_borne_by(self, tensor: Tensor) -> bool:
+        """Whether a weight's name says that it is this layer's, or the wrapping one's."""
+        return not {self.name, self.layer.name}.isdisjoint(tensor.name.split("/"))
 
     @property
     def total(self) -> int:
@@ -36,22 +52,23 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
     """A model's flat list with the weights of shared layers at each place; as it is where that is not certain.
 
     It is where the list is shorter than what the configs promise by just what layers promise that are met again, by
-    name, class and config, in another nested model; and what stands at their first place bears their name.
+    name, class and config, in another nested model or wrapping layer; and what stands at their first place bears their
+    name.
     """
     places = [*_places(graph)]
     first: dict[str, _Place] = {}
     for place in places:
-        first.setdefault(place.layer.name, place)
+        first.setdefault(place.name, place)
     if len(tensors) == _total(places) or len(tensors) != _total(first.values()):
         return tensors
-    if not all(place.is_told and _are_one(place, first[place.layer.name]) for place in places):
+    if not all(place.is_told and _are_one(place, first[place.name]) for place in places):
         return tensors
     following = iter(tensors)
     trained = {name: [*islice(following, place.trained)] for name, place in first.items()}
     rest = {name: [*islice(following, place.rest)] for name, place in first.items()}
-    names = [place.layer.name for place in places]
+    names = [place.name for place in places]
     shared = [name for name, times in Counter(names).items() if times > 1]
-    if any(name not in t.name.split("/") for name in shared for t in (*trained[name], *rest[name])):
+    if not all(first[name].is_borne_by(t) for name in shared for t in (*trained[name], *rest[name])):
         return tensors
     return [t for part in (trained, rest) for name in names for t in part[name]]
 
@@ -63,7 +80,8 @@ def _places(graph: Graph) -> Iterator[_Place]:
             yield from _places(read(layer.stored))
         else:
             claimant = Claimant.of(layer, "")
-            yield _Place(layer, *claimant.counts(), claimant.promised is not None or claimant.has_none)
+            is_told = claimant.promised is not None or claimant.has_none
+            yield _Place(layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_told)
 
 
 def _total(places: Iterable[_Place]) -> int:
@@ -74,5 +92,6 @@ def _are_one(place: _Place, first: _Place) -> bool:
     """Whether two places can be one layer's; those without weights may share a name for any reason."""
     if place is first or not (place.total or first.total):
         return True
-    layer, other = place.layer, first.layer
-    return layer.class_name == other.class_name and without_numbers(layer.config) == without_numbers(other.config)
+    entry, other = place.entry, first.entry
+    are_alike = without_numbers(entry.get("config")) == without_numbers(other.get("config"))
+    return are_alike and entry.get("class_name") == other.get("class_name")

@@ -18,6 +18,13 @@ from unnest.core.model import Json, JsonObject
 HELD_UNDER = {"RNN": ("cell",), "TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
 
 
+def wrapped(entry: JsonObject) -> JsonObject | None:
+    """The one layer that has all the weights of a layer which holds it; None of any other."""
+    config, keys = entry.get("config"), HELD_UNDER.get(today(str(entry.get("class_name"))), ())
+    held = config.get(keys[0]) if isinstance(config, Mapping) and len(keys) == 1 else None
+    return held if isinstance(held, Mapping) and "class_name" in held else None
+
+
 class HeldLayer(NamedTuple):
     """A layer that another holds: how many weights its own config promises to train, and whether it is frozen."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of, promised_total
+from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of, promised_total, wrapped
 
 Entry = dict[str, Any]
 
@@ -83,3 +83,18 @@ def test_parts(entry: Entry, parts: list[HeldLayer], is_partly: bool) -> None:
 def test_promised(entry: Entry, total: int | None) -> None:
     """A class of somebody's own, or what is not there, tells nothing."""
     assert promised_total(entry) == total
+
+
+@pytest.mark.parametrize(
+    ("entry", "held"),
+    [
+        (layer("RNN", cell=cell()), cell()),
+        (layer("TimeDistributed", layer=cell()), cell()),
+        (layer("Bidirectional", layer=cell()), None),
+        (layer("SpectralNormalization", layer=cell()), None),
+        (layer("TimeDistributed", layer="cell"), None),
+        (layer("TimeDistributed"), None),
+    ],
+)
+def test_the_one_layer_that_has_all_the_weights(entry: Entry, held: Entry | None) -> None:
+    assert wrapped(entry) == held

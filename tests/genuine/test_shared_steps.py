@@ -1,0 +1,50 @@
+"""Templates in which several layers hold one and the same: a nested model's list has its weights once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import pytest
+
+import unnest
+from unnest.core.plan import plan
+from unnest.formats.detect import open_container
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "shared_steps"
+PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
+
+
+def weights(path: Path) -> dict[str, list[tuple[str, bytes]]]:
+    """Name and bytes of each, in the order of every layer that has some."""
+    with h5py.File(path) as file:
+        layers = file["model_weights"]
+        listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
+        return {
+            name: [(w, layers[name][w][()].tobytes()) for w in names] for name, names in listed.items() if len(names)
+        }
+
+
+@pytest.mark.parametrize("path", PARALLEL, ids=lambda path: str(path.stem))
+def test_every_place_gets_them(path: Path, tmp_path: Path) -> None:
+    """As the same stack saved the template itself."""
+    done = unnest.fix(path, tmp_path / "out.h5")
+    assert (done.error, done.action) == (None, "fixed")
+    base = weights(path.with_name(path.name.replace("parallel", "base")))
+    assert weights(tmp_path / "out.h5") == base
+    assert {len(of_layer) for of_layer in base.values()} <= {2, 3}
+    assert len(base) == 3
+
+
+@pytest.mark.parametrize("path", [p for p in PARALLEL if "own" not in p.name], ids=lambda path: str(path.stem))
+def test_where_the_names_are_others_it_is_refused(path: Path) -> None:
+    """Nothing else says that what stands once is of both."""
+    with open_container(str(path)).open(str(path)) as source:
+        stored = source.stored
+    groups = tuple(
+        group._replace(tensors=tuple(t._replace(name=f"other/{t.name.split('/')[-1]}") for t in group.tensors))
+        for group in stored.groups
+    )
+    refusal = plan(stored._replace(groups=groups)).refusal
+    assert refusal is not None
+    assert refusal.code == "weights-ambiguous"
