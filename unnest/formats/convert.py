@@ -245,7 +245,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
 
     check_dtypes(source, model)
     with naming_file(source):
-        as_stored = as_h5(in_order(model))
+        as_stored = as_h5(in_order(model, in_lists=True))
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
         as_stored = as_stored._replace(optimizer=None)

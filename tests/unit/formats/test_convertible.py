@@ -124,6 +124,6 @@ def test_a_list_that_would_have_a_weight_twice() -> None:
     """Several groups may have the same: they are several lists."""
     first, second = tensors("a/kernel:0", "a/bias:0")
     check_listed_once(file(), model(None, Group("a", (first, second)), Group("b", (first, second))))
-    with pytest.raises(Refused, match="^m: layers in 'a' share weights") as refusal:
+    with pytest.raises(Refused, match=r"^m: layers in 'a' share weights") as refusal:
         check_listed_once(file(), model(None, Group("a", (first, second, first))))
     assert refusal.value.code == "cannot-convert"

@@ -73,7 +73,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
     check_weights(source, model)
     if isinstance(plan.output, Rearranged):
         with naming_file(source):
-            return in_order(model)
+            return in_order(model, in_lists=False)
     return model
 
 

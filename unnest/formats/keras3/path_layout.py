@@ -8,10 +8,11 @@ its weights' names say that it holds them itself; whatever else is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
+from unnest.core.architecture.graph import Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.trainable import trained_count
@@ -158,14 +159,18 @@ def lay_out(model: Stored) -> Layout:
     return layout
 
 
-def in_order(model: Stored) -> Stored:
+def in_order(model: Stored, *, in_lists: bool) -> Stored:
     """A path-keyed file's model with each layer's weights in Keras's order, which is not that of the paths.
 
-    Layers that hold other layers list them as their code does. Raises Refused where only the code tells.
+    Layers that hold other layers list them as their code does. `in_lists`: a nested model's weights become one list, in
+    which what is trained comes first. Raises Refused where only the code tells.
     """
     assert model.architecture is not None
     modern = (model.keras_version or "").startswith("3.")
     layers = read(model.architecture).layers
+    if in_lists:
+        for group in model.groups:
+            _check_order_decided(layers[group.name].stored, group.tensors)
     groups = [Group(g.name, _sorted(layers[g.name].stored, g.name, g.tensors, modern=modern)) for g in model.groups]
     return model._replace(groups=tuple(groups))
 
@@ -178,14 +183,7 @@ def _sorted(
     if is_model(entry):
         ordered: list[Tensor] = []
         for inner in read(entry).layers.values():
-            inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[0] == inner.name]
-            if (
-                inner_tensors
-                and str(inner.class_name) not in OWN
-                and not is_model(inner.stored)
-                and expected(inner.config) is None
-            ):
-                raise _unplaced(inner.name, inner.class_name)
+            inner_tensors = _of(inner, tensors)
             inner_sorted = _sorted(inner.stored, inner.name, inner_tensors, modern=modern)
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
         return tuple(sorted(ordered, key=lambda t: not t.trained))
@@ -201,11 +199,41 @@ def _sorted(
         raise _unplaced(name, str(entry.get("class_name")))
     home = _home(tensors, layout.attribute)
     if all(ref.startswith(f"{home}/vars/") for ref in index_by_ref):
+        if not all(ref.rpartition("/")[2].isdecimal() for ref in index_by_ref):  # names of the class's own
+            raise _unplaced(name, str(entry.get("class_name")))
         return tuple(tensors)
     layout.add_layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
     if set(layout.tensors) != set(index_by_ref):
         raise _unplaced(name, str(entry.get("class_name")))
     return tuple(tensors[index_by_ref[place]] for place in layout.tensors)
+
+
+def _of(layer: Layer, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Those of a model's weights that are one layer's, each with its owners below that."""
+    return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (layer.name,)]
+
+
+def _check_order_decided(entry: JsonObject, tensors: Sequence[Tensor]) -> None:
+    """Raises Refused where a nested model's list depends on which weights of a layer of somebody's own are trained.
+
+    Whichever they are, it is the same where all that is trained comes before them, and all the rest behind.
+    """
+    leaves = [*_leaves(entry, tensors)] if is_model(entry) else []
+    for k, (layer, own, is_told) in enumerate(leaves):
+        before = [t for _, ts, told in leaves[:k] for t in ts if not (told and t.trained)]
+        behind = [t for _, ts, told in leaves[k + 1 :] for t in ts if t.trained or not told]
+        if own and not is_told and (before or behind):
+            raise _unplaced(layer.name, layer.class_name)
+
+
+def _leaves(model: JsonObject, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
+    """The layers of a model and of those in it, each with its weights, and whether it is told which are trained."""
+    for layer in read(model).layers.values():
+        own = _of(layer, tensors)
+        if is_model(layer.stored):
+            yield from _leaves(layer.stored, own)
+        else:
+            yield layer, own, layer.class_name in OWN or trained_count(layer, len(own)) is not None
 
 
 def _held_model(entry: JsonObject) -> JsonObject | None:

@@ -30,7 +30,7 @@ def test_layer_that_holds_layers_within_a_model() -> None:
     backward, forward = ([f"{path}/{part}_layer/cell/vars/{k}" for k in range(3)] for part in ("backward", "forward"))
     tensors = tuple(Tensor(ref, (4,), "<f4", ref, ("both",)) for ref in (*backward, *forward))
     model = Stored("model", MODEL, groups=(Group("inner", tensors),), keras_version="3.15.1")
-    assert [t.ref for t in in_order(model).groups[0].tensors] == [*forward, *backward]
+    assert [t.ref for t in in_order(model, in_lists=True).groups[0].tensors] == [*forward, *backward]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_quantized_layers_stay_in_their_container(config: JsonObject) -> None:
     model: JsonObject = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
     tensors = tuple(Tensor(f"layers/dense/vars/{k}", (3,), "<f4", f"layers/dense/vars/{k}") for k in range(3))
     with pytest.raises(Refused, match="'d': is quantized or has LoRA weights"):
-        in_order(Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1"))
+        in_order(Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1"), in_lists=True)
 
 
 def test_layers_that_could_be_quantized_and_are_not() -> None:
@@ -61,7 +61,7 @@ def test_layers_that_could_be_quantized_and_are_not() -> None:
     model: JsonObject = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
     tensors = tuple(Tensor(f"layers/dense/vars/{k}", (3,), "<f4", f"layers/dense/vars/{k}") for k in range(2))
     stored = Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1")
-    assert in_order(stored) == stored
+    assert in_order(stored, in_lists=True) == stored
 
 
 def dense(name: str, **config: Json) -> JsonObject:
@@ -95,7 +95,7 @@ def per_step(model: JsonObject, *paths: str) -> tuple[Tensor, ...]:
     """The order of the weights at these paths in the list of a TimeDistributed over `model`."""
     tensors = tuple(Tensor(f"{PER_STEP}/{p}", (3,), "<f4", f"{PER_STEP}/{p}") for p in paths)
     stored = Stored("model", {**over(model), "module": "keras"}, groups=(Group("steps", tensors),))
-    return in_order(stored._replace(keras_version="3.15.1")).groups[0].tensors
+    return in_order(stored._replace(keras_version="3.15.1"), in_lists=True).groups[0].tensors
 
 
 def test_time_distributed_over_a_model() -> None:
@@ -151,3 +151,59 @@ def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_
         return
     with pytest.raises(Refused, match="only the code of Scale knows both"):
         lay_out(stored)
+
+
+OWN_LAYER: JsonObject = {"class_name": "Own", "config": {"name": "own"}}
+
+
+def within(*layers: JsonObject, weights: dict[str, int]) -> Stored:
+    """A model of a model of these; of each layer's class, by its name, so many weights."""
+    model = sequential("outer", sequential("inner", *layers))
+    tensors = []
+    for (path, count), layer in zip(weights.items(), layers, strict=True):
+        config = layer["config"]
+        assert isinstance(config, dict)
+        refs = [f"layers/sequential/layers/{path}/vars/{k}" for k in range(count)]
+        trained = 2 if path == "batch_normalization" else 0 if config.get("trainable") is False else count
+        tensors += [Tensor(r, (3,), "<f4", r, (config["name"],), k < trained) for k, r in enumerate(refs)]
+    return Stored("model", {**model, "module": "keras"}, groups=(Group("inner", (*tensors,)),), keras_version="3.15.1")
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        within(OWN_LAYER, weights={"own": 3}),
+        within(dense("d"), OWN_LAYER, weights={"dense": 2, "own": 3}),
+        within(
+            {**OWN_LAYER, "config": {"name": "own", "trainable": False}}, dense("d"), weights={"own": 3, "dense": 2}
+        ),
+    ],
+)
+def test_own_layer_whose_place_in_the_list_is_decided(stored: Stored) -> None:
+    """Whichever of its weights are trained: nothing that is trained comes behind them, and nothing else before."""
+    listed = in_order(stored, in_lists=True).groups[0].tensors
+    assert sorted(listed) == sorted(stored.groups[0].tensors)
+    assert [t.ref for t in listed if "own" in t.ref] == [t.ref for t in stored.tensors if "own" in t.ref]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        within(OWN_LAYER, dense("d"), weights={"own": 3, "dense": 2}),
+        within(NORMALIZED, OWN_LAYER, weights={"batch_normalization": 4, "own": 3}),
+        within(OWN_LAYER, {**OWN_LAYER, "config": {"name": "other"}}, weights={"own": 3, "own_1": 1}),
+    ],
+)
+def test_own_layer_whose_place_in_the_list_is_open(stored: Stored) -> None:
+    """Which of its weights are trained is in its code; where each layer's are apart that is not asked."""
+    with pytest.raises(Refused, match="only the code of Own knows both"):
+        in_order(stored, in_lists=True)
+    assert {*in_order(stored, in_lists=False).tensors} == {*stored.tensors}
+
+
+def test_names_of_a_class_s_own_have_no_order() -> None:
+    """Numbers have: Keras's `save_own_variables` counts."""
+    tensors = tuple(Tensor(r, (3,), "<f4", r) for r in ("layers/own/vars/scale", "layers/own/vars/shift"))
+    model: JsonObject = {**sequential("outer", OWN_LAYER), "module": "keras"}
+    with pytest.raises(Refused, match="only the code of Own knows both"):
+        in_order(Stored("model", model, groups=(Group("own", tensors),), keras_version="3.15.1"), in_lists=True)
