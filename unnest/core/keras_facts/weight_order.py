@@ -93,8 +93,13 @@ def promised(class_name: str, config: Json) -> Expected | None:
 
     Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
     BatchNormalization's two statistics (source: Keras 1.2). Normalization's config speaks of no weights: it has mean,
-    variance and count, unless its mean is in the config (source: TensorFlow 2.2 to 2.15, Keras 3).
+    variance and count, unless its mean is in the config (source: TensorFlow 2.2 to 2.15, Keras 3). Nor does that of
+    Discretization, which keeps what it was adapted to as one; Keras 3's, which does not say whether it is trained, has
+    none in its lists (source: TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
+    if today(class_name) == "Discretization" and isinstance(config, Mapping):
+        is_adapted = {"num_bins", "trainable"} <= set(config) and config.get("bin_boundaries") is None
+        return Expected(0, 1) if is_adapted else None
     if today(class_name) == "Normalization" and isinstance(config, Mapping) and config.get("mean") is None:
         return Expected(0, 3)
     told = expected(config)

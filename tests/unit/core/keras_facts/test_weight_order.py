@@ -66,6 +66,9 @@ def test_stems() -> None:
         ("Normalization", {"axis": -1, "mean": None, "variance": None}, Expected(0, 3)),
         ("Normalization", {"axis": -1, "mean": 0.5, "variance": 2.0}, None),
         ("Mine>Normalization", {"axis": -1}, None),
+        ("Discretization", {"trainable": True, "bin_boundaries": None, "num_bins": 3}, Expected(0, 1)),
+        ("Discretization", {"trainable": True, "bin_boundaries": [0.0, 1.0], "num_bins": None}, None),
+        ("Discretization", {"bin_boundaries": None, "num_bins": 3}, None),  # Keras 3
         ("BatchNormalization", NORM, Expected(2, 2)),
         ("BatchNormalization", {**NORM, "renorm": True}, None),
         ("BatchNormalization", {"gamma_regularizer": None, "beta_regularizer": None}, Expected(2, 2)),  # Keras 1
