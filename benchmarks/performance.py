@@ -13,8 +13,8 @@ interpreter that has TensorFlow, for the comparisons with it; `--large` the mega
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import logging
 import os
 import platform
 import shutil
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -385,19 +385,15 @@ def growth(bench: Bench) -> list[Row]:
 def by_url(bench: Bench) -> list[Row]:
     """Bytes that `inspect` transfers from a server on this machine that speaks S3, and how `fix` gets on with one."""
     import fsspec
-    from moto.server import ThreadedMotoServer
 
     import unnest as library
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    os.environ |= {
-        "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }  # fmt: skip
-    try:
+    with s3_server() as address:
+        os.environ |= {
+            "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
+            # The server takes minutes to put the parts of a large object together.
+            "AWS_ENDPOINT_URL": address, "FSSPEC_S3_CONFIG_KWARGS": '{"read_timeout": 600}',
+        }  # fmt: skip
         store = fsspec.filesystem("s3")
         store.mkdir("zoo")
         large, folder, local = bench.h5(bench.megabytes), bench.folder / "by-url", bench.folder / "local.h5"
@@ -431,8 +427,28 @@ def by_url(bench: Bench) -> list[Row]:
             ("`fix` from the server to the server", str(took["fix"])),
             ("... over from the server and back", took["fix"].over((1, took["copy"]))),
         ]
-    finally:
-        server.stop()
+
+
+SERVER = """
+import logging, sys
+from moto.server import ThreadedMotoServer
+logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+server.start()
+host, port = server.get_host_and_port()
+print(f"\\nhttp://{host}:{port}", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def s3_server() -> Iterator[str]:
+    """The address of a server that speaks S3, in a process of its own, which ends when its input does."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield next(line.strip() for line in server.stdout if line.startswith("http://"))
 
 
 def _counted(kind: Any) -> list[int]:  # noqa: ANN401 - fsspec has no types

@@ -25,7 +25,16 @@ def loaded(code: str, *names: str, exit_code: int = 0) -> set[str]:
 HEAVY = ("h5py", "numpy", "typer", "rich", "pydantic", "tensorflow", "keras", "google.protobuf")
 
 #: Light each, but start-up is the sum; what a plain .h5 does without.
-RARE = ("zipfile", "tempfile", "filecmp", "concurrent.futures", "typing_extensions", "google_crc32c", "jsonschema")
+RARE = (
+    "zipfile",
+    "tempfile",
+    "filecmp",
+    "concurrent.futures",
+    "typing_extensions",
+    "google_crc32c",
+    "zlib_ng",
+    "jsonschema",
+)
 
 
 def test_the_package_is_instant() -> None:

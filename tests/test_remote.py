@@ -20,6 +20,7 @@ from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
+from unnest.remote.store import RemoteStore
 from unnest.remote.urls import is_remote, redacted, renamed, shown
 
 fsspec = pytest.importorskip("fsspec")
@@ -376,20 +377,21 @@ def test_an_object_that_changes_meanwhile(bucket: str, bad: Path, monkeypatch: p
     """Of the same size, so that only its ETag tells; the second look must see it."""
     store = fsspec.filesystem("s3", skip_instance_cache=True)
     store.put_file(str(bad), "zoo/changing.h5")
-    system = type(store)
-    before = system.cat_file
     data = bytearray(bad.read_bytes())
-
-    def cat_file(self: Any, path: str, **more: Any) -> bytes:
-        part: bytes = before(self, path, **more)
-        if not written:
-            written.append(path)
-            store.pipe_file("zoo/changing.h5", bytes(data))
-        return part
-
     written: list[str] = []
-    monkeypatch.setattr(system, "cat_file", cat_file)
-    for run in (unnest.inspect, unnest.fix):
+
+    def changes_after(call: Callable[..., Any]) -> Callable[..., Any]:
+        def changing(self: RemoteStore, name: str, *args: Any) -> Any:
+            part = call(self, name, *args)
+            if not written:
+                written.append(name)
+                store.pipe_file("zoo/changing.h5", bytes(data))
+            return part
+
+        return changing
+
+    for run, method in ((unnest.inspect, "read"), (unnest.fix, "download")):
+        monkeypatch.setattr(RemoteStore, method, changes_after(getattr(RemoteStore, method)))
         written.clear()
         data[-1] ^= 1
         error = run(f"{bucket}/changing.h5").error

@@ -10,7 +10,7 @@ from importlib import metadata
 from unnest import __version__
 
 #: Distributions that decide what a run does, in the order of their weight.
-NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "PyYAML")
+NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "zlib-ng", "PyYAML")
 OPTIONAL = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 

@@ -76,6 +76,23 @@ def copy_file(source: str, target: str) -> int:
     return copied
 
 
+def pread(descriptor: int, count: int, offset: int) -> bytes:
+    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, count, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, count)
+
+
+def pread_into(descriptor: int, buffer: memoryview, offset: int) -> int:
+    """`pread` into a buffer; how many bytes there were."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], offset)
+    data = pread(descriptor, len(buffer), offset)
+    buffer[: len(data)] = data
+    return len(data)
+
+
 def write_all(file: IO[bytes], data: bytes) -> None:
     """Unbuffered files may take less than they are given."""
     view = memoryview(data)

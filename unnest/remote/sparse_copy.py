@@ -13,7 +13,7 @@ from unnest.formats.detect import HDF5_MAGIC, ZIP_MAGIC
 
 #: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.
 BLOCK = 8 << 10
-#: Bytes of a whole copy that are asked for at once.
+#: The most bytes that are asked for at once.
 PIECE = 8 << 20
 #: Bytes before the name in the local header of a zip's member.
 LOCAL_HEADER = 30

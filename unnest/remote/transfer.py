@@ -51,18 +51,10 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
         for name, size in sorted(objects.items()):
             local_path = below(local_root, name)
             os.makedirs(os.path.dirname(local_path), exist_ok=True)
-            with open(local_path, "x+b", buffering=0) as file:
-                copy = Copy(file, size, functools.partial(store.read, name))
-                if with_tensors:
-                    copy.complete(())
-                elif not SHARD.search(name):
-                    with limited(Budget.of(store.shown, size, trust=trust)):
-                        tensors = tensor_ranges(copy, local_path, store.shown)
-                    others = copy.size_without(tensors)
-                    if others > MOST and not trust:
-                        message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
-                        raise Unreadable("over-budget", message)
-                    copy.complete(tensors)
+            if with_tensors:
+                store.download(name, local_path, size)
+            else:
+                _copy_without_tensors(store, name, size, local_path, trust=trust)
         if not with_tensors:
             _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
@@ -71,6 +63,22 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
             what = f"{store.shown}: the map of sharded weights, which can only be read from this machine"
             raise Unreadable("not-supported-yet", f"{what}; download it with all its files")
         yield local_root
+
+
+def _copy_without_tensors(store: RemoteStore, name: str, size: int, local_path: str, *, trust: bool) -> None:
+    """A sparse copy of one object."""
+    with open(local_path, "x+b", buffering=0) as file:
+        if SHARD.search(name):
+            file.truncate(size)
+            return
+        copy = Copy(file, size, functools.partial(store.read, name))
+        with limited(Budget.of(store.shown, size, trust=trust)):
+            tensors = tensor_ranges(copy, local_path, store.shown)
+            others = copy.size_without(tensors)
+            if others > MOST and not trust:
+                message = f"{store.shown}: {others >> 20} MiB beside its tensors; download it, or pass --trust"
+                raise Unreadable("over-budget", message)
+            copy.complete(tensors)
 
 
 def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result]) -> Result:

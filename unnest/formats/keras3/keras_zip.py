@@ -25,7 +25,7 @@ from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
-from unnest.files.system import write_all
+from unnest.files.system import pread, pread_into, write_all
 from unnest.formats.base import BLOCK, MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
@@ -34,8 +34,7 @@ from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree, join_path
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
-from unnest.formats.keras3.zip_writing import ZipTarget
-from unnest.formats.tensorflow.bundle import pread
+from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.
@@ -63,10 +62,10 @@ class Window(Readable):
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """As any file; nothing beyond the part."""
-        data = pread(self._file.fileno(), self.next_count(len(buffer)), self._start + self.position)
-        buffer[: len(data)] = data
-        self.position += len(data)
-        return len(data)
+        window = memoryview(buffer)[: self.next_count(len(buffer))]
+        count = pread_into(self._file.fileno(), window, self._start + self.position)
+        self.position += count
+        return count
 
 
 class KerasSource(PathKeyedSource):
@@ -155,10 +154,7 @@ class KerasSource(PathKeyedSource):
 
     def _check_weights(self) -> None:
         info = self.archive.getinfo(WEIGHTS)
-        start, crc = _data_start(self._file, info, self.path), 0
-        for offset in range(0, info.file_size, BLOCK):
-            crc = zlib.crc32(pread(self._file.fileno(), min(BLOCK, info.file_size - offset), start + offset), crc)
-        if crc != info.CRC:
+        if crc32_of(self._file, _data_start(self._file, info, self.path), info.file_size) != info.CRC:
             raise Unreadable("checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again")
 
     def _open_weights(self, path: str) -> GuardedFile:

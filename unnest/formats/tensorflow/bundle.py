@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
+from unnest.files.system import pread
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
 
@@ -312,14 +313,6 @@ def _signed(value: int) -> bytes:
         return b""  # the key of nothing
     header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1))
     return ((value % (1 << (8 * length))) ^ header).to_bytes(length, "big")
-
-
-def pread(descriptor: int, count: int, offset: int) -> bytes:
-    """Bytes at a place, wherever the file is read otherwise; Windows has no such call."""
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, count, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.read(descriptor, count)
 
 
 def open_plain(path: str) -> int:
