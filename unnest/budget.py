@@ -12,10 +12,12 @@ A step is one or two microseconds of Python on today's machines; C that works on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple, TypeVar, cast
 
 from unnest.errors import Unreadable
@@ -31,12 +33,44 @@ BYTES_A_STEP = 512
 
 #: Answers that are kept while a file is worked on; of each layer there are about two.
 REMEMBERED = 4096
+#: Answers that are kept for later files.
+SHARED = 256
 
 Result = TypeVar("Result")
 
 
 class OverBudget(Unreadable):
     """The file asks for more work or memory than one of its size should."""
+
+
+class Answers:
+    """Answers to questions that later files ask again, and what they took: the last SHARED."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, tuple[object, Cost]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, question: Hashable) -> tuple[object, Cost] | None:
+        """The answer; None where there is none, or none any more."""
+        with self._lock:
+            if question in self._known:
+                self._known.move_to_end(question)
+            return self._known.get(question)
+
+    def keep(self, question: Hashable, answer: tuple[object, Cost]) -> None:
+        """Instead of the one that was asked for the longest time ago."""
+        with self._lock:
+            self._known[question] = answer
+            while len(self._known) > SHARED:
+                self._known.popitem(last=False)
+
+
+class Cost(NamedTuple):
+    """What some work took: steps, memory for good, and memory that had to be there at some moment."""
+
+    steps: int
+    memory: int
+    needed: int
 
 
 @dataclass
@@ -48,6 +82,8 @@ class Budget:
     memory: int
     #: What was worked out of parts of the file, with these parts, by their identity; see `remembered`.
     known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
+    #: What follows from a question alone, whichever file asks it; see `answered`.
+    answers: Answers = field(default_factory=Answers)
     #: The least memory that was left at any moment, since somebody began to measure.
     least: int = field(init=False)
 
@@ -132,14 +168,6 @@ def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
         raise
 
 
-class Cost(NamedTuple):
-    """What some work took: steps, memory for good, and memory that had to be there at some moment."""
-
-    steps: int
-    memory: int
-    needed: int
-
-
 def measured(work_out: Callable[[], Result]) -> tuple[Result, Cost]:
     """What `work_out` gives, and what it took."""
     budget = _current.get()
@@ -184,6 +212,22 @@ def remembered(work_out: Callable[..., Result], *values: object) -> Result:
             del budget.known[next(iter(budget.known))]
         budget.known[key] = known
     return cast(Result, known[1])
+
+
+def answered(question: Hashable, work_out: Callable[[], Result]) -> Result:
+    """What `work_out` gives, which must follow from the question alone, and which nobody changes.
+
+    It is worked out once for all files whose budgets share their `answers`, and spent each time.
+    """
+    budget = _current.get()
+    if budget is None:
+        return work_out()
+    known = budget.answers.get(question)
+    if known is not None and spent_again(known[1]):
+        return cast(Result, known[0])
+    answer = measured(work_out)
+    budget.answers.keep(question, answer)
+    return answer[0]
 
 
 def check() -> None:

@@ -69,11 +69,10 @@ def inspect_with(
     """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
     report = Report(path=path, verdict="unreadable")
     try:
-        with (
-            limited(budget_of(report.path, trust=trust)),
-            reading(report.path),
-            examine.looked_at(report.path) as source,
-        ):
+        budget = budget_of(report.path, trust=trust)
+        if known is not None:
+            budget.answers = known.answers
+        with limited(budget), reading(report.path), examine.looked_at(report.path) as source:
             if known is not None and architecture is None and not draw:
                 return known.report(source, choices, partial(_told, report, source, choices))
             plan = examine.planned(source, architecture, choices)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import NamedTuple
 
-from unnest.budget import Cost, measured, spent_again
+from unnest.budget import Answers, Cost, measured, spent_again
 from unnest.core.model import Choices
 from unnest.formats.base import Source
 from unnest.report.load_hint import ending_of, moved
@@ -38,6 +38,8 @@ class KnownModels:
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, _Known] = OrderedDict()
         self._size = 0
+        #: What parts of models had to say that others have as well.
+        self.answers = Answers()
         self._lock = Lock()
 
     def report(self, source: Source, choices: Choices, work_out: Callable[[], Report]) -> Report:

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
-from unnest.budget import MEMORY, STEPS, Budget, OverBudget, check, fits, hold, limited, remembered, spend, spend_bytes
+from unnest.budget import (
+    MEMORY,
+    SHARED,
+    STEPS,
+    Answers,
+    Budget,
+    OverBudget,
+    answered,
+    check,
+    fits,
+    hold,
+    limited,
+    remembered,
+    spend,
+    spend_bytes,
+)
 
 
 def test_grows_with_the_file() -> None:
@@ -84,3 +101,44 @@ def test_what_is_remembered() -> None:
         assert remembered(_product, one, two) == [3, 8]
     with limited(Budget("n.h5", 3, 10)):
         assert remembered(_sum, one, two) is not answer
+
+
+def test_what_is_answered() -> None:
+    """Once for all files that share their answers; each pays, and none gets what it cannot pay for."""
+    answers = Answers()
+    numbers = itertools.count(1)
+
+    def work_out() -> int:
+        spend(2)
+        return next(numbers)
+
+    budgets = [Budget(path, 3, 10, answers=answers) for path in ("a.h5", "b.h5", "c.h5")]
+    for budget in budgets[:2]:
+        with limited(budget):
+            assert answered("q", work_out) == 1
+        assert budget.steps == 1
+    with limited(budgets[1]), pytest.raises(OverBudget):
+        answered("q", work_out)
+    with limited(budgets[2]):
+        assert answered("r", work_out) == 2
+    with limited(Budget("alone.h5", 3, 10)):
+        assert answered("q", work_out) == 3
+    assert answered("q", work_out) == 4
+
+
+def test_an_answer_that_failed_is_none() -> None:
+    with limited(Budget("a.h5", 3, 10)):
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
+                answered("q", lambda: 1 // 0)
+        assert answered("q", lambda: 1) == 1
+
+
+def test_the_answers_that_were_asked_for_last_are_kept() -> None:
+    with limited(Budget("a.h5", 3, 10)):
+        for n in range(SHARED):
+            answered(n, lambda: "before")
+        answered(0, lambda: "never")
+        answered("one more", lambda: "before")
+        assert answered(0, lambda: "again") == "before"
+        assert answered(1, lambda: "again") == "again"

@@ -17,7 +17,8 @@ import unnest
 from tests import makeh5
 from unnest import examine, inspection
 from unnest.budget import Budget, Cost, OverBudget, fits, hold, limited, measured, spend, spent_again
-from unnest.core.model import Choices
+from unnest.core.model import Choices, Json
+from unnest.core.recognise import code_rows
 from unnest.inspection import inspect_with
 from unnest.known_models import KnownModels
 from unnest.report.load_hint import ENDINGS
@@ -189,6 +190,38 @@ def test_the_same_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(2):
         look(path, known)
     assert (budgets[0].steps, budgets[0].memory) == (budgets[1].steps, budgets[1].memory)
+
+
+def test_the_same_is_spent_of_what_other_models_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models with the same stored code: it is followed once, and each pays for it."""
+    budgets: list[Budget] = []
+
+    def kept(path: str, *, trust: bool) -> Budget:
+        budgets.append(Budget.of(path, 1, trust=trust))
+        return budgets[-1]
+
+    monkeypatch.setattr(inspection, "budget_of", kept)
+    path, other = makeh5.parallel_file(tmp_path / "a.h5"), makeh5.parallel_file(tmp_path / "b.h5")
+    with h5py.File(other, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        file.attrs["model_config"] = json.dumps({**config, "numbered": 1})
+    followed: list[object] = []
+    run = code_rows.follow
+
+    def counted(function: Json, *args: Any) -> Any:
+        followed.append(function)
+        return run(function, *args)
+
+    monkeypatch.setattr(code_rows, "follow", counted)
+    known = KnownModels()
+    look(path, known)
+    first = len(followed)
+    assert first > 0
+    look(other, known)
+    assert len(followed) == first
+    look(other, None)
+    assert len(followed) == 2 * first
+    assert (budgets[1].steps, budgets[1].memory) == (budgets[2].steps, budgets[2].memory)
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worked_out: list[str]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache, partial
 
-from unnest.budget import fits, remembered
+from unnest.budget import answered, fits
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise import layer_facts
@@ -20,6 +21,8 @@ ROWS_A_PART = 700
 FEWER_ROWS = ((12, ROWS_A_PART), (100, 100))
 """Numbers of slices, each with the rows tried for every one of so many: a multiple of 100 for shares in percent."""
 LEAST_ROWS = 4
+MOST_ROWS = FEWER_ROWS[0][0] * ROWS_A_PART
+"""Of an answer that is kept for other files."""
 BYTES_A_NUMBER = 8
 """Of a row's number in a tuple."""
 
@@ -317,23 +320,24 @@ def _each(lane: Sequence[Slice], count: int, shape: Shape | None = None) -> list
 
 
 def _taken(layer: Layer, count: int, sizes: tuple[int, ...], ranks: tuple[int, ...]) -> Value | None:
-    """What the code of a slice returns for so many rows. That is asked several times of a layer, and followed once."""
-    answers = remembered(_no_answers, layer)
-    question = count, sizes, ranks
-    if question not in answers:
-        numbers = _numbered(count)
-        answers[question] = _followed(layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
-    return answers[question]
+    """What the code of a slice returns for so many rows: a question that the same wrappers of other files ask, too."""
+    if not layer_facts.is_function(layer):
+        return None
+    numbers = _numbered(count)
+    follow = partial(_followed, layer, lambda rank: Rows(numbers, rank, sizes=sizes), ranks)
+    if count > MOST_ROWS:
+        return follow()
+    try:
+        code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
+    except (RecursionError, TypeError):  # TypeError: somebody's own mapping, in an architecture that a caller gave
+        return follow()
+    return answered((_taken, code, count, sizes, ranks), follow)
 
 
 @lru_cache(maxsize=16)
 def _numbered(count: int) -> tuple[int, ...]:
     """So many rows; their numbers are the same objects for every slice of a lane."""
     return tuple(range(count))
-
-
-def _no_answers(_: Layer) -> dict[tuple[int, tuple[int, ...], tuple[int, ...]], Value | None]:
-    return {}
 
 
 RANKS = (2, 4, 3, 5)

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.recognise.one_layer import code_lambda, lane
+from unnest.budget import Answers, Budget, limited
+from unnest.core.model import Json
 from unnest.core.recognise import slice_claims
 from unnest.core.recognise.followed_slices import (
     RowsMade,
@@ -92,6 +94,37 @@ def test_code_tells_what_arguments_leave_open() -> None:
     names = "lambda_0, lambda_1"
     followed = SliceClaim(Told.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5))
     assert told(halves, SliceClaim(Told.PARTLY)) == followed
+
+
+def test_other_code_numbers_and_types_are_other_questions() -> None:
+    """While answers are kept for the files that follow: what differs by little is followed by itself."""
+    i: Any = None
+
+    def captured(x: Any, parts: int) -> Any:
+        n = tf.shape(x)[0] // parts
+        return x[i * n : (i + 1) * n]
+
+    def objection(function: Any, closure: Json = None, **arguments: Json) -> SliceClaim:
+        layer, call = code_lambda(function, closure, **arguments)
+        second = code_lambda(halves, i=1, parts=2)
+        return checked(CLAIM, lane((layer, call), second))
+
+    cases: list[tuple[Any, Json, dict[str, Json]]] = [
+        (halves, None, {"i": 0, "parts": 2}),
+        (halves, None, {"i": 1, "parts": 2}),
+        (halves, None, {"i": 0, "parts": 2.0}),
+        (halves, None, {"i": False, "parts": 2}),
+        (other_end, None, {"i": 0, "parts": 2}),
+        (captured, [0], {"parts": 2}),
+        (captured, [1], {"parts": 2}),
+    ]
+    alone = [objection(function, closure, **arguments) for function, closure, arguments in cases]
+    assert len(set(alone)) > 1
+    answers = Answers()
+    for _ in range(2):
+        for (function, closure, arguments), claim in zip(cases, alone, strict=True):
+            with limited(Budget("m.h5", 10**9, 10**9, answers=answers)):
+                assert objection(function, closure, **arguments) == claim
 
 
 @pytest.mark.parametrize("function", [four_rows, by_the_size_tried, somebodys_own])
