@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from unnest.core.byte_code.code_objects import CodeObject, Constant
+from unnest.core.byte_code.calls import Calls
+from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.inner import Cell, Cells, Held, InnerCode, InnerFunction, Internal, Null, RunCost, spend_on
+from unnest.core.byte_code.inner import Cell, Cells, Held, InnerFunction, Internal, Null, RunCost, spend_on
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import (
     BRANCHES,
@@ -28,9 +29,7 @@ from unnest.core.byte_code.opcodes import (
 )
 from unnest.core.byte_code.stack import INNER_FUNCTION, only_values
 from unnest.core.byte_code.stored_function import COROUTINE, VARIADIC
-
-PYTHON_2_NAMES = {"True": True, "False": False}
-"""What became constants with Python 3."""
+from unnest.core.byte_code.variables import Variables
 
 PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 """What code may import."""
@@ -38,14 +37,11 @@ PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math"})
 TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
 
-CLOSURE = 8
-"""The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
-
 AFTER_YIELD = 3, 1
 """The bits of RESUME's argument that tell where it stands, and what they are after YIELD_VALUE."""
 
 
-class Machine(Frame[Value]):
+class Machine(Calls[Value]):
     """One run of one function's code as one Python means it.
 
     `free` are the values that it captured, in order; an inner function shares its cells with the one around it, and
@@ -62,13 +58,7 @@ class Machine(Frame[Value]):
         work: RunCost | None = None,
     ) -> None:
         super().__init__(python, code, interpretation, work or RunCost())
-        self._local: dict[str, Held[Value]] = dict(local)
-        if interpretation.branches:
-            self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
-        captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
-        self._local |= dict(zip(code.free, captured, strict=False))
-        self._keywords: tuple[str, ...] = ()
-        self._constants: dict[int, Value] = {}
+        self._variables = Variables(python, code, interpretation, local, free)
 
     def run(self) -> Value:
         """What the function returns.
@@ -102,7 +92,7 @@ class Machine(Frame[Value]):
             instruction = self._next_instruction()
             if instruction.name in {"RETURN_VALUE", "RETURN_CONST"}:
                 is_constant = instruction.name == "RETURN_CONST"
-                value = self._constant(instruction.argument) if is_constant else self._stack.pop()
+                value = self._variables.constant(instruction.argument) if is_constant else self._stack.pop()
                 if self._stack and not self._blocks:
                     raise Impossible
                 return value, True
@@ -151,102 +141,34 @@ class Machine(Frame[Value]):
         if before.name == "PRECALL" and instruction != Instruction("CALL", before.argument):
             raise Impossible
 
-    # Names and constants
+    # Variables, attributes and modules
 
     def _load_const(self, index: int) -> None:
-        stored = entry(self._code.constants, index)
-        if isinstance(stored, CodeObject) and self._meaning.branches:
-            self._stack.push(InnerCode(stored))
-        else:
-            self._stack.push(self._constant(index))
-
-    def _constant(self, index: int) -> Value:
-        if index not in self._constants:
-            self._constants[index] = self._value(entry(self._code.constants, index))
-        return self._constants[index]
-
-    def _value(self, stored: Constant) -> Value:
-        if isinstance(stored, tuple):
-            return self._meaning.sequence("tuple", [self._value(part) for part in stored])
-        if isinstance(stored, bytes) and self._code.layout == "2" and stored.isascii():
-            return self._meaning.constant(stored.decode("ascii"))
-        if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
-            return self._meaning.constant(stored)
-        raise NotFollowed(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")
-
-    def _name_of_local(self, index: int) -> str:
-        return entry(self._code.slots if self._since_311 else self._code.locals, index)
+        self._stack.push(self._variables.constant_or_code(index))
 
     def _load_fast(self, index: int) -> None:
-        name = self._name_of_local(index)
-        held = self._local.get(name, Null.UNSET)
-        is_captured = isinstance(held, Cell) and self._python.version == "3.13" and self._meaning.branches
-        if isinstance(held, (Cell, Null)) and not is_captured:
-            if name in self._code.cells:
-                raise NotFollowed("a cell")
-            raise Impossible  # a reading by which the function would not have run
-        self._stack.push(held)
+        self._stack.push(self._variables.local(index))
 
     def _store_fast(self, index: int) -> None:
-        name = self._name_of_local(index)
+        name = self._variables.name(index)
         (held,) = self._stack.take(1)
-        if held is Null.UNSET:
-            self._local.pop(name, None)
-            return
-        if not isinstance(held, Cell) and self._is_shared(name):
-            raise NotFollowed("a cell")
-        if isinstance(held, Internal) and not isinstance(held, (Cell, InnerFunction)):
-            raise Impossible
-        self._local[name] = held
-
-    def _is_shared(self, name: str) -> bool:
-        """Whether a variable is one with a cell, which has not been put aside for a comprehension's own."""
-        if self._meaning.branches and name in self._code.cells:
-            return isinstance(self._local.get(name), Cell)
-        return name not in self._code.locals or name in self._code.cells
-
-    def _load_and_clear(self, index: int) -> None:
-        """A variable is put aside for the time of a comprehension that has one of that name."""
-        self._stack.push(self._local.pop(self._name_of_local(index), Null.UNSET))
-
-    def _make_cell(self, index: int) -> None:
-        name = entry(self._code.slots, index)
-        self._local[name] = Cell(self._local.get(name, Null.UNSET))
-
-    def _cell(self, index: int) -> Cell[Value]:
-        name = entry(self._code.slots, index)
-        held = self._local.get(name)
-        if isinstance(held, Cell):
-            return held
-        if name in self._code.free:
-            raise NotFollowed(f"`{name}`, whose value is not stored")
-        if not self._meaning.branches:
-            raise NotFollowed("a variable that inner functions share")
-        raise Impossible
+        self._variables.store(name, held)
 
     def _load_deref(self, index: int) -> None:
-        held = self._cell(index).held
+        held = self._variables.cell(index).held
         if held is Null.UNSET:
             raise Impossible
         self._stack.push(held)
 
     def _store_deref(self, index: int) -> None:
-        cell = self._cell(index)
-        if entry(self._code.slots, index) not in self._code.cells:
-            raise NotFollowed("a variable of the function around it")
+        cell = self._variables.own_cell(index)
         (held,) = self._stack.take(1)
         if isinstance(held, Internal) and not isinstance(held, InnerFunction):
             raise Impossible
         cell.held = held
 
     def _load_global(self, argument: int) -> None:
-        self._with_null(argument, self._named)
-
-    def _named(self, index: int) -> Value:
-        name = entry(self._code.names, index)
-        if self._code.layout == "2" and name in PYTHON_2_NAMES:
-            return self._meaning.constant(PYTHON_2_NAMES[name])
-        return self._meaning.named(name)
+        self._with_null(argument, self._variables.named)
 
     def _with_null(self, argument: int, value: Callable[[int], Value]) -> None:
         """Since 3.11 the lowest bit asks for a null: before the value, since 3.13 after it."""
@@ -335,34 +257,6 @@ class Machine(Frame[Value]):
 
     # Inner functions
 
-    def _make_function(self, argument: int) -> None:
-        """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
-        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
-            raise NotFollowed("an inner function with defaults")
-        self._made(captures=argument == CLOSURE)
-
-    def _make_closure(self, argument: int) -> None:
-        if argument:
-            raise NotFollowed("an inner function with defaults")
-        self._made(captures=True)
-
-    def _made(self, *, captures: bool) -> None:
-        if self._code.layout in {"3", "3.8", "3.10"}:
-            self._stack.pop()
-        (code,) = self._stack.take(1)
-        (cells,) = self._stack.take(1) if captures else (Cells[Value](),)
-        if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
-            raise Impossible
-        self._stack.push(InnerFunction(code.code, cells.cells))
-
-    def _set_function_attribute(self, argument: int) -> None:
-        cells, function = self._stack.take(2)
-        if argument != CLOSURE:
-            raise NotFollowed("an inner function with defaults")
-        if not isinstance(function, InnerFunction) or not isinstance(cells, Cells):
-            raise Impossible
-        self._stack.push(InnerFunction(function.code, cells.cells))
-
     def _inner(
         self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
     ) -> Value:
@@ -382,59 +276,6 @@ class Machine(Frame[Value]):
         machine = Machine(self._python, code, self._meaning, local, function.captured, self._work)
         return self._meaning.generator(_Generator(machine)) if code.flags & GENERATOR else machine.run()
 
-    # Calls
-
-    def _call_function(self, argument: int) -> None:
-        """Positional arguments; before 3.6 pairs of name and value after them, counted in the high byte."""
-        count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
-        pairs = self._stack.pop_many(2 * named)
-        names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
-        held = self._stack.take(count)
-        self._call_with([*held, *pairs[1::2]], names, *self._stack.take(1))
-
-    def _call_function_kw(self, count: int) -> None:
-        names = self._names_on_top()
-        self._call_with(self._stack.take(count), names, *self._stack.take(1))
-
-    def _kw_names(self, index: int) -> None:
-        self._keywords = _texts(entry(self._code.constants, index))
-
-    def _call(self, count: int) -> None:
-        names, self._keywords = self._keywords, ()
-        self._call_beside_null(count, names)
-
-    def _call_kw(self, count: int) -> None:
-        names = self._names_on_top()
-        self._call_beside_null(count, names)
-
-    def _names_on_top(self) -> tuple[str, ...]:
-        return _texts(self._meaning.plain(self._stack.pop()))
-
-    def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
-        """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
-        held = self._stack.take(count)
-        null, function = self._stack.take(2)
-        if isinstance(null, InnerFunction) and not isinstance(function, Null):
-            self._call_with([function, *held], names, null)
-            return
-        if self._python.version == "3.13":
-            null, function = function, null
-        if not isinstance(null, Null):
-            raise NotFollowed("a call in an unusual form")
-        self._call_with(held, names, function)
-
-    def _call_with(self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]) -> None:
-        """Calls with values of which the last have names."""
-        first = len(held) - len(names)
-        if first < 0:
-            raise Impossible
-        if isinstance(function, InnerFunction):
-            self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
-            return
-        (called,) = only_values([function])
-        values = only_values(held)
-        self._stack.push(self._meaning.call(called, values[:first], dict(zip(names, values[first:], strict=True))))
-
     # Instructions that come in pairs since 3.13
 
     def _pair(self, first: Callable[[int], None], second: Callable[[int], None], pair: int) -> None:
@@ -443,8 +284,8 @@ class Machine(Frame[Value]):
 
     _STEPS: ClassVar[Mapping[str, Callable[[Machine[Any], int], object]]] = {
         **Frame.CONTROL,
+        **Calls.CALLS,
         "NOP": lambda _self, _: None,
-        "PRECALL": lambda _self, _: None,
         "TO_BOOL": lambda _self, _: None,
         "POP_TOP": lambda self, _: self._pop_top(),
         "ROT_TWO": lambda self, _: self._stack.rotate(2),
@@ -457,15 +298,15 @@ class Machine(Frame[Value]):
         "LOAD_CONST": _load_const,
         "LOAD_FAST": _load_fast,
         "LOAD_FAST_CHECK": _load_fast,
-        "LOAD_FAST_AND_CLEAR": _load_and_clear,
+        "LOAD_FAST_AND_CLEAR": lambda self, index: self._stack.push(self._variables.put_aside(index)),
         "STORE_FAST": _store_fast,
         "LOAD_FAST_LOAD_FAST": lambda self, pair: self._pair(self._load_fast, self._load_fast, pair),
         "STORE_FAST_LOAD_FAST": lambda self, pair: self._pair(self._store_fast, self._load_fast, pair),
         "STORE_FAST_STORE_FAST": lambda self, pair: self._pair(self._store_fast, self._store_fast, pair),
         "LOAD_DEREF": _load_deref,
         "STORE_DEREF": _store_deref,
-        "LOAD_CLOSURE": lambda self, index: self._stack.push(self._cell(index)),
-        "MAKE_CELL": _make_cell,
+        "LOAD_CLOSURE": lambda self, index: self._stack.push(self._variables.cell(index)),
+        "MAKE_CELL": lambda self, index: self._variables.make_cell(index),
         "LOAD_GLOBAL": _load_global,
         "LOAD_ATTR": _load_attr,
         "LOAD_METHOD": _load_method,
@@ -485,15 +326,6 @@ class Machine(Frame[Value]):
         "UNARY_NEGATIVE": lambda self, _: self._unary("-"),
         "UNARY_INVERT": lambda self, _: self._unary("~"),
         "COMPARE_OP": _compare,
-        "MAKE_FUNCTION": _make_function,
-        "MAKE_CLOSURE": _make_closure,
-        "SET_FUNCTION_ATTRIBUTE": _set_function_attribute,
-        "CALL_FUNCTION": _call_function,
-        "CALL_FUNCTION_KW": _call_function_kw,
-        "CALL_METHOD": _call_beside_null,
-        "KW_NAMES": _kw_names,
-        "CALL": _call,
-        "CALL_KW": _call_kw,
     }
 
 
@@ -515,13 +347,3 @@ class _Generator(Iterator[Value]):
         if self._is_done:
             raise StopIteration
         return value
-
-
-def _texts(names: object) -> tuple[str, ...]:
-    """The names of keyword arguments: texts in a tuple, each once."""
-    if type(names) is not tuple:
-        raise Impossible
-    texts = tuple(name for name in names if isinstance(name, str))
-    if len(set(texts)) != len(names):
-        raise Impossible
-    return texts

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.keras3.lambdas import compiled
-from unnest.core.byte_code.code_objects import CodeObject, Constant, Opaque
+from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.inner import MAX_INSTRUCTIONS, MAX_WORK
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.byte_code.machine import Machine
@@ -81,12 +81,6 @@ def test_it_computes_the_same_from_the_instructions_of_3_5() -> None:
     assert followed > 150
 
 
-def test_calls_before_3_6_have_names_between_their_values() -> None:
-    made = replace(CODE, layout="3", stack=6, names=("dict",), constants=("a", "b"))
-    two_named = (GLOBAL, 0, 0, CONST, 0, 0, FAST, 0, 0, CONST, 1, 0, FAST, 0, 0, CALL, 0, 2, RETURN)
-    assert run(*two_named, version="3.5", made=made) == {"a": 10, "b": 10}
-
-
 @pytest.mark.parametrize("python", compiled.PYTHONS)
 def test_a_changed_byte_computes_what_it_computed_there_or_stops(python: str) -> None:
     followed = 0
@@ -124,23 +118,6 @@ def test_instructions(code: tuple[int, ...], result: Any) -> None:
     assert run(*code, straight=True) == result
 
 
-def test_keyword_arguments_have_their_names() -> None:
-    made = replace(CODE, names=("dict",), constants=(("a", "b"), ("a", "a"), "a"))
-    assert run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, 0, CALL_KW, 2, RETURN, 0, made=made) == {"a": 10, "b": 10}
-    for names in (1, 2):  # one name twice; a text
-        with pytest.raises(Impossible):
-            run(GLOBAL, 0, FAST, 0, FAST, 0, CONST, names, CALL_KW, 2, RETURN, 0, made=made)
-
-
-def test_a_method_is_called_with_a_null_beside_it() -> None:
-    made = replace(CODE, names=("conjugate",))
-    assert run(FAST, 0, METHOD, 0, CALL_METHOD, 0, RETURN, 0, made=made) == 10
-    with pytest.raises(NotFollowed, match=r"^a call in an unusual form$"):
-        run(FAST, 0, FAST, 0, CALL_METHOD, 0, RETURN, 0, made=made)
-    with pytest.raises(Impossible):  # the null itself is no value
-        run(FAST, 0, METHOD, 0, POP, 0, RETURN, 0, made=made)
-
-
 def test_what_is_captured_is_read_by_its_place() -> None:
     made = replace(CODE, free=("a", "b"), slots=("a", "b"))
     assert run(DEREF, 1, RETURN, 0, free=(1, 5), made=made) == 5
@@ -171,16 +148,6 @@ class TestLists:
     def test_anywhere_else_it_ends(self, code: tuple[int, ...]) -> None:
         with pytest.raises(NotFollowed, match=r"^a list that grows$"):
             run(*code, version="3.9", made=self.MADE)
-
-
-def test_python_2_has_no_constants_for_truth_values() -> None:
-    made = replace(CODE, layout="2", names=("True",), constants=(b"abc", b"\xe9"))
-    assert run(GLOBAL, 0, 0, RETURN, version="2.7", made=made) is True
-    assert run(CONST, 0, 0, RETURN, version="2.7", made=made) == "abc"
-    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
-        run(CONST, 1, 0, RETURN, version="2.7", made=made)
-    with pytest.raises(NotFollowed, match=r"^a constant of another kind$"):
-        run(CONST, 0, RETURN, 0, made=replace(made, layout="3.8"))
 
 
 def test_since_3_11_a_function_opens_with_resume_once() -> None:
@@ -268,14 +235,6 @@ def test_a_handler_ends_it(straight: bool) -> None:
         assert run(*code, version="3.12", made=made) == 10
         with pytest.raises(Impossible):
             run(*code, version="3.11", made=made)
-
-
-@pytest.mark.parametrize(
-    ("stored", "reason"), [(CODE, "an inner function"), (Opaque("y"), "a constant of another kind")]
-)
-def test_constants_that_are_no_plain_values(stored: Constant, reason: str) -> None:
-    with pytest.raises(NotFollowed, match=f"^{reason}$"):
-        run(CONST, 0, RETURN, 0, made=replace(CODE, constants=(stored,)))
 
 
 def test_work_is_bounded() -> None:

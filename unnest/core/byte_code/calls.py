@@ -1,0 +1,139 @@
+"""How each Python makes inner functions and lays out a call: values, their names, what stands for an object."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.frame import Frame
+from unnest.core.byte_code.inner import Cells, Held, InnerCode, InnerFunction, Null, RunCost
+from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Value
+from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.stack import only_values
+
+CLOSURE = 8
+"""The argument of MAKE_FUNCTION since 3.6 for a function that captures variables, and has no defaults."""
+
+
+class Calls(Frame[Value]):
+    """A frame that makes and calls functions; what an inner function gives is `_inner`'s to say."""
+
+    def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost) -> None:
+        super().__init__(python, code, interpretation, work)
+        #: Names for the last arguments of the call that comes next.
+        self._keywords: tuple[str, ...] = ()
+
+    @abstractmethod
+    def _inner(
+        self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
+    ) -> Value:
+        """What a call of an inner function gives."""
+
+    # Inner functions
+
+    def _make_function(self, argument: int) -> None:
+        """From its code, and what it captures; since 3.5 beside its name, until 3.10."""
+        if argument not in {0, CLOSURE} or (argument and (self._python.wide or self._python.version == "3.13")):
+            raise NotFollowed("an inner function with defaults")
+        self._made(captures=argument == CLOSURE)
+
+    def _make_closure(self, argument: int) -> None:
+        if argument:
+            raise NotFollowed("an inner function with defaults")
+        self._made(captures=True)
+
+    def _made(self, *, captures: bool) -> None:
+        if self._code.layout in {"3", "3.8", "3.10"}:
+            self._stack.pop()
+        (code,) = self._stack.take(1)
+        (cells,) = self._stack.take(1) if captures else (Cells[Value](),)
+        if not isinstance(code, InnerCode) or not isinstance(cells, Cells):
+            raise Impossible
+        self._stack.push(InnerFunction(code.code, cells.cells))
+
+    def _set_function_attribute(self, argument: int) -> None:
+        cells, function = self._stack.take(2)
+        if argument != CLOSURE:
+            raise NotFollowed("an inner function with defaults")
+        if not isinstance(function, InnerFunction) or not isinstance(cells, Cells):
+            raise Impossible
+        self._stack.push(InnerFunction(function.code, cells.cells))
+
+    # Calls
+
+    def _call_function(self, argument: int) -> None:
+        """Positional arguments; before 3.6 pairs of name and value after them, counted in the high byte."""
+        count, named = (argument & 0xFF, argument >> 8) if self._python.wide else (argument, 0)
+        pairs = self._stack.pop_many(2 * named)
+        names = _texts(tuple(map(self._meaning.plain, pairs[::2])))
+        held = self._stack.take(count)
+        self._call_with([*held, *pairs[1::2]], names, *self._stack.take(1))
+
+    def _call_function_kw(self, count: int) -> None:
+        names = self._names_on_top()
+        self._call_with(self._stack.take(count), names, *self._stack.take(1))
+
+    def _kw_names(self, index: int) -> None:
+        self._keywords = _texts(entry(self._code.constants, index))
+
+    def _call(self, count: int) -> None:
+        names, self._keywords = self._keywords, ()
+        self._call_beside_null(count, names)
+
+    def _call_kw(self, count: int) -> None:
+        names = self._names_on_top()
+        self._call_beside_null(count, names)
+
+    def _names_on_top(self) -> tuple[str, ...]:
+        return _texts(self._meaning.plain(self._stack.pop()))
+
+    def _call_beside_null(self, count: int, names: Sequence[str] = ()) -> None:
+        """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
+        held = self._stack.take(count)
+        null, function = self._stack.take(2)
+        if isinstance(null, InnerFunction) and not isinstance(function, Null):
+            self._call_with([function, *held], names, null)
+            return
+        if self._python.version == "3.13":
+            null, function = function, null
+        if not isinstance(null, Null):
+            raise NotFollowed("a call in an unusual form")
+        self._call_with(held, names, function)
+
+    def _call_with(self, held: Sequence[Held[Value]], names: Sequence[str], function: Held[Value]) -> None:
+        """Calls with values of which the last have names."""
+        first = len(held) - len(names)
+        if first < 0:
+            raise Impossible
+        if isinstance(function, InnerFunction):
+            self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
+            return
+        (called,) = only_values([function])
+        values = only_values(held)
+        self._stack.push(self._meaning.call(called, values[:first], dict(zip(names, values[first:], strict=True))))
+
+    CALLS: ClassVar[Mapping[str, Callable[[Calls[Any], int], object]]] = {
+        "PRECALL": lambda _self, _: None,
+        "MAKE_FUNCTION": _make_function,
+        "MAKE_CLOSURE": _make_closure,
+        "SET_FUNCTION_ATTRIBUTE": _set_function_attribute,
+        "CALL_FUNCTION": _call_function,
+        "CALL_FUNCTION_KW": _call_function_kw,
+        "CALL_METHOD": _call_beside_null,
+        "KW_NAMES": _kw_names,
+        "CALL": _call,
+        "CALL_KW": _call_kw,
+    }
+    """What is done for instructions that make functions, and call what is on the stack."""
+
+
+def _texts(names: object) -> tuple[str, ...]:
+    """The names of keyword arguments: texts in a tuple, each once."""
+    if type(names) is not tuple:
+        raise Impossible
+    texts = tuple(name for name in names if isinstance(name, str))
+    if len(set(texts)) != len(names):
+        raise Impossible
+    return texts

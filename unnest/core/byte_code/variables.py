@@ -1,0 +1,137 @@
+"""The variables and constants of a function, by the numbers that its instructions have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Generic
+
+from unnest.core.byte_code.code_objects import CodeObject, Constant
+from unnest.core.byte_code.inner import Cell, Held, InnerCode, InnerFunction, Internal, Null
+from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Value
+from unnest.core.byte_code.opcodes import Impossible, Python, entry
+from unnest.core.byte_code.stack import INNER_FUNCTION
+
+PYTHON_2_NAMES = {"True": True, "False": False}
+"""What became constants with Python 3."""
+
+
+class Variables(Generic[Value]):
+    """What one function's names stand for while it runs.
+
+    `local` are its arguments, `free` the values that it captured, in order: where one is a cell, it is shared with the
+    function around it. Methods raise Impossible for numbers that the code has not, and for variables without a value:
+    the function has run, or the model could not have been made.
+    """
+
+    def __init__(
+        self,
+        python: Python,
+        code: CodeObject,
+        interpretation: Interpretation[Value],
+        local: Mapping[str, Held[Value]],
+        free: Sequence[Value | Cell[Value]],
+    ) -> None:
+        self._code = code
+        self._meaning = interpretation
+        self._local: dict[str, Held[Value]] = dict(local)
+        if interpretation.branches:
+            self._local |= {name: Cell(self._local.get(name, Null.UNSET)) for name in code.cells}
+        captured = (value if isinstance(value, Cell) else Cell(value) for value in free)
+        self._local |= dict(zip(code.free, captured, strict=False))
+        self._constants: dict[int, Value] = {}
+        self._slots = code.slots if code.layout == "3.11" else code.locals
+        self._loads_cells = python.version == "3.13" and interpretation.branches
+
+    # Locals
+
+    def name(self, index: int) -> str:
+        """What a local variable is called."""
+        return entry(self._slots, index)
+
+    def local(self, index: int) -> Held[Value]:
+        """What a local variable holds; since 3.13 that may be a cell, for a function that captures it."""
+        name = self.name(index)
+        held = self._local.get(name, Null.UNSET)
+        if isinstance(held, Null) or (isinstance(held, Cell) and not self._loads_cells):
+            if name in self._code.cells:
+                raise NotFollowed("a cell")
+            raise Impossible
+        return held
+
+    def store(self, name: str, held: Held[Value]) -> None:
+        """A local variable gets a value, or loses the one that it had."""
+        if held is Null.UNSET:
+            self._local.pop(name, None)
+            return
+        if not isinstance(held, Cell) and self._is_shared(name):
+            raise NotFollowed("a cell")
+        if isinstance(held, Internal) and not isinstance(held, (Cell, InnerFunction)):
+            raise Impossible
+        self._local[name] = held
+
+    def _is_shared(self, name: str) -> bool:
+        """Whether a variable is one with a cell, which has not been put aside for a comprehension's own."""
+        if self._meaning.branches and name in self._code.cells:
+            return isinstance(self._local.get(name), Cell)
+        return name not in self._code.locals or name in self._code.cells
+
+    def put_aside(self, index: int) -> Held[Value]:
+        """What a variable holds, which is put aside for the time of a comprehension that has one of that name."""
+        return self._local.pop(self.name(index), Null.UNSET)
+
+    # Cells
+
+    def make_cell(self, index: int) -> None:
+        """A variable becomes one that inner functions share."""
+        name = entry(self._code.slots, index)
+        self._local[name] = Cell(self._local.get(name, Null.UNSET))
+
+    def cell(self, index: int) -> Cell[Value]:
+        """The cell of a variable that functions share."""
+        name = entry(self._code.slots, index)
+        held = self._local.get(name)
+        if isinstance(held, Cell):
+            return held
+        if name in self._code.free:
+            raise NotFollowed(f"`{name}`, whose value is not stored")
+        if not self._meaning.branches:
+            raise NotFollowed("a variable that inner functions share")
+        raise Impossible
+
+    def own_cell(self, index: int) -> Cell[Value]:
+        """The same, to be changed: that of a variable of this function."""
+        cell = self.cell(index)
+        if entry(self._code.slots, index) not in self._code.cells:
+            raise NotFollowed("a variable of the function around it")
+        return cell
+
+    # Globals and constants
+
+    def named(self, index: int) -> Value:
+        """A global, or what Python has of its own."""
+        name = entry(self._code.names, index)
+        if self._code.layout == "2" and name in PYTHON_2_NAMES:
+            return self._meaning.constant(PYTHON_2_NAMES[name])
+        return self._meaning.named(name)
+
+    def constant(self, index: int) -> Value:
+        """A constant, the same value each time."""
+        if index not in self._constants:
+            self._constants[index] = self._value(entry(self._code.constants, index))
+        return self._constants[index]
+
+    def constant_or_code(self, index: int) -> Value | InnerCode:
+        """A constant, or an inner function's code where those are followed."""
+        stored = entry(self._code.constants, index)
+        if isinstance(stored, CodeObject) and self._meaning.branches:
+            return InnerCode(stored)
+        return self.constant(index)
+
+    def _value(self, stored: Constant) -> Value:
+        if isinstance(stored, tuple):
+            return self._meaning.sequence("tuple", [self._value(part) for part in stored])
+        if isinstance(stored, bytes) and self._code.layout == "2" and stored.isascii():
+            return self._meaning.constant(stored.decode("ascii"))
+        if stored is None or stored is ... or isinstance(stored, (bool, int, float, str)):
+            return self._meaning.constant(stored)
+        raise NotFollowed(INNER_FUNCTION if isinstance(stored, CodeObject) else "a constant of another kind")
