@@ -406,7 +406,7 @@ RULES = [
     ),
     Broken(
         rule="what rows hold decides nothing",
-        file="core/recognise/kernels.py",
+        file="core/recognise/number_kernels.py",
         old="    if any(a.dtype == ELEMENT for a in arrays):\n",
         new="    if False:\n",
         tests="tests/unit/core/recognise/test_kernels.py",
@@ -616,17 +616,17 @@ RULES = [
     ),
     Broken(
         rule="rows are added only where no other row is",
-        file="core/recognise/kernels.py",
+        file="core/recognise/joining_kernels.py",
         old="    if np.any(np.sum(numbers != ZERO, axis=0) > 1):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise/test_kernels.py",
+        tests="tests/unit/core/recognise/test_joining_kernels.py",
     ),
     Broken(
         rule="rows scattered twice into one place are none",
-        file="core/recognise/kernels.py",
+        file="core/recognise/joining_kernels.py",
         old="    if len({*where[:, 0].tolist()}) < len(where):\n",
         new="    if False:\n",
-        tests="tests/unit/core/recognise/test_kernels.py",
+        tests="tests/unit/core/recognise/test_joining_kernels.py",
     ),
     Broken(
         rule="beside joined rows only the mean of a number is one",

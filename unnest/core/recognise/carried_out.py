@@ -8,7 +8,8 @@ import numpy as np
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.elements import ELEMENT, Array, ByContents, arrays_in, axis_number, whole_number
-from unnest.core.recognise.kernels import ELEMENTWISE, TABLE, elementwise
+from unnest.core.recognise.kernels import TABLE
+from unnest.core.recognise.number_kernels import ELEMENTWISE, elementwise
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value
 
 

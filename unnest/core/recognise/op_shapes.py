@@ -10,7 +10,7 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import Json
 from unnest.core.recognise.elements import NOT_COMPUTED, whole_numbers
-from unnest.core.recognise.kernels import ELEMENTWISE
+from unnest.core.recognise.number_kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import OpCall, Value, axis_of
 from unnest.core.recognise.op_kinds import REDUCING
 

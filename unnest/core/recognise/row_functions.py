@@ -12,7 +12,7 @@ from math import prod
 
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise import row_operations
-from unnest.core.recognise.kernels import ELEMENTWISE
+from unnest.core.recognise.number_kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING, TAKING_NO_AXIS
 from unnest.core.recognise.row_keeping import KEEPING

@@ -12,7 +12,7 @@ import numpy as np
 from unnest.core.byte_code.interpretation import NotFollowed
 from unnest.core.recognise.carried_out import by_name, carry_out, is_known
 from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array, ByContents
-from unnest.core.recognise.kernels import ELEMENTWISE
+from unnest.core.recognise.number_kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import OpCall, plain_name
 from unnest.core.recognise.row_values import (
     MAX_VALUES,

@@ -10,9 +10,9 @@ import pytest
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.carried_out import carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, ZERO, ByContents
-from unnest.core.recognise.kernels import MAX_PARTS
+from unnest.core.recognise.elements import ELEMENT, ByContents
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall
+from unnest.core.recognise.slicing_kernels import MAX_PARTS
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
 SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
@@ -136,64 +136,7 @@ def test_axes_change_places() -> None:
     assert np.array_equal(done("rot90", X)[0], np.rot90(SOURCE))
 
 
-def test_a_part_is_put_over_zeros_and_over_rows() -> None:
-    (over,) = done("sliceupdate", np.zeros((6, 4)), [2, 0], SOURCE[:3])
-    assert over["element"][:, 0].tolist() == [ZERO, ZERO, 0, 4, 8, ZERO]
-    assert rows(done("sliceupdate", X, [0, 0], SOURCE[5:])[0]) == [5, 1, 2, 3, 4, 5]
-    with pytest.raises(ValueError, match="beyond the tensor"):
-        done("sliceupdate", X, [4, 0], SOURCE[:3])
-    with pytest.raises(ByContents):
-        done("sliceupdate", np.ones((6, 4)), [2, 0], SOURCE[:3])
-
-
-def test_what_is_put_behind_without_an_axis_is_flat() -> None:
-    assert done("append", X, X)[0].shape == (48,)
-
-
 @pytest.mark.parametrize(("name", "args"), [("tile", [X, [10**6, 1]]), ("repeat", [X, 10**6, 0])])
 def test_what_no_memory_holds_is_not_repeated(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(UnreadableCall):
         done(name, *args)
-
-
-def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
-    """Rows of the source at places of a tensor of six rows."""
-    values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
-    results = carry_out(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
-    return [np.asarray(result) for result in results]
-
-
-def test_scattered_rows_are_added_where_there_are_no_others() -> None:
-    (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
-    values = {"x": even, "n": odd}
-    (together,) = carry_out(OpCall("add", [X], {"y": SHAPE}), lambda ref: values[ref.layer])
-    assert rows(together) == [0, 3, 1, 4, 2, 5]
-    with pytest.raises(ByContents):
-        carry_out(OpCall("add", [X], {"y": X}), lambda ref: values[ref.layer])
-
-
-def test_one_row_in_one_place() -> None:
-    with pytest.raises(ValueError, match="two rows in one place"):
-        _scattered([1, 1, 2], [0, 1, 2])
-    with pytest.raises(ValueError, match="beyond the tensor"):
-        _scattered([1, 6], [0, 1])
-
-
-def test_rows_are_put_over_zeros_and_over_rows() -> None:
-    values = {"x": np.zeros((6, 4)), "n": SOURCE}
-    lookup = lambda ref: values[ref.layer]  # noqa: E731 - what the two calls below read
-    update = OpCall("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
-    assert rows(carry_out(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
-    values["x"] = np.ones((6, 4))
-    with pytest.raises(ByContents):
-        carry_out(update, lookup)
-
-
-def test_rows_are_stitched_by_number() -> None:
-    values = {"x": SOURCE[:2], "n": SOURCE[2:]}
-    stitch = OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
-    assert rows(carry_out(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
-    with pytest.raises(ValueError, match="each once"):
-        carry_out(
-            OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer]
-        )

@@ -1,0 +1,102 @@
+"""Rows that are joined, put at places, or over others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.core.recognise.test_kernels import SHAPE, SOURCE, X, done, rows
+from unnest.core.recognise.carried_out import carry_out
+from unnest.core.recognise.elements import ELEMENT, ZERO, ByContents
+from unnest.core.recognise.joining_kernels import added, averaged, concat, padded, stack
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall
+
+
+def test_a_part_is_put_over_zeros_and_over_rows() -> None:
+    (over,) = done("sliceupdate", np.zeros((6, 4)), [2, 0], SOURCE[:3])
+    assert over["element"][:, 0].tolist() == [ZERO, ZERO, 0, 4, 8, ZERO]
+    assert rows(done("sliceupdate", X, [0, 0], SOURCE[5:])[0]) == [5, 1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="beyond the tensor"):
+        done("sliceupdate", X, [4, 0], SOURCE[:3])
+    with pytest.raises(ByContents):
+        done("sliceupdate", np.ones((6, 4)), [2, 0], SOURCE[:3])
+
+
+def test_what_is_put_behind_without_an_axis_is_flat() -> None:
+    assert done("append", X, X)[0].shape == (48,)
+
+
+def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
+    """Rows of the source at places of a tensor of six rows."""
+    values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
+    results = carry_out(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
+    return [np.asarray(result) for result in results]
+
+
+def test_scattered_rows_are_added_where_there_are_no_others() -> None:
+    (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
+    values = {"x": even, "n": odd}
+    (together,) = carry_out(OpCall("add", [X], {"y": SHAPE}), lambda ref: values[ref.layer])
+    assert rows(together) == [0, 3, 1, 4, 2, 5]
+    with pytest.raises(ByContents):
+        carry_out(OpCall("add", [X], {"y": X}), lambda ref: values[ref.layer])
+
+
+def test_one_row_in_one_place() -> None:
+    with pytest.raises(ValueError, match="two rows in one place"):
+        _scattered([1, 1, 2], [0, 1, 2])
+    with pytest.raises(ValueError, match="beyond the tensor"):
+        _scattered([1, 6], [0, 1])
+
+
+def test_rows_are_put_over_zeros_and_over_rows() -> None:
+    values = {"x": np.zeros((6, 4)), "n": SOURCE}
+    lookup = lambda ref: values[ref.layer]  # noqa: E731 - what the two calls below read
+    update = OpCall("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
+    assert rows(carry_out(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
+    values["x"] = np.ones((6, 4))
+    with pytest.raises(ByContents):
+        carry_out(update, lookup)
+
+
+def test_rows_are_stitched_by_number() -> None:
+    values = {"x": SOURCE[:2], "n": SOURCE[2:]}
+    stitch = OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
+    assert rows(carry_out(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
+    with pytest.raises(ValueError, match="each once"):
+        carry_out(
+            OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer]
+        )
+
+
+def test_tensors_are_joined() -> None:
+    """All of rows, or all of numbers."""
+    assert rows(concat([SOURCE[3:], SOURCE[:1]])) == [3, 4, 5, 0]
+    assert stack([SOURCE, SOURCE], 1).shape == (6, 2, 4)
+    with pytest.raises(UnreadableCall):
+        stack([SOURCE, np.zeros((6, 4))])
+
+
+def test_sums_and_means_of_several() -> None:
+    """Of rows only a sum of such as stand where the others are zero."""
+    numbers = [np.array([1, 2]), np.array([3, 4])]
+    assert (added(numbers).tolist(), averaged(numbers).tolist()) == ([4, 6], [2.0, 3.0])
+    (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
+    assert rows(added([even, odd])) == [0, 3, 1, 4, 2, 5]
+    for mixed in (added, averaged):
+        with pytest.raises(ByContents):
+            mixed([SOURCE, SOURCE])
+
+
+def test_rows_within_zeros() -> None:
+    result = padded(SOURCE[:2], [[1, 2], [0, 0]])
+    assert result.dtype == ELEMENT
+    assert result["element"][:, 0].tolist() == [ZERO, 0, 4, ZERO, ZERO]
+    assert padded(np.array([[1.5]]), [[0, 1], [1, 0]]).tolist() == [[0, 1.5], [0, 0]]
+    with pytest.raises(UnreadableCall):
+        padded(SOURCE, [[1, 0], [0, 0]], mode="REFLECT")
+    with pytest.raises(UnreadableCall):
+        padded(SOURCE, [[1, 0], [0, 0]], constant_values=1)

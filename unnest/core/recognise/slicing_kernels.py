@@ -1,0 +1,155 @@
+"""What operations do that take rows out of an array: slices, splits, gathers, masks, partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unnest.core.recognise.elements import (
+    Array,
+    axis_number,
+    check_size,
+    whole_number,
+    whole_numbers,
+)
+from unnest.core.recognise.op_calls import UnreadableCall, Value
+from unnest.core.recognise.slice_claims import ClaimedRows
+
+MAX_PARTS = 4096
+"""Of one split."""
+
+
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+"""The bits of a strided slice."""
+
+
+def get_item(x: Value, key: Value) -> Array:
+    """`x[key]`, of numbers, slices and new axes."""
+    keys = list(key) if isinstance(key, (list, tuple)) else [key]
+    plain = [k if k is None or k is ... or isinstance(k, slice) else whole_number(k) for k in keys]
+    return np.asarray(np.asarray(x)[tuple(plain)])
+
+
+def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value) -> Array:
+    """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
+    begins, ends = whole_numbers(begin), whole_numbers(end)
+    steps = [1] * len(begins) if strides is None else whole_numbers(strides)
+    bits = {name.removesuffix("_mask"): whole_number(masks.get(name) or 0) for name in MASKS}
+    key: list[Value] = []
+    for n, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
+        has = {k for k, mask in bits.items() if mask >> n & 1}
+        if "ellipsis" in has:
+            key.append(...)
+        elif "new_axis" in has:
+            key.append(None)
+        elif "shrink_axis" in has:
+            key.append(first)
+        else:
+            key.append(slice(None if "begin" in has else first, None if "end" in has else last, step))
+    return np.asarray(np.asarray(x)[tuple(key)])
+
+
+def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
+    """A part of a tensor from `begin` on, all of an axis where its size is -1."""
+    begins, sizes = whole_numbers(begin), whole_numbers(size)
+    if len(begins) != x.ndim or len(sizes) != x.ndim:
+        raise ValueError("begin and size for every axis")
+    ends = [d if n == -1 else b + n for b, n, d in zip(begins, sizes, x.shape, strict=True)]
+    if any(b < 0 or e > d for b, e, d in zip(begins, ends, x.shape, strict=True)):
+        raise ValueError("beyond the tensor")
+    return x[tuple(slice(b, e) for b, e in zip(begins, ends, strict=True))]
+
+
+def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
+    """The same under Keras 3's name."""
+    return slice_of_sizes(x, begin, shape)
+
+
+def _few(parts: int) -> int:
+    """Parts that anyone has devices for; a small file may ask for more than memory holds."""
+    if parts > MAX_PARTS:
+        raise UnreadableCall
+    return parts
+
+
+def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
+    """Into so many parts, or into parts of these sizes, one of which may be -1."""
+    del num
+    axis = axis_number(axis)
+    if np.ndim(parts) == 0:
+        return np.split(x, _few(whole_number(parts)), axis)
+    sizes = whole_numbers(parts)
+    rest = x.shape[axis] - sum(s for s in sizes if s >= 0)
+    sizes = [rest if s < 0 else s for s in sizes]
+    if sum(sizes) != x.shape[axis] or min(sizes) < 0:
+        raise ValueError("sizes that do not add up")
+    return np.split(x, np.cumsum(sizes)[:-1], axis)
+
+
+def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
+    """Into so many parts, or at these places."""
+    return np.split(x, _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts), axis_number(axis))
+
+
+def array_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
+    """Into so many parts, the first of which take a row more where they do not divide, or at these places."""
+    where = _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts)
+    return np.array_split(x, where, axis_number(axis))
+
+
+def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
+    """An array for every place along an axis."""
+    del num
+    along = np.moveaxis(x, axis_number(axis), 0)
+    _few(len(along))
+    return list(along)
+
+
+def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
+    """What is at these places along an axis."""
+    where, axis = np.asarray(indices), axis_number(axis)
+    if where.dtype.kind not in "iu" or (batch_dims is not None and whole_number(batch_dims)):
+        raise UnreadableCall
+    check_size(where.size * (x.size // max(1, x.shape[axis])))
+    return np.take(x, where, axis)
+
+
+def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
+    """Rows by their numbers alone."""
+    where = np.asarray(indices)
+    if where.shape[-1:] != (1,):
+        raise UnreadableCall
+    return gather(x, where[..., 0], 0, batch_dims)
+
+
+def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
+    """What is at these places along an axis, row by row."""
+    where = np.asarray(indices)
+    if where.dtype.kind not in "iu" or axis is None:
+        raise UnreadableCall
+    check_size(where.size)
+    return np.take_along_axis(x, where, axis_number(axis))
+
+
+def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
+    """What is at the places along an axis where the mask is true."""
+    where, axis = np.asarray(mask), axis_number(axis)
+    if where.dtype != np.bool_ or where.ndim != 1:
+        raise UnreadableCall
+    if len(where) != x.shape[axis]:
+        raise ValueError("a mask of another length")
+    return np.compress(where, x, axis)
+
+
+def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
+    """An array for each number of a part, of the rows that bear it."""
+    where = np.asarray(partitions)
+    if where.ndim != 1:
+        raise UnreadableCall
+    return [x[where == part] for part in range(_few(whole_number(num)))]
+
+
+def claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
+    """What layers that are no operations claim to take, a claim for each output."""
+    return [x[claim.of(len(x))] for claim in claims]
