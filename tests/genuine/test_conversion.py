@@ -286,7 +286,7 @@ def test_a_graph_is_cut_whoever_owns_its_weights(tmp_path: Path, monkeypatch: py
     def refuse(*_: object) -> None:
         raise Refused("architecture-mismatch", "these are other weights")
 
-    monkeypatch.setattr("unnest.formats.tensorflow.saved_model.ObjectGraph.weights", refuse)
+    monkeypatch.setattr("unnest.formats.tensorflow.saved_model.ObjectModels.weights", refuse)
     folder = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
     assert unnest.inspect(folder).verdict == "parallel"
     assert unnest.fix(folder, tmp_path / "cut").action == "fixed"

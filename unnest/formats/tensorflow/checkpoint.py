@@ -37,6 +37,7 @@ from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
 from unnest.formats.tensorflow.meta_graph import Program
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
+from unnest.formats.tensorflow.object_models import ObjectModels
 
 
 class _PlacedWeights(NamedTuple):
@@ -68,9 +69,9 @@ class CheckpointSource(Source):
     def __init__(self, path: str) -> None:
         self.bundle = Bundle(path)
         try:
-            self.graph = ObjectGraph(self.bundle) if KEY in self.bundle.entries else None
+            self.objects = ObjectModels(ObjectGraph(self.bundle)) if KEY in self.bundle.entries else None
             self.program = Program(path + ".meta") if os.path.isfile(path + ".meta") else None
-            names = self.graph.names() if self.graph else {}
+            names = self.objects.graph.names() if self.objects else {}
             tensors = tuple(
                 Tensor(names.get(key, key) + ":0", e.shape, e.dtype, key)
                 for key, e in self.bundle.entries.items()
@@ -121,7 +122,7 @@ class CheckpointSource(Source):
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the bundle; where only names are stored, every variable."""
-        if self.graph is not None:
+        if self.objects is not None:
             return self.stored.groups[0].tensors
         return tuple(v.tensor for v in self._variables if v.tensor is not None)
 
@@ -140,8 +141,8 @@ class CheckpointSource(Source):
         else:
             return None
         state = None
-        if self.graph is not None and placed.model is not None:
-            state = self.graph.optimizers.state(placed.model, complete.groups)
+        if self.objects is not None and placed.model is not None:
+            state = self.objects.optimizers.state(placed.model, complete.groups)
         elif placed.names is not None:
             state = placed.names.state(complete.groups)
         return complete._replace(optimizer=state)
@@ -164,7 +165,8 @@ class CheckpointSource(Source):
         return Refusal(doubt.code, doubt.message.removeprefix(f"{self.path}: "))
 
     def _stored_architecture(self) -> JsonObject | None:
-        texts = [t for n in self.graph.models() if (t := self.graph.config(n)) is not None] if self.graph else []
+        graph = self.objects.graph if self.objects else None
+        texts = [t for n in graph.models() if (t := graph.config(n)) is not None] if graph else []
         return parse_object(texts[0].decode("utf-8", "replace"), f"{self.path}: the stored config") if texts else None
 
     def _placed(self, architecture: JsonObject) -> _PlacedWeights:
@@ -175,13 +177,13 @@ class CheckpointSource(Source):
             keras_version=version if isinstance(version, str) else None,
             backend=backend if isinstance(backend, str) else None,
         )
-        if self.graph is None:
+        if self.objects is None:
             names = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
             groups = names.groups(architecture)
             return _PlacedWeights(
                 stored._replace(groups=groups), names=names, not_carried=tuple(v.name for v in names.not_placed)
             )
-        located = self.graph.find(architecture)
+        located = self.objects.find(architecture)
         if not located.within:
             if located.doubt is not None:
                 raise located.doubt
@@ -189,7 +191,7 @@ class CheckpointSource(Source):
         # The template of a wrapper, if it holds all weights of what is around it.
         model, position, count = located.within[0]
         tensors = [t._replace(owner=(g.name, *t.owner)) for g in located.groups for t in g.tensors]
-        if {t.ref for t in tensors} != self.graph.weight_keys(model):
+        if {t.ref for t in tensors} != self.objects.graph.weight_keys(model):
             raise Refused(
                 "architecture-mismatch",
                 f"{self.path}: the architecture given is that of a part, beside which there are other weights; "
@@ -243,8 +245,8 @@ class CheckpointSource(Source):
         if self.program is not None:
             return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
-        models = self.graph.models() if self.graph else []
-        are_flat = self.graph is not None and all(self.graph.is_flat(n) for n in models)
+        graph = self.objects.graph if self.objects else None
+        are_flat = graph is not None and all(graph.is_flat(n) for n in graph.models())
         return clean._replace(findings=() if are_flat else (Code.NEEDS_ARCHITECTURE(),))
 
     def _plan_by_graph(self) -> Plan | None:

@@ -8,13 +8,11 @@ variables, and call a slot after what it belongs to. Keras 3's list what they tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.model import Group, Tensor
-
-if TYPE_CHECKING:
-    from unnest.formats.tensorflow.object_graph import ObjectGraph
+from unnest.formats.tensorflow.object_graph import ObjectGraph
 
 Message: TypeAlias = Any
 

@@ -48,6 +48,7 @@ from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
+from unnest.formats.tensorflow.object_models import ObjectModels
 from unnest.formats.tensorflow.restored import check_stored
 
 GRAPH, TEXT_GRAPH, METADATA, EXPORTED = (
@@ -116,7 +117,7 @@ class SavedModelSource(Source):
         if self.bundle is None or KEY not in self.bundle.entries:
             return stored._replace(groups=()), ()
         try:
-            weights = ObjectGraph(self.bundle).weights(architecture)
+            weights = ObjectModels(ObjectGraph(self.bundle)).weights(architecture)
         except Refused as doubt:
             self._conversion_refusal = Refusal(doubt.code, doubt.message)
             return stored._replace(groups=()), ()

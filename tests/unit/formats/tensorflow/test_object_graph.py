@@ -1,59 +1,61 @@
-"""Whose the variables of an object-based checkpoint are, by the objects that lead to them."""
+"""The objects of a checkpoint: what leads where, and what is a layer, a variable, a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from unnest.core.model import JsonObject
-from unnest.errors import Refused
-from unnest.formats.tensorflow import protos
-from unnest.formats.tensorflow.object_graph import ObjectGraph
+from tests.unit.formats.tensorflow.objects import DENSE, ROOT, STATE, VALUE, checkpoint
+from unnest.errors import Unreadable
+from unnest.formats.tensorflow import object_graph
 
-VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
-SHAPES = {"mean": (3,), "variance": (3,), "count": (), "kernel": (3, 2), "bias": (2,)}
-
-
-def checkpoint(objects: Mapping[str, Mapping[str, str]]) -> ObjectGraph:
-    """Of objects by name, the root first, each with its attributes; an object called as a weight is that variable."""
-    names = [*objects, *SHAPES]
-    graph = protos.new("ObjectGraph")
-    for name in names:
-        node = graph.nodes.add()
-        for attribute, child in objects.get(name, {}).items():
-            node.children.add(node_id=names.index(child), local_name=attribute)
-        if name in SHAPES:
-            node.attributes.add(name="VARIABLE_VALUE", full_name=name, checkpoint_key=name + VALUE)
-    entries = {name + VALUE: SimpleNamespace(shape=shape, dtype="<f4") for name, shape in SHAPES.items()}
-    bundle: Any = SimpleNamespace(prefix="c", entries=entries, strings=lambda _: [protos.dump(graph)])
-    return ObjectGraph(bundle)
+FOUND = checkpoint({"root": {"model": "model"}, "model": ROOT, "normalization": {"inner": "state"}, "dense": DENSE,
+                    "state": STATE})  # fmt: skip
 
 
-def sequential(*layers: tuple[str, Mapping[str, Any]]) -> JsonObject:
-    entries: Any = [
-        {"class_name": kind, "config": {"name": kind.lower(), "trainable": True, **config}} for kind, config in layers
-    ]
-    return {"class_name": "Sequential", "config": {"name": "s", "layers": entries}}
+def test_models_and_their_layers() -> None:
+    """An object of the architecture's layers is a model, wherever it hangs."""
+    (model,) = FOUND.models()
+    assert FOUND.way_to(model) == ["model"]
+    assert [FOUND.way_to(n)[-1] for n in FOUND.layers(model).values()] == ["layer-0", "layer-1"]
+    assert not FOUND.is_modern(model)
+    assert FOUND.weight_keys(model) == {name + VALUE for name in (*DENSE, *STATE)}
 
 
-NORMALIZED = sequential(("Normalization", {"axis": [-1], "batch_input_shape": [None, 3]}), ("Dense", {"units": 2}))
-ROOT = {"layer-0": "normalization", "layer-1": "dense"}
-DENSE = {"kernel": "kernel", "bias": "bias"}
-STATE = {"mean": "mean", "variance": "variance", "count": "count"}
+def test_keras_3_numbers_its_operations() -> None:
+    found = checkpoint({"root": {"_functional": "inner"}, "inner": {"_operations": "list"}, "list": {"2": "dense"},
+                        "dense": DENSE})  # fmt: skip
+    assert found.is_modern(0)
+    assert [*found.layers(0)] == [2]
 
 
-def test_what_another_attribute_lists_too_is_the_layers_own() -> None:
-    """TensorFlow 2.3 lists the statistics of its preprocessing layers in `state_variables`, which comes first."""
-    normalization = {"state_variables": "state", **STATE}
-    found = checkpoint({"root": ROOT, "normalization": normalization, "dense": DENSE, "state": STATE})
-    groups = {group.name: [t.name for t in group.tensors] for group in found.groups(NORMALIZED, 0)}
-    assert groups == {"normalization": ["mean:0", "variance:0", "count:0"], "dense": ["kernel:0", "bias:0"]}
+def test_variables_bear_the_attributes_that_lead_to_them() -> None:
+    normalization, dense = FOUND.layers(FOUND.models()[0]).values()
+    assert [*FOUND.variables(dense).values()] == [("kernel",), ("bias",)]
+    assert [*FOUND.variables(normalization).values()] == [("inner", name) for name in STATE]
+    assert FOUND.key(dense) is None
+    assert {FOUND.key(n): FOUND.name(n) for n in FOUND.variables(dense)} == {f"{n}{VALUE}": n for n in DENSE}
 
 
-def test_what_another_object_alone_holds_is_no_plain_layers() -> None:
-    found = checkpoint({"root": ROOT, "normalization": {"inner": "state"}, "dense": DENSE, "state": STATE})
-    with pytest.raises(Refused, match="3 weights do not fit 'normalization'"):
-        found.groups(NORMALIZED, 0)
+def test_a_model_is_flat_where_no_layer_holds_objects_with_weights() -> None:
+    assert not FOUND.is_flat(FOUND.models()[0])
+    assert checkpoint({"root": {"layer-0": "dense"}, "dense": DENSE}).is_flat(0)
+
+
+def test_lists_of_variables() -> None:
+    found = checkpoint({"root": {"variables": "every", "trainable_variables": "trained"},
+                        "every": {"1": "kernel", "0": "bias"}, "trained": {"0": "kernel"}})  # fmt: skip
+    lists = found.stored_lists(0)
+    assert lists is not None
+    assert lists.trained == {"kernel" + VALUE}
+    assert lists.order == ("bias" + VALUE, "kernel" + VALUE)
+    assert FOUND.stored_lists(0) is None
+
+
+def test_objects_are_not_looked_at_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_graph, "MAX_STEPS", 0)
+    monkeypatch.setattr(object_graph, "MAX_STEPS_EACH", 1)
+    found = checkpoint({"root": {"layer-0": "dense"}, "dense": DENSE})
+    for _ in found.nodes:
+        found.step()
+    with pytest.raises(Unreadable, match="without end"):
+        found.step()

@@ -1,0 +1,121 @@
+"""The Keras models among the objects of TensorFlow's object graph.
+
+The model may be the root or hang anywhere, among others: it is the one whose layers and weights are the architecture's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused
+from unnest.formats.tensorflow.object_graph import ObjectGraph
+from unnest.formats.tensorflow.object_optimizers import Optimizers
+from unnest.formats.tensorflow.object_weights import WeightsByLayer
+
+
+class PlacedModel(NamedTuple):
+    """A model in the object graph, and the weights of its layers.
+
+    `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
+    `doubt`: why the order of a layer's weights is open, which then stand as the objects list them.
+    """
+
+    node: int
+    groups: tuple[Group, ...]
+    within: tuple[tuple[int, int, int], ...]
+    doubt: Refused | None = None
+
+
+class ObjectWeights(NamedTuple):
+    """What an object graph holds of a Keras model."""
+
+    groups: tuple[Group, ...]
+    optimizer: tuple[Tensor, ...] | None
+
+
+class ObjectModels:
+    """The models that an object graph holds, and what each optimizer trains."""
+
+    def __init__(self, graph: ObjectGraph) -> None:
+        self.graph = graph
+        self.optimizers = Optimizers(graph)
+
+    def weights(self, architecture: JsonObject) -> ObjectWeights:
+        """The weights of a Keras model and its optimizer's state. Raises Unreadable, Refused."""
+        placed = self.find(architecture)
+        if placed.doubt is not None:
+            raise placed.doubt
+        return ObjectWeights(placed.groups, self.optimizers.state(placed.node, placed.groups))
+
+    def find(self, architecture: JsonObject) -> PlacedModel:
+        """The model of this architecture, wherever it hangs; one whose weights are in order, if there is any.
+
+        Raises Unreadable, Refused.
+        """
+        models = self.graph.models()
+        if not models:
+            raise Refused(
+                "architecture-mismatch", f"{self.graph.where}: has no layers; pass a checkpoint of a Keras model"
+            )
+        tried = [self._placed_or_refusal(architecture, node) for node in models]
+        placed = [each for each in tried if isinstance(each, PlacedModel)]
+        if not placed:
+            raise next(each for each in tried if isinstance(each, Refused))
+        fitting = [each for each in placed if each.doubt is None] or placed
+        distinct = _distinct(fitting)
+        if len(distinct) > 1:
+            fitting = [each for each in fitting if _bear_layer_names(each.groups)]
+            if len(_distinct(fitting)) != 1:
+                raise Refused(
+                    "weights-ambiguous",
+                    f"{self.graph.where}: holds {len(distinct)} models that fit the architecture; "
+                    "save the one you want alone",
+                )
+        return fitting[0]._replace(within=self._models_around(fitting[0].node, models))
+
+    def _placed_or_refusal(self, architecture: JsonObject, node: int) -> PlacedModel | Refused:
+        """The model at a node, the models around it not looked for; or why it is none of this architecture."""
+        weights = WeightsByLayer(self.graph, self.optimizers)
+        try:
+            groups = weights.groups(architecture, node)
+        except Refused as refusal:
+            return refusal
+        if not weights.open_orders:
+            return PlacedModel(node, groups, ())
+        why = f"{self.graph.where}: {weights.open_orders[0]}; {self._restoring(node)}"
+        return PlacedModel(node, groups, (), Refused("weights-ambiguous", why))
+
+    def _restoring(self, node: int) -> str:
+        """What a user with the model's code can do: load the weights of a node into it, which needs no order."""
+        loading = "MODEL"
+        for name in reversed(self.graph.way_to(node)):
+            given = f"{name}={loading}" if name.isidentifier() else f"**{{{name!r}: {loading}}}"
+            loading = f"tf.train.Checkpoint({given})"
+        prefix = repr(self.graph.bundle.prefix)
+        load = f"MODEL.load_weights({prefix})" if loading == "MODEL" else f"{loading}.restore({prefix})"
+        return f"load it into the MODEL that your code makes, {load}, and save that as .h5"
+
+    def _models_around(self, node: int, models: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+        """The models that one is a layer of, the outermost first."""
+        holder_of: dict[int, tuple[int, int, int]] = {}
+        for model in models:
+            layers = self.graph.layers(model)
+            for k, n in enumerate(layers.values()):
+                holder_of.setdefault(n, (model, k, len(layers)))
+        holders_outermost_first: list[tuple[int, int, int]] = []
+        while node in holder_of and len(holders_outermost_first) <= len(models):
+            holders_outermost_first.insert(0, holder_of[node])
+            node = holder_of[node][0]
+        return tuple(holders_outermost_first)
+
+
+def _distinct(placed: Iterable[PlacedModel]) -> set[tuple[str, ...]]:
+    """The tensors of models, each once."""
+    return {tuple(t.ref for g in each.groups for t in g.tensors) for each in placed}
+
+
+def _bear_layer_names(groups: Iterable[Group]) -> bool:
+    """Whether every weight bears the name of its layer."""
+    return all({g.name, *t.owner} & set(t.name.split("/")) for g in groups for t in g.tensors)

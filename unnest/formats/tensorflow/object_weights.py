@@ -1,0 +1,161 @@
+"""Whose weight is it? The layers of an architecture, held against the objects of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from unnest.core.architecture import children, is_input, is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.layer_classes import OWN, PLAIN, today
+from unnest.core.keras_facts.weight_specs import expected, fits
+from unnest.core.model import Group, JsonObject, Tensor
+from unnest.errors import Refused
+from unnest.formats.tensorflow.object_graph import NUMBER, AttributePath, ObjectGraph
+from unnest.formats.tensorflow.object_optimizers import Optimizers
+
+
+class WeightsByLayer:
+    """One attempt to find the weights of an architecture's layers among the objects.
+
+    `open_orders` says, layer by layer, why the order of its weights is open; those stand as the objects list them.
+    """
+
+    def __init__(self, graph: ObjectGraph, optimizers: Optimizers) -> None:
+        self._graph, self._optimizers = graph, optimizers
+        self.open_orders: list[str] = []
+
+    def groups(self, architecture: JsonObject, node: int) -> tuple[Group, ...]:
+        """The weights of the model at a node, layer by layer. Raises Unreadable, Refused."""
+        return tuple(Group(name, tensors) for name, tensors in self._model(architecture, node))
+
+    def _model(self, entry: JsonObject, node: int) -> list[tuple[str, tuple[Tensor, ...]]]:
+        self._graph.step()
+        graph, nodes = read(entry), self._graph.layers(node)
+        layers = list(graph.layers.values())
+        modern = self._graph.is_modern(node)
+        # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
+        count = max(nodes, default=-1) + 1
+        begins_with_input = bool(layers) and is_input(layers[0].stored)
+        if graph.sequential and count == len(layers) + 1 and not begins_with_input:
+            nodes = {k - 1: n for k, n in nodes.items() if k}
+        elif count + 1 == len(layers) and begins_with_input and not (modern and 0 in nodes):
+            layers = layers[1:]
+        if (max(nodes, default=-1) >= len(layers)) if modern else (sorted(nodes) != list(range(len(layers)))):
+            raise Refused(
+                "architecture-mismatch",
+                f"{self._graph.where}: stores {count} layers where the architecture has {len(layers)}; pass its own",
+            )
+        return [
+            (layer.name, self._layer(layer, nodes[k], modern=modern) if k in nodes else self._operation(layer))
+            for k, layer in enumerate(layers)
+        ]
+
+    def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
+        """An operation of Keras 3, which is no object and has no weights."""
+        expected_weights = expected(layer.config)
+        if is_model(layer.stored) or (expected_weights is not None and expected_weights.total):
+            raise self._unfit(layer, 0)
+        return ()
+
+    def _unfit(self, layer: Layer, count: int) -> Refused:
+        return Refused(
+            "architecture-mismatch",
+            f"{self._graph.where}: {count} weights do not fit {layer.name!r}, a {layer.class_name}; "
+            "pass the architecture of the model that was saved",
+        )
+
+    def _layer(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        """A layer's weights, the trained ones first; those of a model within bear their layers' names."""
+        within = self._model_within(layer, node)
+        if within is None:
+            return self._layer_variables(layer, node, modern=modern)
+        flat = [t._replace(owner=(name, *t.owner)) for name, tensors in self._model(*within) for t in tensors]
+        stored_lists = self._graph.stored_lists(node)
+        if stored_lists is not None:
+            flat = [t._replace(trained=t.ref in stored_lists.trained) for t in flat]
+        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+    def _model_within(self, layer: Layer, node: int) -> tuple[JsonObject, int] | None:
+        """The model that a layer is, or holds alone, and its object; None where there is none."""
+        if is_model(layer.stored):
+            return layer.stored, node
+        held_models = [child for _, child in children(layer.stored)]
+        inner_layer = self._graph.child(node, "layer")
+        if len(held_models) == 1 and inner_layer is not None and self._graph.layers(inner_layer):
+            return held_models[0], inner_layer
+        return None
+
+    def _layer_variables(self, layer: Layer, node: int, *, modern: bool) -> tuple[Tensor, ...]:
+        variables = self._graph.variables(node)
+        self._check_fits(layer, node, variables)
+        by_key = {self._graph.key(n): n for n in variables}
+
+        def tensor(n: int, *, trained: bool) -> Tensor:
+            return self._graph.tensor(n, "/".join((layer.name, *variables[n])), trained=trained, modern=modern)
+
+        stored_lists = self._graph.stored_lists(node)
+        if stored_lists is not None:
+            listed_keys = [key for key in stored_lists.order if key in by_key]
+            return tuple(tensor(by_key[key], trained=key in stored_lists.trained) for key in listed_keys)
+        listed = list(variables) if today(layer.class_name) in OWN else self._as_code_lists(layer, node, variables)
+        flags = self._trained(layer, listed)
+        tensors = [tensor(n, trained=flag) for n, flag in zip(listed, flags, strict=True)]
+        return (*(t for t in tensors if t.trained), *(t for t in tensors if not t.trained))
+
+    def _as_code_lists(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> list[int]:
+        """A custom layer's variables as Keras lists them: its own first, then each sub-layer's.
+
+        Sub-layers are listed as they were made, but those in a dictionary by their keys, which looks the same here.
+        """
+        order: list[int] = []
+        pending: list[tuple[int, bool]] = [(node, True)]
+        while pending:
+            current, is_layer = pending.pop()
+            self._graph.step()
+            children_of = {n: name for name, n in self._graph.attributes(current).items()}
+            own_variables = [n for n in children_of if n in variables and n not in order]
+            order += own_variables
+            sub_layers = [n for n in children_of if n not in variables and self._graph.variables(n).keys() - {*order}]
+            names = [children_of[n] for n in sub_layers]
+            are_numbered = all(map(NUMBER.fullmatch, names))
+            if not is_layer and not own_variables and not are_numbered and names != sorted(names):
+                self.open_orders.append(
+                    f"the order of the weights of {layer.name!r} is known to the code of {layer.class_name} alone"
+                )
+            pending += [(n, False) for n in reversed(sub_layers)]
+        return order
+
+    def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
+        """Raises Refused where these variables cannot be this layer's."""
+        entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
+        expected_weights, kind = expected(layer.config), today(layer.class_name)
+        is_keras_own = kind in OWN
+        does_not_fit = (
+            (is_keras_own and bool(self._graph.layers(node)))
+            or (expected_weights is not None and len(entries) < expected_weights.total)
+            or (kind in PLAIN and any(len(path) > 1 for path in variables.values()))
+            or (expected_weights is not None and not fits(layer.settings, [e.shape for e in entries if e is not None]))
+            or (is_input(layer.stored) and bool(entries))
+        )
+        if does_not_fit:
+            raise self._unfit(layer, len(entries))
+
+    def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
+        """Which of a layer's variables are trained, where only the optimizer or the config can tell."""
+        count, expected_weights = trained_count(layer, len(nodes)), expected(layer.config)
+        if count == 0:
+            return [False] * len(nodes)
+        if self._optimizers.all_trained & set(nodes):
+            return [n in self._optimizers.all_trained for n in nodes]
+        if count is not None:
+            return [k < count for k in range(len(nodes))]
+        if expected_weights is not None and not expected_weights.statistics:
+            return [True] * len(nodes)
+        if self._optimizers.all_trained:
+            return [False] * len(nodes)
+        if len(nodes) > 1:
+            self.open_orders.append(
+                f"which weights of {layer.name!r} are trained is not stored, so their order is open"
+            )
+        return [True] * len(nodes)
