@@ -10,7 +10,7 @@ from unnest.errors import Unreadable
 from unnest.formats.hdf5.attributes import Attributes
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import DatasetNode
-from unnest.formats.keras3.weight_map import files_by_group, files_named, total_size
+from unnest.formats.keras3.weight_map import read_map
 
 MIXED = "files of two saves are mixed; restore them from a copy"
 
@@ -24,9 +24,10 @@ class ShardedTree:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._map = read_map(path)
         self.files: dict[str, GuardedFile] = {}
         try:
-            for name in files_named(path):
+            for name in self._map.files:
                 self.files[name] = _opened(path, name)
             self._places = self._datasets_by_path()
             self._check_map()
@@ -52,13 +53,13 @@ class ShardedTree:
         found: dict[str, set[str]] = {}
         for path, name in self._places.items():
             found.setdefault(path.rpartition("/")[0], set()).add(name)
-        said = files_by_group(self.path)
+        said = self._map.files_by_group
         wrong = sorted(group for group in found.keys() | said.keys() if found.get(group) != said.get(group))
         if wrong:
             what = f"the weights of /{wrong[0]} are not in the files that it names"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
         stored = sum(self.files[name].datasets[path].stored for path, name in self._places.items())
-        if (told := total_size(self.path)) > stored:
+        if (told := self._map.total_size) > stored:
             what = f"tells {told:.0f} bytes of weights, and its files hold {stored}"
             raise Unreadable("missing-weight", f"{self.path}: {what}; {MIXED}")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from unnest.core.model import JsonObject
 from unnest.errors import Unreadable
 from unnest.formats.json_text import parse_object, read_bytes
 
@@ -23,6 +23,36 @@ MAX_MAP = 64 << 20
 BEGINNING, KEY = 512, b'"weight_map"'
 #: ... and what its first file is called, behind the first group's path.
 FIRST_FILE, HDF5_NAME = 1 << 16, b'.weights.h5"'
+
+
+class WeightMap(NamedTuple):
+    """What a map says.
+
+    `files_by_group`: group with weights, without the leading slash -> the names of the files that these are in.
+    `total_size`: bytes of all weights; 0 where it does not say. (Source: Keras 3.15 counts the bits of each type, a
+    bool's as one; files hold a byte for these.)
+    """
+
+    files_by_group: Mapping[str, frozenset[str]]
+    total_size: float
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the shards, each once, sorted."""
+        return tuple(sorted(frozenset[str]().union(*self.files_by_group.values())))
+
+
+def read_map(path: str) -> WeightMap:
+    """The map of that path. Raises Unreadable."""
+    stored = parse_object(read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path)
+    files, metadata = stored.get("weight_map"), stored.get("metadata")
+    if not isinstance(files, Mapping) or not files:
+        raise _damaged(path, "names no file")
+    size = metadata.get("total_size") if isinstance(metadata, Mapping) else None
+    return WeightMap(
+        {group.lstrip("/"): _names(path, group, names) for group, names in files.items()},
+        size if isinstance(size, (int, float)) else 0,
+    )
 
 
 def is_map(path: str) -> bool:
@@ -39,7 +69,7 @@ def map_of(path: str) -> str | None:
     shard = SHARD.search(path)
     map_path = path if shard is None else path[: shard.start()] + SUFFIX
     try:
-        is_part = is_map(map_path) and (shard is None or os.path.basename(path) in files_named(map_path))
+        is_part = is_map(map_path) and (shard is None or os.path.basename(path) in read_map(map_path).files)
     except (OSError, Unreadable):
         return None
     return map_path if is_part else None
@@ -48,34 +78,7 @@ def map_of(path: str) -> str | None:
 def files_of(map_path: str) -> list[str]:
     """The paths of a map and of its shards, as far as they are there. Raises Unreadable."""
     folder = os.path.dirname(map_path)
-    return [map_path, *filter(os.path.isfile, (os.path.join(folder, name) for name in files_named(map_path)))]
-
-
-def files_named(path: str) -> tuple[str, ...]:
-    """The names of the shards, each once, sorted. Raises Unreadable."""
-    return tuple(sorted({name for names in files_by_group(path).values() for name in names}))
-
-
-def files_by_group(path: str) -> dict[str, frozenset[str]]:
-    """Group with weights, without the leading slash -> the names of the files that these are in. Raises Unreadable."""
-    stored = _parsed(path).get("weight_map")
-    if not isinstance(stored, Mapping) or not stored:
-        raise _damaged(path, "names no file")
-    return {group.lstrip("/"): _names(path, group, names) for group, names in stored.items()}
-
-
-def total_size(path: str) -> float:
-    """Bytes of all weights, as the map says; 0 where it does not. Raises Unreadable.
-
-    (Source: Keras 3.15 counts the bits of each type, a bool's as one; files hold a byte for these.)
-    """
-    metadata = _parsed(path).get("metadata")
-    size = metadata.get("total_size") if isinstance(metadata, Mapping) else None
-    return size if isinstance(size, (int, float)) else 0
-
-
-def _parsed(path: str) -> JsonObject:
-    return parse_object(read_bytes(path, MAX_MAP, "map of weights").decode("utf-8", "replace"), path)
+    return [map_path, *filter(os.path.isfile, (os.path.join(folder, name) for name in read_map(map_path).files))]
 
 
 def _names(path: str, group: str, names: object) -> frozenset[str]:

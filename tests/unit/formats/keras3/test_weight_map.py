@@ -29,12 +29,13 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_a_map_says(folder: Path) -> None:
     """Groups without the leading slash; a group whose weights are in several files has them all."""
-    by_group = weight_map.files_by_group(str(folder / MAP))
+    stored = weight_map.read_map(str(folder / MAP))
+    by_group = stored.files_by_group
     assert by_group["optimizer/vars"] > {"parallel_00002.weights.h5"}
     assert by_group["layers/functional/layers/dense/vars"] == {"parallel_00000.weights.h5"}
     assert all(not group.startswith("/") for group in by_group)
     shards = sorted(path.name for path in folder.glob("parallel_*.weights.h5"))
-    assert weight_map.files_named(str(folder / MAP)) == tuple(shards)
+    assert stored.files == tuple(shards)
     assert weight_map.files_of(str(folder / MAP)) == [str(folder / name) for name in (MAP, *shards)]
 
 
@@ -107,7 +108,7 @@ def test_a_shard_that_the_map_forgot(folder: Path) -> None:
     stored = json.loads((folder / MAP).read_text())
     stored["weight_map"]["/optimizer/vars"].pop()
     (folder / MAP).write_text(json.dumps(stored))
-    assert weight_map.total_size(str(folder / MAP)) == 660
+    assert weight_map.read_map(str(folder / MAP)).total_size == 660
     seen = unnest.inspect(folder / MAP)
     assert seen.error is not None
     assert seen.error.code == "missing-weight"
@@ -121,7 +122,7 @@ def test_a_map_without_an_end(tmp_path: Path) -> None:
         file.write(b'{"weight_map": {"/vars": "x_00000.weights.h5"}')
         file.truncate(weight_map.MAX_MAP + 1)
     with pytest.raises(Unreadable, match="is no map of weights") as refused:
-        weight_map.files_by_group(str(path))
+        weight_map.read_map(str(path))
     assert refused.value.code == "too-large"
 
 
