@@ -16,7 +16,7 @@ from unnest.core.architecture import (
 )
 from unnest.core.assign.flat_list import placed_by_order, split
 from unnest.core.assign.shares import Ambiguous, Share
-from unnest.core.assign.stored_groups import group_names, layer_name_by_group, without_operations
+from unnest.core.assign.stored_groups import as_listed, group_names, layer_name_by_group, without_operations
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
@@ -111,7 +111,7 @@ def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.U
         parallel = parallel._replace(findings=(*parallel.findings, no_state))
     groups = _groups(left, layer_name_by_group(start.model, stored.groups)) if stored.groups else ()
     if stored.is_keras_3:
-        groups = without_operations(groups, left.model)
+        groups = tuple(as_listed(group, left.model) for group in without_operations(groups, left.model))
     groups = tuple(without_needless(group) for group in groups)
     if wrong := _wrong_shapes(left):
         return parallel._replace(refusal=Refusal("weights-unplaced", wrong))

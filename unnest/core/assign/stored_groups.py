@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
 from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import Group, JsonObject
 
@@ -25,6 +26,24 @@ def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Grou
     """
     operations = {name for name, layer in read(model).layers.items() if _is_operation(layer)}
     return tuple(group for group in groups if group.tensors or group.name not in operations)
+
+
+def as_listed(group: Group, model: JsonObject) -> Group:
+    """A layer's weights as Keras 3 lists them in a group of its own, where a nested model's list has them otherwise.
+
+    A SpectralNormalization that was made frozen has its layer's weights among the trained ones of the model's list, and
+    in its own none that is trained. (Source: files of Keras 3.15.)
+    """
+    layer = read(model).layers.get(group.name)
+    if layer is None or layer.class_name != "SpectralNormalization":
+        return group
+    parts = spectral_normalization(group.tensors)
+    if parts is None or not (
+        layer.settings.get("trainable") is False or all(p.is_frozen for p in parts_of(layer.stored))
+    ):
+        return group
+    (kernel, *bias), vector = parts
+    return group._replace(tensors=(kernel, vector, *bias))
 
 
 def _is_operation(layer: Layer) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Tensor
 
 #: Layers that hold others and have no weights beside theirs, and where their configs have them.
 HELD_UNDER = {"RNN": ("cell",), "TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
@@ -106,3 +106,17 @@ def promised_total(entry: JsonObject) -> int | None:
         else:
             return None
     return total
+
+
+def spectral_normalization(tensors: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], Tensor] | None:
+    """The weights of the layer that a SpectralNormalization of Keras 3 holds, and the vector that is its own.
+
+    None where their shapes do not tell: the kernel comes first, and the vector, a row as long as the kernel's last
+    axis, behind what is trained, or, of a layer that is frozen, behind the kernel.
+    """
+    if len(tensors) not in (2, 3) or not tensors[0].shape:
+        return None
+    vectors = [t for t in tensors[1:] if t.shape == (1, tensors[0].shape[-1])]
+    if len(vectors) != 1:
+        return None
+    return tuple(t for t in tensors if t.ref != vectors[0].ref), vectors[0]

@@ -16,6 +16,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.held_layers import spectral_normalization
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.model import Group, JsonObject, Stored, Tensor
@@ -87,11 +88,12 @@ class Layout:
         self, settings: JsonObject, name: str, tensors: Sequence[Tensor], path: str
     ) -> None:
         """Keras 3 stores the inner layer's kernel once more as the wrapper's own, before its vector."""
-        self.add_object(path, name, (tensors[0], tensors[-1]))
-        wrapped = settings.get("layer")
-        if not isinstance(wrapped, Mapping):
+        wrapped, parts = settings.get("layer"), spectral_normalization(tensors)
+        if not isinstance(wrapped, Mapping) or parts is None:
             raise _unplaced(name, "SpectralNormalization")
-        self.add_layer(wrapped, _name(wrapped), tensors[:-1], join_path(path, "layer"))
+        held, vector = parts
+        self.add_object(path, name, (held[0], vector))
+        self.add_layer(wrapped, _name(wrapped), held, join_path(path, "layer"))
 
     def _add_attention(self, name: str, tensors: Sequence[Tensor], path: str) -> None:
         """The four dense layers of MultiHeadAttention, with as many weights each."""

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.held_layers import HeldLayer, partly_frozen, parts_of, promised_total, wrapped
+from unnest.core.keras_facts.held_layers import (
+    HeldLayer,
+    partly_frozen,
+    parts_of,
+    promised_total,
+    spectral_normalization,
+    wrapped,
+)
+from unnest.core.model import Tensor
 
 Entry = dict[str, Any]
 
@@ -98,3 +106,26 @@ def test_promised(entry: Entry, total: int | None) -> None:
 )
 def test_the_one_layer_that_has_all_the_weights(entry: Entry, held: Entry | None) -> None:
     assert wrapped(entry) == held
+
+
+@pytest.mark.parametrize(
+    ("shapes", "vector"),
+    [
+        ([(2, 4), (4,), (1, 4)], 2),
+        ([(2, 4), (1, 4), (4,)], 1),
+        ([(1, 4), (4,), (1, 4)], 2),  # a kernel of one row
+        ([(2, 4), (1, 4)], 1),
+        ([(2, 4), (1, 4), (1, 4)], None),  # a bias of two axes
+        ([(2, 4), (4,)], None),
+        ([(2, 4)], None),
+        ([(), (1, 4)], None),
+        ([(2, 4), (4,), (4,), (1, 4)], None),
+    ],
+)
+def test_the_vector_of_a_spectral_normalization(shapes: list[tuple[int, ...]], vector: int | None) -> None:
+    tensors = [Tensor(f"w{k}", shape, "<f4", f"/{k}") for k, shape in enumerate(shapes)]
+    found = spectral_normalization(tensors)
+    if vector is None:
+        assert found is None
+        return
+    assert found == (tuple(t for t in tensors if t.ref != f"/{vector}"), tensors[vector])
