@@ -1401,7 +1401,7 @@ RULES = [
     ),
     Broken(
         rule="a size that is no number of rows is the same in every batch",
-        file="core/recognise/tower_rows.py",
+        file="core/recognise/tower_tensors.py",
         old="            return np.array_equal(self.one, self.other)\n",
         new="            return False\n",
         tests="tests/unit/core/recognise/test_batch_axis.py",
@@ -1443,16 +1443,16 @@ RULES = [
     ),
     Broken(
         rule="rows that code took may be joined to all of them again",
-        file="core/recognise/tower_rows.py",
-        old="        self.taken.add(here)\n",
+        file="core/recognise/tower_operations.py",
+        old="        self._tensors.taken.add(here)\n",
         new="",
         tests="tests/unit/core/recognise/test_batch_axis.py",
     ),
     Broken(
         rule="sizes that are made up fit no reshape",
-        file="core/recognise/tower_rows.py",
-        old='(what.name == "reshape" and not self.guessed.isdisjoint(given))',
-        new="(False)",
+        file="core/recognise/tower_operations.py",
+        old='what.name == "reshape" and not self._tensors.guessed.isdisjoint(given)',
+        new="False",
         tests="tests/unit/core/recognise/test_batch_axis.py",
     ),
     Broken(
@@ -1514,14 +1514,14 @@ RULES = [
     Broken(
         rule="weights that two models share bear the layer's name",
         file="core/assign/stored_once.py",
-        old='    if any(name not in t.name.split("/") for name in shared for t in (*trained[name], *rest[name])):\n',
+        old="    if not all(first[name].is_borne_by(t) for name in shared for t in (*trained[name], *rest[name])):\n",
         new="    if False:\n",
         tests="tests/unit/core/assign/test_stored_once.py",
     ),
     Broken(
         rule="layers that two models share are alike",
         file="core/assign/stored_once.py",
-        old="    return layer.class_name == other.class_name and ",
+        old="    return are_alike and ",
         new="    return True or ",
         tests="tests/unit/core/assign/test_stored_once.py",
     ),

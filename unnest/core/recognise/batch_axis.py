@@ -44,10 +44,10 @@ def _tried(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape 
         for size in UNKNOWN_SIZES:
             rows = TowerRows(graph, entries, rank, size)
             trials.append([rows.kept_up_to(end) for end in ends])
-            if not rows.guessed or all(answer.mixing or answer.is_told for answer in trials[-1]):
+            if not rows.known.guessed or all(answer.mixing or answer.is_told for answer in trials[-1]):
                 break
         by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
-        if not rows.guesses_ranks:
+        if not rows.known.guesses_ranks:
             break
     return [_of_trials(ranks, may_fail=False) for ranks in zip(*by_rank, strict=True)]
 

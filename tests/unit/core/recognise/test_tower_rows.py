@@ -24,7 +24,7 @@ def test_each_number_has_the_row_that_it_is_made_of() -> None:
     w = Writer()
     end = w.call("reverse", w.call("math.multiply", X, y=2.0, name=None), axis=[0])
     rows, kept = carried(w, end)
-    tensor = rows.tensors[Ref(end[0], 0, 0)]
+    tensor = rows.known.tensors[Ref(end[0], 0, 0)]
     assert isinstance(tensor, np.ndarray)
     assert tensor["element"].tolist() == [[row] * 4 for row in reversed(range(ROWS))]
     assert kept == RowsKept(CallId(end[0], 0), is_told=False)
@@ -35,7 +35,7 @@ def test_rows_that_stay_where_they_are() -> None:
     twice = w.call("reverse", w.call("reverse", X, axis=[0]), axis=[0])
     rows, kept = carried(w, twice)
     assert kept == RowsKept(None, is_told=True)
-    assert rows.shapes[Ref(twice[0], 0, 0)] is not None
+    assert rows.known.shapes[Ref(twice[0], 0, 0)] is not None
 
 
 def test_the_first_call_that_works_along_the_rows_is_named() -> None:
@@ -51,6 +51,6 @@ def test_what_is_the_same_in_every_batch_is_of_no_row(function: str, row: int) -
     w = Writer()
     end = w.call(function, X)
     rows, _ = carried(w, end)
-    tensor = rows.tensors[Ref(end[0], 0, 0)]
+    tensor = rows.known.tensors[Ref(end[0], 0, 0)]
     assert isinstance(tensor, np.ndarray)
     assert tensor["element"][3].tolist() == [row] * 4

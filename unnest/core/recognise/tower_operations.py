@@ -1,0 +1,259 @@
+"""What operations make of tensors whose numbers are rows, or are made of some.
+
+As in `tensor_graph`, what moves numbers about moves these (`kernels`); what computes with some depends on the rows of
+all of them (`row_dependence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise import product_axes, row_dependence
+from unnest.core.recognise.carried_out import carry_out, contents
+from unnest.core.recognise.elements import NOT_COMPUTED, Array, ByContents, check_size
+from unnest.core.recognise.followed_slices import RowsMade
+from unnest.core.recognise.kernels import TABLE
+from unnest.core.recognise.layer_tensors import OF_CODE
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, argument, refs_in
+from unnest.core.recognise.op_kinds import (
+    ALONG,
+    MATRIX,
+    MATRIX_PRODUCTS,
+    OF_ALL_ROWS,
+    OF_MATRICES,
+    REDUCING,
+    TAKING_NO_AXIS,
+)
+from unnest.core.recognise.op_shapes import KEEPING_SHAPE
+from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed, along, combined, each_its_own, every
+from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER, OVER_STEPS
+from unnest.core.recognise.tower_tensors import Counts, Known, Tensor, TowerTensors
+
+CHOOSING = frozenset({
+    "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",
+})  # fmt: skip
+"""Operations that need not hand on what is in their tensors: one of two branches (training or not), a size."""
+
+SIZES = frozenset({"shape", "size"})
+"""Operations that tell how many rows there are."""
+
+ALIKE = frozenset({"zeroslike", "oneslike"})
+"""Operations that give the same number everywhere."""
+
+PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
+"""Operations that may take sizes out of a shape, the number of rows or others."""
+
+COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | PARTS_OF_SHAPES | frozenset({
+    "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape", "concat", "concatenate",
+    "zeros", "ones", "fill", "tile", "broadcastto",
+})  # fmt: skip
+"""Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
+
+BY_INDEX = frozenset({"gather", "gatherv2", "take", "embeddinglookup"})
+"""Operations that take entries of their first tensor by numbers in their second."""
+
+BY_MASK = frozenset({"booleanmask", "dynamicpartition"})
+"""Operations that give those rows of their first tensor that their second one chooses."""
+
+
+class TowerOperations:
+    """The operations of a tower, carried out on the tensors that are known."""
+
+    def __init__(self, tensors: TowerTensors) -> None:
+        self._tensors = tensors
+        #: Operations of which more counts than the rows that they are made of.
+        self._whole: dict[str, Callable[[Ref, OpCall], Tensor]] = {
+            **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS], "timemajor"), self._in_another_order),
+            **dict.fromkeys(SIZES, lambda _, what: _size(what, self._tensors.first(what))),
+            **dict.fromkeys(ALIKE, lambda _, what: every(NO_ROW, self._tensors.first(what).shape)),
+        }
+
+    def made(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What a call makes of tensors, all outputs of operations that have several. Raises RowsMixed, NOT_COMPUTED."""
+        if what.name in CHOOSING:
+            return Known.LOST
+        if not any(isinstance(tensor, np.ndarray) for tensor in given.values()):
+            return self._of_numbers(here, what, given)
+        if what.name in self._whole:
+            return self._whole[what.name](here, what)
+        try:
+            return self._moved(what, given)
+        except ByContents:
+            return self._computed(here, what, given)
+
+    # What is made of no rows
+
+    def _of_numbers(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What is made of no rows, but perhaps of how many there are."""
+        if all(tensor is Known.PLAIN for tensor in given.values()):
+            return Known.PLAIN
+        if not _are_known(given) or what.name not in COUNTING:
+            return Known.LOST
+        try:
+            one, other = (carry_out(what, partial(self._tensors.number, batch=batch)) for batch in range(2))
+        except NOT_COMPUTED:
+            if not any(isinstance(tensor, Counts) and not tensor.are_same for tensor in given.values()):
+                return Known.PLAIN
+            return Known.LOST if what.name in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._tensors.sizes(here))
+        return [Counts(*pair) for pair in zip(one, other, strict=True)]
+
+    # What is made of rows
+
+    def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+        """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
+        if what.name not in TABLE:
+            raise ByContents
+        if (
+            what.name == "reshape" and not self._tensors.guessed.isdisjoint(given)
+        ) or not self._tensors.taken.isdisjoint(given):
+            raise UnreadableCall
+        moved = {*refs_in(contents(what))}
+        has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
+        check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
+
+        def lookup(ref: Ref) -> Array:
+            is_number = not isinstance(given[ref], np.ndarray) and not (ref in moved and has_rows)
+            return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
+
+        return [*carry_out(what, lookup)]
+
+    def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
+        """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""
+        name = what.name
+        if name == "where" and len(given) == 1:
+            raise RowsMixed
+        if name in BY_MASK:
+            return self._elsewhere(self._tensors.first(what).shape)
+        if name in BY_INDEX:
+            return self._by_index(what)
+        if name in NUMBER_BY_NUMBER:
+            known = [ref for ref in given if given[ref] is not Known.LOST]
+            made = combined([self._tensors.rows_of(ref, 0) for ref in known])
+            return made if len(known) == len(given) else Known.LOST
+        if name in KEEPING:
+            return self._row_by_row(here, what, given)
+        if name in MATRIX_PRODUCTS or name in ("tensordot", "einsum"):
+            return self._tensors.sized(here, row_dependence.product(*self._letters(what)))
+        return self._worked_along(here, what, self._tensors.first(what))
+
+    def _by_index(self, what: OpCall) -> Array:
+        """Entries that are chosen by what is in other tensors."""
+        first, second = (self._tensors.rows_of(value) for value in (argument(what, 0, "params", "x"), _indices(what)))
+        axis, within = (self._tensors.whole_number(argument(what, 99, key)) for key in ("axis", "batch_dims"))
+        chosen = along(first, [axis])
+        if within:
+            if first.ndim != second.ndim or axis % first.ndim != within:
+                raise UnreadableCall
+            return combined([chosen, second])
+        axis %= first.ndim
+        around = chosen.reshape((*first.shape[:axis], *[1] * second.ndim, *first.shape[axis + 1 :]))
+        return combined([around, second.reshape((*second.shape, *[1] * (first.ndim - axis - 1)))])
+
+    def _row_by_row(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
+        """What is made of each entry along the first axis by itself; beside convolutions, of what lies on the last."""
+        tensors = [tensor for tensor in given.values() if isinstance(tensor, np.ndarray)]
+        sizes = self._tensors.sizes(here)[1:]
+        try:
+            of_rows = combined([along(tensor, range(1, tensor.ndim)).reshape(-1) for tensor in tensors])
+        except RowsMixed:
+            if what.name in OVER_STEPS:
+                raise
+            whole = combined([along(tensor, [-1]) for tensor in tensors])
+            return np.broadcast_to(whole, (*whole.shape[:-1], *sizes[-1:]))
+        if not _are_known(given):
+            return Known.LOST
+        return np.broadcast_to(of_rows.reshape(-1, *[1] * len(sizes)), (len(of_rows), *sizes))
+
+    def _worked_along(self, here: Ref, what: OpCall, tensor: Array) -> Tensor:
+        """What is made of all that lies along some axes."""
+        if what.name in OF_MATRICES:
+            return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
+        if what.name in OF_ALL_ROWS:
+            along(tensor, [self._tensors.whole_number(what.kwargs.get("axis"))])
+            return Known.LOST
+        is_reduced = what.name in REDUCING or (what.name == "moments" and bool(what.kwargs))
+        if not is_reduced and what.name not in ALONG:
+            return Known.LOST
+        keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
+        made = along(tensor, self._axes_of(what, tensor.ndim), keepdims=keeps or not is_reduced)
+        if is_reduced:
+            return made
+        return np.broadcast_to(made, tensor.shape) if what.name in KEEPING_SHAPE else self._tensors.sized(here, made)
+
+    def _letters(self, what: OpCall) -> tuple[list[tuple[str, Array]], str]:
+        """A product's tensors, each with the letters of its axes, and the letters of what it gives."""
+        if what.name == "einsum":
+            equation = what.kwargs.get("subscripts", what.args[0])
+            if not isinstance(equation, str):
+                raise UnreadableCall
+            refs = refs_in([*what.args, *what.kwargs.values()])
+            operands = product_axes.operands_of(equation)
+            tensors = [self._tensors.rows_of(ref, len(each)) for ref, each in zip(refs, operands, strict=True)]
+            letters, output = product_axes.of_einsum(equation, [tensor.ndim for tensor in tensors])
+            return [*zip(letters, tensors, strict=True)], output
+        first, second = self._tensors.first(what), self._tensors.rows_of(argument(what, 1, "b", "x2", "y"), MATRIX)
+        ranks = first.ndim, second.ndim
+        if what.name in MATRIX_PRODUCTS:
+            letters, output = product_axes.of_matrices(ranks, (_is_turned(what, "a", "x"), _is_turned(what, "b", "y")))
+        else:
+            summed = self._summed(argument(what, 2, "axes"), first.ndim)
+            letters, output = product_axes.of_tensordot(ranks, summed)
+        return [*zip(letters, (first, second), strict=True)], output
+
+    def _summed(self, axes: Value, rank: int) -> tuple[list[int], list[int]]:
+        """The axes of two tensors that a product is summed over; the last of one and the first of the other."""
+        if isinstance(axes, (list, tuple)):
+            one, other = (self._tensors.numbers(each) for each in axes)
+            return one, other
+        number = 2 if axes is None else self._tensors.whole_number(axes)
+        return [*range(rank - number, rank)], [*range(number)]
+
+    def _in_another_order(self, here: Ref, what: OpCall) -> Array:
+        """Rows that were mixed, or stand elsewhere; layers whose first axis is time take the rows for it."""
+        tensor = self._tensors.first(what)
+        combined([tensor, each_its_own(tensor.shape)])
+        if what.name != OF_CODE[RowsMade.OTHERS]:
+            raise RowsMixed
+        self._tensors.taken.add(here)
+        return self._elsewhere((self._tensors.rows, *self._tensors.sizes(here)[1:]))
+
+    def _elsewhere(self, shape: Sequence[int]) -> Array:
+        """Some of the rows, or in another order: what stands for them is that every one stands a place further."""
+        return each_its_own(shape, np.roll(np.arange(self._tensors.rows), 1))
+
+    def _axes_of(self, what: OpCall, rank: int) -> Collection[int]:
+        """The axes that an operation works along. Raises NOT_COMPUTED where they are computed of rows."""
+        position = len(what.args) if what.name in TAKING_NO_AXIS else 1
+        given = argument(what, position, "axis", "axes", "reduction_indices", "dim")
+        given = ALONG.get(what.name) if given is None else given
+        numbers = range(rank) if given is None else self._tensors.numbers(given)
+        if any(not -rank <= number < rank for number in numbers):
+            raise ValueError("an axis that a tensor does not have")
+        return numbers
+
+
+def _size(what: OpCall, tensor: Array) -> Counts:
+    """The sizes of a tensor, one of whose axes are the rows. Raises UnreadableCall for others."""
+    axes = [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+    if len(axes) != 1:
+        raise UnreadableCall
+    one, other = np.array(tensor.shape), np.array(tensor.shape)
+    other[axes[0]] *= 2
+    return Counts(one, other) if what.name == "shape" else Counts(one.prod(), other.prod())
+
+
+def _are_known(given: Mapping[Ref, Tensor]) -> bool:
+    return not any(tensor is Known.LOST for tensor in given.values())
+
+
+def _is_turned(what: OpCall, *sides: str) -> bool:
+    """Whether a product takes a matrix transposed."""
+    return any(what.kwargs.get(f"{how}_{side}") for how in ("transpose", "adjoint", "adj") for side in sides)
+
+
+def _indices(what: OpCall) -> Value:
+    return argument(what, 1, "indices", "ids")

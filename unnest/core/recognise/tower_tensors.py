@@ -1,0 +1,135 @@
+"""What is known of a tower's tensors: the rows that their numbers are made of, their sizes, and plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from unnest.core.architecture.graph import Ref
+from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.recognise.elements import ELEMENT, Array, whole_numbers
+from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, each_its_own, every
+from unnest.core.recognise.tensor_graph import TensorGraph, Values
+
+ROWS = 60
+"""Of the batch that is tried: many numbers of parts divide it."""
+
+
+class Known(Enum):
+    """What else than the rows that it is made of can be known of a tensor."""
+
+    PLAIN = "that it is made of none"
+    LOST = "nothing"
+
+
+class Counts(NamedTuple):
+    """Numbers that are made of sizes: in the batch that is tried, and in one of twice as many rows."""
+
+    one: Array
+    other: Array
+
+    @property
+    def are_same(self) -> bool:
+        """Whether they are the same in both, or one number everywhere."""
+        if self.one.shape == self.other.shape:
+            return np.array_equal(self.one, self.other)
+        return self.one.size > 0 and bool(np.all(np.append(self.one, self.other) == self.one.flat[0]))
+
+
+Tensor: TypeAlias = "Array | Counts | Known"
+"""The rows that numbers are made of, or what else is known."""
+
+
+class TowerTensors:
+    """What is known of the tensors behind some entries: of which rows each of their numbers is made.
+
+    `rank` and `size` stand for those that are not known; `guesses_ranks`: whether a rank was.
+    """
+
+    def __init__(self, graph: TensorGraph, entries: Mapping[Ref, Shape | None], rank: int, size: int) -> None:
+        self.graph, self.rank, self.size = graph, rank, size
+        self.guesses_ranks = False
+        #: Shapes by tensor, those of the entries first; the others are added as they are worked out.
+        self.shapes: dict[Ref, Shape | None] = {ref: shape for ref, shape in entries.items() if shape is not None}
+        told = {self._told_rows(ref) for ref in entries}
+        fixed = told.pop() if len(told) == 1 else None
+        self.rows = fixed if fixed is not None and fixed > 1 else ROWS
+        self.constants = Values(graph, self.rows, 0, {})
+        self.tensors: dict[Ref, Tensor] = {}
+        #: Those with sizes that are made up.
+        self.guessed: set[Ref] = set()
+        #: Those of rows that code took, nobody knows how many.
+        self.taken: set[Ref] = set()
+        for ref in entries:
+            self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
+
+    def _told_rows(self, ref: Ref) -> int | None:
+        """How many rows a tensor has, where that is told."""
+        shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
+        return shape[0] if shape else None
+
+    def first(self, what: OpCall) -> Array:
+        """The rows of the first tensor that an operation is given."""
+        for ref in refs_in([*what.args, *what.kwargs.values()]):
+            return self.rows_of(ref)
+        raise UnreadableCall
+
+    def rows_of(self, value: Value, rank: int | None = None) -> Array:
+        """The rows that a tensor's numbers are made of; `rank`: of one without any, if it is not known."""
+        if not isinstance(value, Ref):
+            return every(NO_ROW, np.shape(value))
+        tensor = self.tensors[value]
+        if isinstance(tensor, np.ndarray):
+            return tensor
+        if isinstance(tensor, Counts):
+            return every(NO_ROW if tensor.are_same else THEIR_NUMBER, tensor.one.shape)
+        if tensor is Known.LOST:
+            raise UnreadableCall
+        is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
+        return every(NO_ROW, [1] * (rank or 0) if is_unknown else self.sizes(value, rows=1))
+
+    def sizes(self, ref: Ref, rows: int | None = None) -> tuple[int, ...]:
+        """The shape of a tensor, with what stands for sizes that are not known."""
+        if self.graph.rank_of(ref, self.shapes) is None:
+            self.guesses_ranks = True
+            self.guessed.add(ref)
+            shape: Shape = (None,) * self.rank
+        else:
+            shape = self.graph.shape(ref, self.shapes) or ()
+        if None in shape[1:]:
+            self.guessed.add(ref)
+        first = [self.rows if size is None and rows is None else size or 1 for size in shape[:1]]
+        return (*first, *(self.size if size is None else size for size in shape[1:]))
+
+    def sized(self, here: Ref, tensor: Array) -> Array:
+        """A tensor with its own sizes in place of single entries, as far as they are known."""
+        if self.graph.rank_of(here, self.shapes) != tensor.ndim:
+            return tensor
+        shape = self.graph.shape(here, self.shapes) or ()
+        return np.broadcast_to(
+            tensor, [size if size > 1 or own is None else own for size, own in zip(tensor.shape, shape, strict=True)]
+        )
+
+    def number(self, ref: Ref, batch: int = 0) -> Array:
+        """The numbers of a tensor that is made of no rows. Raises ByContents, UnreadableCall."""
+        tensor = self.tensors[ref]
+        if isinstance(tensor, Counts):
+            return tensor[batch]
+        if tensor is not Known.PLAIN:
+            raise UnreadableCall
+        numbers = self.constants.of(ref)
+        if numbers.dtype == ELEMENT:
+            raise UnreadableCall
+        return numbers
+
+    def numbers(self, value: Value) -> list[int]:
+        """The whole numbers of an argument. Raises NOT_COMPUTED."""
+        return whole_numbers(self.number(value) if isinstance(value, Ref) else value)
+
+    def whole_number(self, value: Value) -> int:
+        """One of them; 0 where there is none."""
+        return 0 if value is None else self.numbers(value)[0]
