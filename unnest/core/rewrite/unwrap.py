@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
@@ -110,6 +111,19 @@ class _WholeWrapper(NamedTuple):
     outputs: list[int]
 
 
+@dataclass
+class _Place:
+    """A model on its way: what is left of it, how deep that lies, and whether in another model.
+
+    `template_depths` is how deep those of its layers lie that were templates.
+    """
+
+    level: ModelWeights
+    depth: int
+    inside: bool
+    template_depths: dict[str, int] = field(default_factory=dict)
+
+
 class _Unwrapping:
     """One walk over a model and the models nested in it."""
 
@@ -153,48 +167,35 @@ class _Unwrapping:
 
         Without theirs, the calls of a nested model may show themselves as towers: then all over again.
         """
-        template_depths: dict[str, int] = {}
+        place = _Place(level, depth, inside)
         while True:
-            while (recognised := recognise(graph := read(level.model), self._slice_layers)).wrappers:
-                level, depth = self._without(
-                    level, graph, recognised.wrappers[0], depth, template_depths, inside=inside
-                )
-            before = level.model
+            while (recognised := recognise(graph := read(place.level.model), self._slice_layers)).wrappers:
+                self._without(place, graph, recognised.wrappers[0])
+            before = place.level.model
             for name, layer in graph.layers.items():
-                level = self._unwrap_layer(level, layer, template_depths.get(name, depth))
-            if level.model is before:
+                depth = place.template_depths.get(name, place.depth)
+                place.level = self._unwrap_layer(place.level, layer, depth)
+            if place.level.model is before:
                 self.near_misses += recognised.near_misses
-                return level
+                return place.level
 
-    def _without(
-        self,
-        level: ModelWeights,
-        graph: Graph,
-        wrapper: LayerWrapper,
-        depth: int,
-        template_depths: dict[str, int],
-        *,
-        inside: bool,
-    ) -> tuple[ModelWeights, int]:
-        """The model without a wrapper of its own graph, and how deep what is left lies; both are reported.
-
-        `template_depths` is told of a template that stays a layer.
-        """
+    def _without(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
+        """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
         scope = extract.scope(graph, wrapper)
         if scope == "whole" and wrapper.inline is None:
-            if inside and not extract.same_ends(graph, wrapper):
+            if place.inside and not extract.same_ends(graph, wrapper):
                 scope = "embedded"
-            elif not inside:
+            elif not place.inside:
                 self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
                 self._follow_ends(graph, wrapper)
-        self._report(graph, wrapper, "embedded" if inside else scope, depth)
-        if depth > self._deepest:
-            self._deepest, self.innermost = depth, _innermost(graph, wrapper, scope, level)
-        level = self._take_out(level, graph, wrapper, scope)
-        if scope != "whole" and wrapper.template in read(level.model).layers:
-            template_depths[wrapper.template] = depth + 1
-            return level, depth
-        return level, depth + 1
+        self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
+        if place.depth > self._deepest:
+            self._deepest, self.innermost = place.depth, _innermost(graph, wrapper, scope, place.level)
+        place.level = self._take_out(place.level, graph, wrapper, scope)
+        if scope != "whole" and wrapper.template in read(place.level.model).layers:
+            place.template_depths[wrapper.template] = place.depth + 1
+        else:
+            place.depth += 1
 
     def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
         """The outputs are the template's own from here on, in its order and all of them."""
