@@ -1,9 +1,7 @@
 """Whose variable is it, where a checkpoint stores names alone? What `tf.train.Saver` writes.
 
-A variable bears its layer's name: as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
-(`conv_W`, Keras 1); a layer in a layer's config may lend its name too (`bi/forward_lstm/kernel`). A variable whose
-name holds another one's whole name and goes on is that one's satellite: a slot, a debiased mean. A name that was taken
-is numbered, `conv_1/kernel`: then there are several sets for one layer, and only the graph tells which one is read.
+Which layer's name a variable bears, and in what way, `name_bearers` tells. A name that was taken is numbered,
+`conv_1/kernel`: then there are several sets for one layer, and only the graph tells which one is read.
 
 The order of a layer's weights is that of their making, which `.meta` tells. Without it the layer's config names what it
 initializes, and Keras's own layers, no others, are known to make these in one order.
@@ -12,26 +10,22 @@ initializes, and Keras's own layers, no others, are known to make these in one o
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
 from unnest.core.architecture import children, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.assign.name_bearers import Bearers, is_satellite, without_numbers
 from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.layer_classes import HOLDS_WEIGHTS_UNTOLD, OWN, PLAIN, today
-from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made, parts_of, stem_of, stems_of
 from unnest.core.keras_facts.weight_specs import expected, fits, has_initializers
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
 
-NUMBER = re.compile(r"(.+)_(\d{1,9})")
-#: Scopes of a variable's name; names with more are nobody's.
-MAX_PARTS = 40
 #: A layer's name, behind those of the models that it is in.
 ScopePath: TypeAlias = "tuple[str, ...]"
 
@@ -73,47 +67,19 @@ class CheckpointVariables:
     def _variable_names(self) -> frozenset[str]:
         return frozenset({*(v.name for v in self.variables), *self.unsaved})
 
-    def state(self, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
-        """The state of an optimizer of tf.keras in the order of Keras's .h5; None where names do not tell it.
-
-        Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
-        """
-        stored = {v.name: v.tensor for v in self.variables if v.tensor is not None}
-        rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
-        slots: dict[str, dict[tuple[int, str], Tensor]] = {}
-        for name, tensor in stored.items():
-            path, _, kind = name.rpartition("/")
-            parts = path.split("/")[:MAX_PARTS]
-            position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
-            if position is not None:
-                slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
-        if len(slots) != 1:
-            return None
-        ((optimizer, tensor_by_slot),) = slots.items()
-        kinds = slot_order({kind for _, kind in tensor_by_slot})
-        weight_ranks = sorted({weight for weight, _ in tensor_by_slot})
-        if kinds is None or len(tensor_by_slot) != len(weight_ranks) * len(kinds):
-            return None
-        pairs = [(weight, kind) for weight in weight_ranks for kind in kinds]
-        if kinds not in WEIGHT_BY_WEIGHT:
-            pairs = [(weight, kind) for kind in kinds for weight in weight_ranks]
-        counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
-        return (*counts, *(tensor_by_slot[pair] for pair in pairs))
-
     # ---- whose ----
 
     def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
         """By layer, the sets of variables that bear its name, by the path up to that name; unsaved ones too."""
-        bearers = _Bearers(leaves)
+        bearers = Bearers(leaves)
         claims: dict[str, dict[str, list[Claim]]] = {}
         saved_names = {v.name for v in self.variables}
         variables = [*self.variables, *(Variable(n, None) for n in self.unsaved if n not in saved_names)]
         for variable in variables:
-            if not _is_satellite(variable.name, self._variable_names):
-                bearer = bearers.find(variable)
-                if bearer:
-                    layer, family, claim = bearer
-                    claims.setdefault(layer, {}).setdefault(family, []).append(claim)
+            if not is_satellite(variable.name, self._variable_names):
+                bearing = bearers.find(variable)
+                if bearing:
+                    claims.setdefault(bearing.layer, {}).setdefault(bearing.family, []).append(bearing.claim)
         return claims
 
     def _layer_tensors(self, layer: Layer, families: Mapping[str, list[Claim]]) -> tuple[Tensor, ...]:
@@ -166,11 +132,11 @@ class CheckpointVariables:
             if v.tensor is not None
             and v.tensor.ref not in refs
             and v.tensor.shape
-            and not _is_satellite(v.name, self._variable_names)
+            and not is_satellite(v.name, self._variable_names)
         ]
         series: dict[str, list[Variable]] = {}
         for v in unplaced:
-            series.setdefault(_stem(v.name), []).append(v)
+            series.setdefault(without_numbers(v.name), []).append(v)
         slots = {
             v.name
             for variables in series.values()
@@ -260,82 +226,6 @@ class CheckpointVariables:
         return Refused(code, f"{self.where}: {why}")
 
 
-class _Bearers:
-    """The layers' names, and those that layers in their configs lend them."""
-
-    def __init__(self, leaves: Sequence[Layer]) -> None:
-        self.layer_names = {layer.name for layer in leaves if not is_input(layer.stored)}
-        self.layer_of_inner_name: dict[str, str] = {}
-        self.inner_names: dict[str, set[str]] = {}
-        for layer in leaves:
-            names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
-            self.inner_names[layer.name] = names
-            for name in names - self.layer_names:
-                self.layer_of_inner_name.setdefault(name, layer.name)
-
-    def find(self, variable: Variable) -> tuple[str, str, Claim] | None:
-        """(layer, path up to its name, claim): whose it is by its name, and as which weight; None: nobody's."""
-        parts = variable.name.split("/")
-        if len(parts) > MAX_PARTS:
-            return None
-        span = self._scoped(parts, self.layer_names)
-        if span:
-            start, stop = span
-            layer = "/".join(parts[start:stop])
-            return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
-        scope, last = parts[:-1], parts[-1]
-        prefixes = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]  # the longest first
-        for names in (self.layer_names, self.layer_of_inner_name):
-            name = next((f for f in prefixes if f in names), None)
-            if name is not None:
-                inner = () if name in self.layer_names else (name,)
-                layer, rest = self.layer_of_inner_name.get(name, name) if inner else name, last.removeprefix(name + "_")
-                match = NUMBER.fullmatch(rest)
-                family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
-                return self._claim(variable, layer, family, inner, match[1] if match else rest, numbered=False)
-        inner_span = self._scoped(parts, self.layer_of_inner_name)
-        if inner_span:
-            start, stop = inner_span
-            layer = self.layer_of_inner_name["/".join(parts[start:stop])]
-            return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
-        for index in range(len(scope) - 1, -1, -1):
-            match = NUMBER.fullmatch(scope[index])
-            if match and match[1] in self.layer_names:
-                return self._claim(variable, match[1], "/".join(parts[: index + 1]), tuple(scope[index + 1 :]), last)
-        return None
-
-    def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
-        """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
-        spans = [
-            (start, start + length)
-            for length in range(len(parts) - 1, 0, -1)
-            for start in range(len(parts) - 1 - length, -1, -1)
-            if "/".join(parts[start : start + length]) in names
-        ]
-        for start, stop in spans:
-            name = "/".join(parts[start:stop])
-            names_before = ("/".join(parts[a:b]) for a, b in spans if b <= start)
-            if not any(name in self.inner_names.get(outer, ()) for outer in names_before):
-                return start, stop
-        return None
-
-    @staticmethod
-    def _claim(
-        variable: Variable, layer: str, family: str, inner: tuple[str, ...], weight: str, *, numbered: bool = True
-    ) -> tuple[str, str, Claim]:
-        match = NUMBER.fullmatch(weight) if numbered else None
-        claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
-        return layer, family, claim
-
-
-def _is_satellite(name: str, names: Container[str]) -> bool:
-    """Whether a name holds another variable's whole name and goes on."""
-    parts = name.split("/")
-    if len(parts) > MAX_PARTS:
-        return False
-    return any("/".join(parts[start:stop]) in names for stop in range(1, len(parts)) for start in range(stop))
-
-
 def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
     """Whether one of a series has a weight's shape, or that of a slot which is not used."""
     shape = variable.tensor.shape if variable.tensor else ()
@@ -359,12 +249,6 @@ def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
     return len(claims) >= expected_count and fits(layer.settings, shapes)
-
-
-def _stem(name: str) -> str:
-    while match := NUMBER.fullmatch(name):
-        name = match[1]
-    return name
 
 
 def _leaves(model: JsonObject, path: ScopePath = ()) -> Iterator[tuple[ScopePath, Layer]]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
+from unnest.core.assign.named_slots import optimizer_state
 from unnest.core.assign.variable_names import CheckpointVariables
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import (
@@ -144,7 +145,7 @@ class CheckpointSource(Source):
         if self.objects is not None and placed.model is not None:
             state = self.objects.optimizers.state(placed.model, complete.groups)
         elif placed.names is not None:
-            state = placed.names.state(complete.groups)
+            state = optimizer_state(placed.names.variables, complete.groups)
         return complete._replace(optimizer=state)
 
     def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:

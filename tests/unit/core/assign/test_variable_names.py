@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from unnest.core.assign.variable_names import CheckpointVariables
-from unnest.core.keras_facts.optimizer_slots import slot_order
 from unnest.core.keras_facts.weight_order import Variable
 from unnest.core.model import Tensor
 from unnest.errors import Refused
@@ -141,17 +140,3 @@ def test_a_merge_that_bears_a_layers_name_gets_nothing() -> None:
     inner = model(layer("Dense", "out", DENSE), name="net")
     outer = model(inner, layer("Concatenate", "out"))
     assert placed(outer, variables("out/kernel out/bias")) == {"net": ["out/kernel", "out/bias"], "out": []}
-
-
-def test_slots() -> None:
-    """Slot after slot but for Ftrl; none of an optimizer that nobody knows."""
-    names = "d/kernel d/bias opt/iter opt/beta " + " ".join(f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm")
-    known = CheckpointVariables("ckpt", variables(names))
-    groups = known.groups(model(layer("Dense", "d", DENSE)))
-    assert [t.ref for t in known.state(groups) or ()] == [
-        "opt/iter", "opt/d/kernel/m", "opt/d/bias/m", "opt/d/kernel/v", "opt/d/bias/v",
-    ]  # fmt: skip
-    assert slot_order({"linear", "accumulator"}) == ("accumulator", "linear")
-    assert slot_order({"m", "memory"}) is None
-    strange = CheckpointVariables("ckpt", variables(names.replace("/v", "/memory")))
-    assert strange.state(strange.groups(model(layer("Dense", "d", DENSE)))) is None

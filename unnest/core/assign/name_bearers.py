@@ -1,0 +1,132 @@
+"""Which layer's name a variable of a checkpoint bears.
+
+A variable bears its layer's name as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
+(`conv_W`, Keras 1); a layer in a layer's config may lend its name too (`bi/forward_lstm/kernel`). A variable whose
+name holds another one's whole name and goes on is that one's satellite: a slot, a debiased mean.
+(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from unnest.core.architecture import is_input
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
+
+NUMBER = re.compile(r"(.+)_(\d{1,9})")
+#: Scopes of a variable's name; names with more are nobody's.
+MAX_PARTS = 40
+
+
+class Bearing(NamedTuple):
+    """A variable that bears a layer's name: `family` is the path up to that name, `claim` which weight it is."""
+
+    layer: str
+    family: str
+    claim: Claim
+
+
+class Bearers:
+    """The layers' names, and those that layers in their configs lend them."""
+
+    def __init__(self, leaves: Sequence[Layer]) -> None:
+        self._layer_names = {layer.name for layer in leaves if not is_input(layer.stored)}
+        self._layer_of_inner_name: dict[str, str] = {}
+        self._inner_names: dict[str, set[str]] = {}
+        for layer in leaves:
+            names = {name for _, name, _ in parts_of(layer) if name and name != layer.name}
+            self._inner_names[layer.name] = names
+            for name in names - self._layer_names:
+                self._layer_of_inner_name.setdefault(name, layer.name)
+
+    def find(self, variable: Variable) -> Bearing | None:
+        """Whose it is by its name; None where it is nobody's."""
+        parts = variable.name.split("/")
+        if len(parts) > MAX_PARTS:
+            return None
+        ways = (self._by_scope, self._by_beginning, self._by_lent_scope, self._by_numbered_scope)
+        return next((bearing for way in ways if (bearing := way(variable, parts))), None)
+
+    def _by_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
+        """`conv/kernel`."""
+        span = self._scoped(parts, self._layer_names)
+        if span is None:
+            return None
+        start, stop = span
+        layer = "/".join(parts[start:stop])
+        return self._claim(variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1])
+
+    def _by_beginning(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
+        """`conv_W`, or what a layer in a layer's config is called, in the place of `conv`."""
+        *scope, last = parts
+        beginnings = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]  # the longest first
+        name = next((each for names in (self._layer_names, self._layer_of_inner_name)
+                     for each in beginnings if each in names), None)  # fmt: skip
+        if name is None:
+            return None
+        is_own = name in self._layer_names
+        layer, rest = name if is_own else self._layer_of_inner_name[name], last.removeprefix(name + "_")
+        match = NUMBER.fullmatch(rest)
+        family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
+        return self._claim(
+            variable, layer, family, () if is_own else (name,), match[1] if match else rest, numbered=False
+        )
+
+    def _by_lent_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
+        """`forward_lstm/kernel`, of a layer in a layer's config."""
+        span = self._scoped(parts, self._layer_of_inner_name)
+        if span is None:
+            return None
+        start, stop = span
+        layer = self._layer_of_inner_name["/".join(parts[start:stop])]
+        return self._claim(variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1])
+
+    def _by_numbered_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
+        """`conv_1/kernel`, where `conv` was taken."""
+        *scope, last = parts
+        for index in range(len(scope) - 1, -1, -1):
+            match = NUMBER.fullmatch(scope[index])
+            if match and match[1] in self._layer_names:
+                return self._claim(variable, match[1], "/".join(parts[: index + 1]), tuple(scope[index + 1 :]), last)
+        return None
+
+    def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
+        """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
+        spans = [
+            (start, start + length)
+            for length in range(len(parts) - 1, 0, -1)
+            for start in range(len(parts) - 1 - length, -1, -1)
+            if "/".join(parts[start : start + length]) in names
+        ]
+        for start, stop in spans:
+            name = "/".join(parts[start:stop])
+            names_before = ("/".join(parts[a:b]) for a, b in spans if b <= start)
+            if not any(name in self._inner_names.get(outer, ()) for outer in names_before):
+                return start, stop
+        return None
+
+    @staticmethod
+    def _claim(
+        variable: Variable, layer: str, family: str, inner: tuple[str, ...], weight: str, *, numbered: bool = True
+    ) -> Bearing:
+        match = NUMBER.fullmatch(weight) if numbered else None
+        claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
+        return Bearing(layer, family, claim)
+
+
+def is_satellite(name: str, names: Container[str]) -> bool:
+    """Whether a name holds another variable's whole name and goes on."""
+    parts = name.split("/")
+    if len(parts) > MAX_PARTS:
+        return False
+    return any("/".join(parts[start:stop]) in names for stop in range(1, len(parts)) for start in range(stop))
+
+
+def without_numbers(name: str) -> str:
+    """A name without the numbers behind it: `kernel` of `kernel_1`."""
+    while match := NUMBER.fullmatch(name):
+        name = match[1]
+    return name

@@ -1,0 +1,38 @@
+"""The state of an optimizer in a checkpoint that stores names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from unnest.core.assign.name_bearers import MAX_PARTS
+from unnest.core.keras_facts.optimizer_slots import COUNTS, WEIGHT_BY_WEIGHT, slot_order
+from unnest.core.keras_facts.weight_order import Variable
+from unnest.core.model import Group, Tensor
+
+
+def optimizer_state(variables: Iterable[Variable], groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
+    """The state of an optimizer of tf.keras in the order of Keras's .h5; None where names do not tell it.
+
+    Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
+    """
+    stored = {v.name: v.tensor for v in variables if v.tensor is not None}
+    rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}
+    slots: dict[str, dict[tuple[int, str], Tensor]] = {}
+    for name, tensor in stored.items():
+        path, _, kind = name.rpartition("/")
+        parts = path.split("/")[:MAX_PARTS]
+        position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
+        if position is not None:
+            slots.setdefault("/".join(parts[:position]), {})[rank["/".join(parts[position:])], kind] = tensor
+    if len(slots) != 1:
+        return None
+    ((optimizer, tensor_by_slot),) = slots.items()
+    kinds = slot_order({kind for _, kind in tensor_by_slot})
+    weight_ranks = sorted({weight for weight, _ in tensor_by_slot})
+    if kinds is None or len(tensor_by_slot) != len(weight_ranks) * len(kinds):
+        return None
+    pairs = [(weight, kind) for weight in weight_ranks for kind in kinds]
+    if kinds not in WEIGHT_BY_WEIGHT:
+        pairs = [(weight, kind) for kind in kinds for weight in weight_ranks]
+    counts = [stored[f"{optimizer}/{n}"] for n in COUNTS if f"{optimizer}/{n}" in stored]
+    return (*counts, *(tensor_by_slot[pair] for pair in pairs))
