@@ -31,8 +31,9 @@ from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
+from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
-from unnest.formats.keras3.path_tree import Tree, join_path
+from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
 from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
 

@@ -1,4 +1,4 @@
-"""Where the weights of a model go in a path-keyed file: the inverse of reading one (`path_tree.py`).
+"""Where the weights of a model go in a path-keyed file: the inverse of reading one (`path_placement.py`).
 
 Other containers have a flat list per layer; here every weight is under the attributes that lead to it. For Keras's own
 layers these are known, for a nested model its flat list is shared out, and a layer of somebody's own is placed where
@@ -21,7 +21,7 @@ from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.path_tree import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places, promises_weights
+from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places, promises_weights
 
 
 @dataclass

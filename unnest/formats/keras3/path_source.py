@@ -11,7 +11,8 @@ from unnest.findings import Code, listed
 from unnest.formats.base import BLOCK, Source
 from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.path_tree import Placement, Tree, moves_to
+from unnest.formats.keras3.path_placement import Placement, moves_to
+from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
 
 #: A tree of which nothing is moved.

@@ -1,89 +1,33 @@
-"""The path-keyed HDF5 layout of `.weights.h5` and `.keras` (Keras 3, Keras 2 from 2.12 on): read, rearranged, written.
+"""The tree of a path-keyed file (`.weights.h5` and `.keras` of Keras 3, and of Keras 2 from 2.12 on), as it is stored.
 
-A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
-`layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
-a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
-an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
-
-Keras 2.12 to 2.14 walk to the layers by another attribute, `_layer_checkpoint_dependencies`, which lists a layer with
-weights twice. 2.12 and 2.13 count it twice, so that the second Dense with weights is `dense_2`; 2.14 counts it once.
-(Source: files of Keras 2.12, 2.13, 2.14, 2.15, 3.15 and tf_keras 2.21.)
+`layer_paths` tells where a model's layers are, `path_placement` which layers of a model are where in a file.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from unnest.core.architecture import is_input, is_model, read, snake_case
 from unnest.core.architecture.graph import Layer
-from unnest.core.assign.trainable import trained_count
-from unnest.core.keras_facts.weight_specs import expected
-from unnest.core.model import Group, JsonObject, Move, Tensor
-from unnest.errors import Refused, Unreadable
+from unnest.core.model import JsonObject, Tensor
+from unnest.errors import Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.index import require_numbers
+from unnest.formats.keras3.layer_paths import (
+    COMPILED_PARTS,
+    DEPENDENCIES,
+    LAYERS,
+    OPTIMIZER,
+    join_path,
+    places,
+    promises_weights,
+)
 from unnest.formats.keras3.shared_layers import SharedLayers
 
 if TYPE_CHECKING:
     from unnest.formats.hdf5.guarded_file import GuardedFile
     from unnest.formats.keras3.sharded_weights import ShardedTree
-
-#: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
-LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
-OPTIMIZER = "optimizer/vars"
-#: The groups that a compiled model has beside its layers.
-COMPILED_PARTS = ("optimizer", "metrics")
-#: Modules of operations, which have no weights and no group.
-OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
-
-
-def join_path(prefix: str, *parts: str) -> str:
-    """A path under another; the root is the empty one."""
-    return "/".join(p for p in (prefix, *parts) if p)
-
-
-def stored_layers(model: JsonObject) -> list[Layer]:
-    """The layers that have a group: not operations, and not a Sequential's input layer."""
-    graph = read(model)
-    return [
-        layer
-        for layer in graph.layers.values()
-        if not str(layer.stored.get("module", "")).startswith(OPERATIONS)
-        and not (graph.sequential and is_input(layer.stored))
-    ]
-
-
-def promises_weights(layer: Layer) -> bool:
-    """Whether a layer of Keras's own, or one in a model, has weights by its config; others do not tell."""
-    if is_model(layer.stored):
-        return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
-    expected_weights = expected(layer.config)
-    return expected_weights is not None and expected_weights.total > 0
-
-
-def places(
-    model: JsonObject,
-    prefix: str,
-    attribute: str = LAYERS,
-    numbers_taken: Callable[[Layer, str, str], int] = lambda *_: 1,
-    first_path: Callable[[Layer, str], str | None] = lambda *_: None,
-) -> Iterator[tuple[Layer, str]]:
-    """Every layer of a model with the path of its group.
-
-    `attribute` is LAYERS or DEPENDENCIES; `first_path(layer, path)` says where a layer is that another model stores
-    already, `numbers_taken(layer, path, path where it is stored)` how many numbers a layer takes up.
-    """
-    count: dict[str, int] = {}
-    for layer in stored_layers(model):
-        name = snake_case(layer.class_name)
-        number = count.get(name, 0)
-        path = join_path(prefix, attribute, f"{name}_{number}" if number else name)
-        stored_path = first_path(layer, path) or path
-        count[name] = number + numbers_taken(layer, path, stored_path)
-        yield layer, stored_path
 
 
 class Tree:
@@ -256,161 +200,8 @@ class Tree:
         return any(self.name(g.rpartition("/")[0]) for g in self.groups if g.endswith("/vars"))
 
 
-class Placement:
-    """Where the layers of a model, and of those nested in it, are in a file, and with which weights."""
-
-    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "") -> None:
-        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit."""
-        self.tree = tree
-        #: (layer name, class) -> where the layer is, outermost first.
-        self.layer_paths: dict[tuple[str, str], list[str]] = {}
-        #: Path of a weight -> that of the layer that owns it.
-        self._owners: dict[str, str] = {}
-        #: Path of a model -> the paths of its weights, those included that an earlier model stores.
-        self._weights_of_models: dict[str, set[str]] = {}
-        #: Path of a layer -> its weights.
-        self._weights: dict[str, tuple[Tensor, ...]] = {}
-        self._shared = SharedLayers()
-        #: A group per layer of the model.
-        self.groups = self._groups(model, prefix)
-
-    def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
-        tree = self.tree
-        groups = []
-        placed_paths: set[str] = set()
-        for layer, path in tree.places(model, prefix, self._shared):
-            if path in self._weights:
-                groups.append(Group(layer.name, self._weights[path]))
-                continue
-            stored_name = tree.name(path) if path in tree.groups else None
-            is_other = stored_name is not None and stored_name != layer.name and layer.is_named
-            if (path not in tree.groups and promises_weights(layer)) or is_other:
-                raise Refused(
-                    "architecture-mismatch",
-                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {tree.way_out}",
-                )
-            self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
-            placed_paths |= set(tree.tensors_below.get(path, ()))
-            self._weights[path] = self._layer(layer, path)
-            groups.append(Group(layer.name, self._weights[path]))
-        strays = set(tree.tensors_below.get(join_path(prefix, tree.attribute), ())) - placed_paths
-        if strays:
-            raise Refused(
-                "architecture-mismatch",
-                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {tree.way_out}",
-            )
-        return tuple(groups)
-
-    def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
-        if is_model(layer.stored):
-            flat = [_with_owner(t, g.name) for g in self._groups(layer.stored, path) for t in g.tensors]
-            self._weights_of_models[path] = {t.ref for t in flat}
-        else:
-            paths = self.tree.under(path)
-            count = trained_count(layer, len(paths))
-            flat = [self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)]
-            self._owners |= dict.fromkeys(paths, path)
-        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
-
-    def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
-        """Where a layer of the result is in this file: its weights tell, or its name and class."""
-        refs = [t.ref for t in tensors]
-        if refs and is_model(layer.stored):
-            holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
-            with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
-            return max(with_name or holding or [""], key=len)
-        if refs:
-            return self._owners.get(refs[0])
-        # A template's input layer is often the wrapper's own, and then has its group there alone.
-        stored = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
-        return stored[-1] if stored else None
-
-    def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
-        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
-        inner_model = layer.settings.get("layer")
-        if not isinstance(inner_model, Mapping) or not is_model(inner_model):
-            return [Move(path_of, target)]
-        tree = self.tree
-        start, weighted_paths = (
-            join_path(path_of, "layer"),
-            [p for one, p in tree.places(inner_model) if promises_weights(one)],
-        )
-        roots = [
-            start,
-            *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
-        ]
-        inner_root = next((r for r in roots if all(join_path(r, p) in tree.groups for p in weighted_paths)), None)
-        if inner_root is None:
-            raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
-        return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
-
-
-def _with_owner(tensor: Tensor, name: str) -> Tensor:
-    return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, (name, *tensor.owner), tensor.trained)
-
-
 def _rank(part: str) -> tuple[int, int, str]:
     """`vars` before attributes, 2 before 10."""
     if part == "vars":
         return 0, 0, ""
     return (1, int(part), "") if part.isdigit() else (2, 0, part)
-
-
-def moves_to(
-    placement: Placement,
-    model: JsonObject,
-    shares: Mapping[str, tuple[Tensor, ...]],
-    source: str,
-    target: str = "",
-    shared: SharedLayers | None = None,
-) -> list[Move]:
-    """The moves of sub-trees that make a tree of `model` at `target`; `placement` says where the input has them.
-
-    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
-    are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
-    own.
-    """
-    moves = [Move(source, target, recursive=False)]
-
-    def has_weights(layer: Layer, _: str) -> bool:
-        return bool(shares.get(layer.name)) or promises_weights(layer)
-
-    def first_path(layer: Layer, path: str) -> str | None:
-        return None if shared is None else shared.first_path(layer, path, is_stored=False)
-
-    home, placed_paths = join_path(target, placement.tree.attribute), set[str]()
-    for layer, path in placement.tree.numbered(model, target, has_weights, first_path):
-        if path in placed_paths or path.rpartition("/")[0] != home:
-            continue  # this model has it already, or one before it
-        placed_paths.add(path)
-        tensors = shares.get(layer.name, ())
-        layer_path = placement.path_of(layer, tensors)
-        if layer_path is None:
-            moves.append(Move("", path, recursive=False, new_layer=layer.name))
-            continue
-        if not is_model(layer.stored):
-            moves += placement.moves_of(layer, layer_path, path)
-            continue
-        shares_within: dict[str, list[Tensor]] = {}
-        for t in tensors:
-            shares_within.setdefault(t.owner[0] if t.owner else "", []).append(_without_outermost_owner(t))
-        moves += moves_to(
-            placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path, shared
-        )
-    return moves
-
-
-def _without_outermost_owner(tensor: Tensor) -> Tensor:
-    return Tensor(tensor.name, tensor.shape, tensor.dtype, tensor.ref, tensor.owner[1:], tensor.trained)
-
-
-def named_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
-    return tuple(Group(g.name, tuple(_named(t, g.name) for t in g.tensors)) for g in groups)
-
-
-def _named(tensor: Tensor, layer: str) -> Tensor:
-    """The layers that own it, and what lies below the last of them."""
-    tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
-    place = [part for part in tail if part != "vars"]
-    return tensor._replace(name="/".join([layer, *tensor.owner, *place]))

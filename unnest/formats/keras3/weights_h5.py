@@ -33,8 +33,10 @@ from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
+from unnest.formats.keras3.path_placement import Placement, moves_to
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
-from unnest.formats.keras3.path_tree import COMPILED_PARTS, Placement, Tree, join_path, moves_to
+from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
 from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers

@@ -1,0 +1,65 @@
+"""Where a model's layers are in a file, and what is moved to where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import pytest
+
+from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
+from unnest.core.architecture import read
+from unnest.core.model import Move
+from unnest.errors import Refused
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.keras3.path_placement import Placement, moves_to
+from unnest.formats.keras3.path_tree import Tree
+
+INNER = sequential(layer("a", **DENSE), name="inner")
+MODEL = functional(source("x"), nested(INNER, ["x"]), layer("y", ["inner"], **DENSE))
+WEIGHTS = [f"layers/{path}/vars/{k}" for path in ("sequential/layers/dense", "dense") for k in (0, 1)]
+
+
+def placement(path: Path, model: dict[str, Any] = MODEL, weights: list[str] = WEIGHTS) -> Placement:
+    """Of a model in a file with these weights, and all groups around them."""
+    with h5py.File(path / "m.h5", "w") as file:
+        for weight in weights:
+            file[weight] = [1.0]
+        file.create_group("layers/input_layer/vars")
+        file.create_group("vars")
+    return Placement(Tree(GuardedFile(str(path / "m.h5")), "3.15.0"), model)
+
+
+def test_the_weights_of_each_layer(tmp_path: Path) -> None:
+    """Those of a nested model bear its layers' names."""
+    groups = {g.name: [(t.ref, t.owner) for t in g.tensors] for g in placement(tmp_path).groups}
+    assert groups == {"x": [], "inner": [(w, ("a",)) for w in WEIGHTS[:2]], "y": [(w, ()) for w in WEIGHTS[2:]]}
+
+
+def test_a_layer_is_found_by_its_weights(tmp_path: Path) -> None:
+    """And by its name and class where it has none."""
+    where = placement(tmp_path)
+    layers = read(MODEL).layers
+    by_name = {g.name: g.tensors for g in where.groups}
+    assert where.path_of(layers["y"], by_name["y"]) == "layers/dense"
+    assert where.path_of(layers["inner"], by_name["inner"]) == "layers/sequential"
+    assert where.path_of(layers["x"], ()) == "layers/input_layer"
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [(WEIGHTS[:2], "/layers/dense is not 'y'"), ([*WEIGHTS, "layers/gru/vars/0"], "/layers/gru/vars/0 is of no layer")],
+)
+def test_another_architecture(weights: list[str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=said):
+        placement(tmp_path, weights=weights)
+
+
+def test_the_template_of_a_wrapper_moves_out(tmp_path: Path) -> None:
+    where = placement(tmp_path)
+    shares = {"a": tuple(t._replace(owner=()) for t in where.groups[1].tensors)}
+    assert moves_to(where, INNER, shares, "layers/sequential") == [
+        Move("layers/sequential", "", recursive=False),
+        Move("layers/sequential/layers/dense", "layers/dense"),
+    ]

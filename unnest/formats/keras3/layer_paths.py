@@ -1,0 +1,87 @@
+"""Where a model's layers lie in a path-keyed file, and what their weights are called by it.
+
+A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
+`layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
+a layer holds beside its own `vars` lies under its attributes' names (`cell/vars/0`). Keras 3 notes the layer's name as
+an attribute of `vars`. Taking a wrapper out moves whole sub-trees.
+
+Keras 2.12 to 2.14 walk to the layers by another attribute, `_layer_checkpoint_dependencies`, which lists a layer with
+weights twice. 2.12 and 2.13 count it twice, so that the second Dense with weights is `dense_2`; 2.14 counts it once.
+(Source: files of Keras 2.12, 2.13, 2.14, 2.15, 3.15 and tf_keras 2.21.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from unnest.core.architecture import is_input, is_model, read, snake_case
+from unnest.core.architecture.graph import Layer
+from unnest.core.keras_facts.weight_specs import expected
+from unnest.core.model import Group, JsonObject, Tensor
+
+#: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
+LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
+OPTIMIZER = "optimizer/vars"
+#: The groups that a compiled model has beside its layers.
+COMPILED_PARTS = ("optimizer", "metrics")
+#: Modules of operations, which have no weights and no group.
+OPERATIONS = ("keras.src.ops", "keras.ops", "keras.src.backend")
+
+
+def join_path(prefix: str, *parts: str) -> str:
+    """A path under another; the root is the empty one."""
+    return "/".join(p for p in (prefix, *parts) if p)
+
+
+def stored_layers(model: JsonObject) -> list[Layer]:
+    """The layers that have a group: not operations, and not a Sequential's input layer."""
+    graph = read(model)
+    return [
+        layer
+        for layer in graph.layers.values()
+        if not str(layer.stored.get("module", "")).startswith(OPERATIONS)
+        and not (graph.sequential and is_input(layer.stored))
+    ]
+
+
+def promises_weights(layer: Layer) -> bool:
+    """Whether a layer of Keras's own, or one in a model, has weights by its config; others do not tell."""
+    if is_model(layer.stored):
+        return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
+    expected_weights = expected(layer.config)
+    return expected_weights is not None and expected_weights.total > 0
+
+
+def places(
+    model: JsonObject,
+    prefix: str,
+    attribute: str = LAYERS,
+    numbers_taken: Callable[[Layer, str, str], int] = lambda *_: 1,
+    first_path: Callable[[Layer, str], str | None] = lambda *_: None,
+) -> Iterator[tuple[Layer, str]]:
+    """Every layer of a model with the path of its group.
+
+    `attribute` is LAYERS or DEPENDENCIES; `first_path(layer, path)` says where a layer is that another model stores
+    already, `numbers_taken(layer, path, path where it is stored)` how many numbers a layer takes up.
+    """
+    count: dict[str, int] = {}
+    for layer in stored_layers(model):
+        name = snake_case(layer.class_name)
+        number = count.get(name, 0)
+        path = join_path(prefix, attribute, f"{name}_{number}" if number else name)
+        stored_path = first_path(layer, path) or path
+        count[name] = number + numbers_taken(layer, path, stored_path)
+        yield layer, stored_path
+
+
+def named_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
+    return tuple(Group(g.name, tuple(_named(t, g.name) for t in g.tensors)) for g in groups)
+
+
+def _named(tensor: Tensor, layer: str) -> Tensor:
+    """The layers that own it, and what lies below the last of them."""
+    tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
+    place = [part for part in tail if part != "vars"]
+    return tensor._replace(name="/".join([layer, *tensor.owner, *place]))

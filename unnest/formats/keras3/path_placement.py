@@ -1,0 +1,147 @@
+"""Which layers of a model are where in a path-keyed file, and the moves of sub-trees that make a tree of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from unnest.core.architecture import is_model
+from unnest.core.architecture.graph import Layer
+from unnest.core.assign.trainable import trained_count
+from unnest.core.model import Group, JsonObject, Move, Tensor
+from unnest.errors import Refused
+from unnest.formats.keras3.layer_paths import join_path, promises_weights
+from unnest.formats.keras3.path_tree import Tree
+from unnest.formats.keras3.shared_layers import SharedLayers
+
+
+class Placement:
+    """Where the layers of a model, and of those nested in it, are in a file, and with which weights."""
+
+    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "") -> None:
+        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit."""
+        self.tree = tree
+        #: (layer name, class) -> where the layer is, outermost first.
+        self.layer_paths: dict[tuple[str, str], list[str]] = {}
+        #: Path of a weight -> that of the layer that owns it.
+        self._owners: dict[str, str] = {}
+        #: Path of a model -> the paths of its weights, those included that an earlier model stores.
+        self._weights_of_models: dict[str, set[str]] = {}
+        #: Path of a layer -> its weights.
+        self._weights: dict[str, tuple[Tensor, ...]] = {}
+        self._shared = SharedLayers()
+        #: A group per layer of the model.
+        self.groups = self._groups(model, prefix)
+
+    def _groups(self, model: JsonObject, prefix: str) -> tuple[Group, ...]:
+        tree = self.tree
+        groups = []
+        placed_paths: set[str] = set()
+        for layer, path in tree.places(model, prefix, self._shared):
+            if path in self._weights:
+                groups.append(Group(layer.name, self._weights[path]))
+                continue
+            stored_name = tree.name(path) if path in tree.groups else None
+            is_other = stored_name is not None and stored_name != layer.name and layer.is_named
+            if (path not in tree.groups and promises_weights(layer)) or is_other:
+                raise Refused(
+                    "architecture-mismatch",
+                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {tree.way_out}",
+                )
+            self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
+            placed_paths |= set(tree.tensors_below.get(path, ()))
+            self._weights[path] = self._layer(layer, path)
+            groups.append(Group(layer.name, self._weights[path]))
+        strays = set(tree.tensors_below.get(join_path(prefix, tree.attribute), ())) - placed_paths
+        if strays:
+            raise Refused(
+                "architecture-mismatch",
+                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {tree.way_out}",
+            )
+        return tuple(groups)
+
+    def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
+        if is_model(layer.stored):
+            flat = [t._replace(owner=(g.name, *t.owner)) for g in self._groups(layer.stored, path) for t in g.tensors]
+            self._weights_of_models[path] = {t.ref for t in flat}
+        else:
+            paths = self.tree.under(path)
+            count = trained_count(layer, len(paths))
+            flat = [self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)]
+            self._owners |= dict.fromkeys(paths, path)
+        return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
+
+    def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
+        """Where a layer of the result is in this file: its weights tell, or its name and class."""
+        refs = [t.ref for t in tensors]
+        if refs and is_model(layer.stored):
+            holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
+            with_name = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in holding]
+            return max(with_name or holding or [""], key=len)
+        if refs:
+            return self._owners.get(refs[0])
+        # A template's input layer is often the wrapper's own, and then has its group there alone.
+        stored = [p for p in self.layer_paths.get((layer.name, layer.class_name), ()) if p in self.tree.groups]
+        return stored[-1] if stored else None
+
+    def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
+        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
+        inner_model = layer.settings.get("layer")
+        if not isinstance(inner_model, Mapping) or not is_model(inner_model):
+            return [Move(path_of, target)]
+        tree = self.tree
+        start, weighted_paths = (
+            join_path(path_of, "layer"),
+            [p for one, p in tree.places(inner_model) if promises_weights(one)],
+        )
+        roots = [
+            start,
+            *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
+        ]
+        inner_root = next((r for r in roots if all(join_path(r, p) in tree.groups for p in weighted_paths)), None)
+        if inner_root is None:
+            raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
+        return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
+
+
+def moves_to(
+    placement: Placement,
+    model: JsonObject,
+    shares: Mapping[str, tuple[Tensor, ...]],
+    source: str,
+    target: str = "",
+    shared: SharedLayers | None = None,
+) -> list[Move]:
+    """The moves of sub-trees that make a tree of `model` at `target`; `placement` says where the input has them.
+
+    `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
+    are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
+    own.
+    """
+    moves = [Move(source, target, recursive=False)]
+
+    def has_weights(layer: Layer, _: str) -> bool:
+        return bool(shares.get(layer.name)) or promises_weights(layer)
+
+    def first_path(layer: Layer, path: str) -> str | None:
+        return None if shared is None else shared.first_path(layer, path, is_stored=False)
+
+    home, placed_paths = join_path(target, placement.tree.attribute), set[str]()
+    for layer, path in placement.tree.numbered(model, target, has_weights, first_path):
+        if path in placed_paths or path.rpartition("/")[0] != home:
+            continue  # this model has it already, or one before it
+        placed_paths.add(path)
+        tensors = shares.get(layer.name, ())
+        layer_path = placement.path_of(layer, tensors)
+        if layer_path is None:
+            moves.append(Move("", path, recursive=False, new_layer=layer.name))
+            continue
+        if not is_model(layer.stored):
+            moves += placement.moves_of(layer, layer_path, path)
+            continue
+        shares_within: dict[str, list[Tensor]] = {}
+        for t in tensors:
+            shares_within.setdefault(t.owner[0] if t.owner else "", []).append(t._replace(owner=t.owner[1:]))
+        moves += moves_to(
+            placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path, shared
+        )
+    return moves
