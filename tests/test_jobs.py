@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -263,3 +264,78 @@ def test_an_interrupt_in_a_callback_ends_a_process_without_a_word() -> None:
     work = "from tests.test_jobs import *; print([r for _, r in in_order([1], InterruptedInACallback(), 1)])"
     done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[-2]\n", "")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("again", ["zoo/../zoo/a.h5", "zoo/a.h5", "link.h5"])
+def test_a_file_that_is_given_twice_in_place(again: str, jobs: str, zoo: Path, cli: Cli) -> None:
+    """Which of the two came first would decide what becomes of the other."""
+    (zoo.parent / "link.h5").symlink_to(zoo / "a.h5")
+    before = below(zoo)
+    done = cli("fix", "zoo/a.h5", again, "--in-place", "--jobs", jobs)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"unnest: {again}: is the same file as zoo/a.h5; name it once\n"
+    assert below(zoo) == before
+
+
+def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the command line says after something that only a shell can do first."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(unnest.__file__).parents[1])}
+    shell = ["/bin/sh", "-c", command]
+    return subprocess.run(shell, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of open files")
+@pytest.mark.parametrize("limit", [14, 16, 18, 26])
+def test_too_few_open_files_for_processes(limit: int, zoo: Path) -> None:
+    """One line, whatever the server that forks them would say; what it can do with few, it does."""
+    shell = f"ulimit -n {limit}; exec {sys.executable} -m unnest inspect zoo/a.h5 zoo/clean.h5 --jobs 4"
+    done = in_shell(shell, zoo.parent)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"unnest: --jobs: no process can be started with {limit} open files at most (ulimit -n); leave it out\n"
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit of open files")
+def test_few_open_files_make_fewer_processes(zoo: Path) -> None:
+    """Two of eight, here."""
+    shell = f"ulimit -n 30; exec {sys.executable} -m unnest inspect zoo/a.h5 zoo/clean.h5 -q --jobs 8"
+    done = in_shell(shell, zoo.parent)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the working folder of a process")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fix", "{zoo}/a.h5", "-o", "out.h5"], "{gone}"),
+        (
+            ["inspect", "{zoo}/a.h5", "{zoo}/clean.h5", "--jobs", "2"],
+            "--jobs: no process can be started ({gone}); leave it out",
+        ),
+    ],
+)
+def test_a_working_folder_that_is_gone(words: list[str], said: str, zoo: Path) -> None:
+    """It is not stdout that cannot be written."""
+    gone = zoo.parent / "gone"
+    gone.mkdir()
+    given = " ".join(word.format(zoo=zoo) for word in words)
+    shell = f"rmdir {gone}; exec {sys.executable} -m unnest {given}"
+    done = in_shell(shell, gone)
+    told = said.format(gone="the working folder is gone; change into one that there is")
+    assert (done.returncode, done.stderr) == (2, f"unnest: {told}\n")
+
+
+@pytest.mark.parametrize("kind", [os.fsencode, Path, str])
+def test_paths_of_every_kind(kind: Callable[[str], Any], zoo: Path) -> None:
+    """As the functions of `os` take them."""
+    assert unnest.inspect(kind(str(zoo / "a.h5"))).verdict == "parallel"
+    done = unnest.fix(kind(str(zoo / "a.h5")), kind(str(zoo / "out.h5")))
+    assert (done.error, done.output) == (None, str(zoo / "out.h5"))
+
+
+def test_a_null_byte_is_in_no_path() -> None:
+    """That is the caller's mistake."""
+    with pytest.raises(unnest.UsageError, match=r"^a: a null byte follows"):
+        unnest.inspect("a\0b")

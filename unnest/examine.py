@@ -15,7 +15,7 @@ from unnest.core.plan import NotAGraph
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
-from unnest.formats.boundary import not_a_graph, reading
+from unnest.formats.boundary import not_a_graph, raise_callers_own, reading
 from unnest.formats.detect import look, open_container
 from unnest.options import FixOptions
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in, misplaced_within
@@ -109,7 +109,8 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
             return AsKeras3(e.message.removeprefix(f"{source.path}: "))
-    except Exception:  # noqa: BLE001 - nobody asked for it yet: what was asked for is done, and stays so
+    except Exception as e:  # noqa: BLE001 - nobody asked for it yet: what was asked for is done, and stays so
+        raise_callers_own(e)
         return None
     given = [f"--slice-layer={name}" for name in sorted(options.slice_layers)]
     given += ["--architecture", "MODEL.json"] if options.architecture is not None else []

@@ -18,11 +18,11 @@ from unnest.core.model import Choices, JsonObject, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.base import Source
-from unnest.formats.boundary import no_memory, out_of_memory, reading
+from unnest.formats.boundary import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.formats.detect import container_of, stored_size
 from unnest.known_models import KnownModels
 from unnest.options import Architecture, FixOptions, given_architecture
-from unnest.remote.urls import is_remote, local, renamed, shown
+from unnest.remote.urls import given_path, is_remote, renamed, shown
 from unnest.report.result import Problem, Report
 
 R = TypeVar("R", bound=Report)
@@ -32,7 +32,7 @@ MISMATCH = "architecture-mismatch"
 
 
 def inspect(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     *,
     architecture: Architecture = None,
     slice_layers: Iterable[str] = (),
@@ -53,7 +53,7 @@ def inspect(
         trust=trust,
         draw=draw,
     )
-    path = local(os.fspath(path))
+    path = given_path(path)
     return _inspect_remote(path, inspect_here, trust=trust) if is_remote(path) else inspect_here(path)
 
 
@@ -121,6 +121,7 @@ def with_error(report: R, error: Exception) -> R:
     """The report with its error. What was found before stays."""
     if interrupts.is_behind(error):
         raise KeyboardInterrupt from error
+    raise_callers_own(error)
     if not isinstance(error, UnnestError):
         lacks_memory = out_of_memory(error)
         error = (

@@ -29,13 +29,13 @@ from unnest.options import (
     check_usage,
     given_architecture,
 )
-from unnest.remote.urls import is_remote, local, shown
+from unnest.remote.urls import given_path, is_remote, shown
 from unnest.report.result import Result
 
 
 def fix(  # noqa: PLR0913 - one argument per option of the command line
-    path: str | os.PathLike[str],
-    output: str | os.PathLike[str] | None = None,
+    path: str | bytes | os.PathLike[str],
+    output: str | bytes | os.PathLike[str] | None = None,
     *,
     in_place: bool = False,
     backup: str = outputs.BACKUP,
@@ -55,7 +55,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     Raises UsageError for options that contradict each other; all else is in the result.
     """
     options = FixOptions(
-        None if output is None else local(os.fspath(output)),
+        None if output is None else given_path(output),
         in_place,
         backup,
         force,
@@ -69,7 +69,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         verify=verify,
         keras=keras,
     )
-    return fix_with(local(os.fspath(path)), options, meter)
+    return fix_with(given_path(path), options, meter)
 
 
 def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:

@@ -128,3 +128,17 @@ def test_keras_3s_own_weights_may_be_asked_for_as_keras_3s(tmp_path: Path) -> No
     done = unnest.fix(source, tmp_path / "m.keras", architecture=architecture, keras="3")
     assert (done.error, done.action) == (None, "fixed")
     assert unnest.inspect(tmp_path / "m.keras").verdict == "clean"
+
+
+def test_an_architecture_of_other_layers_is_told_by_the_first_that_differs(tmp_path: Path) -> None:
+    """The name stands beside the weights."""
+    text = (KEYED / "model.json").read_text("utf-8")
+    name = h5py.File(KEYED / "parallel.weights.h5")[f"{TEMPLATE}/layers/dense/vars"].attrs["name"]
+    other = tmp_path / "other.json"
+    other.write_text(text.replace(f'"{name}"', '"other"'), "utf-8")
+    assert other.read_text("utf-8") != text
+    done = unnest.fix(KEYED / "parallel.weights.h5", tmp_path / "out.weights.h5", architecture=other)
+    assert done.error is not None
+    assert done.error.code == "architecture-mismatch"
+    assert f"/{TEMPLATE}/layers/dense is not 'other', and no model in it has the layers" in done.error.message
+    assert "does not say which layers its models share" in done.error.message

@@ -110,8 +110,20 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     check_name(options.output)
     if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
         raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
+    if options.in_place:
+        _check_each_once(paths)
     for path in paths:
         output = options.output
         if several and output is not None and not is_walked(path):
             output = place_in(output, Task(path), options)
         check_usage(path, options if is_walked(path) and not options.in_place else options._replace(output=output))
+
+
+def _check_each_once(paths: Sequence[str]) -> None:
+    """Raises UsageError where two paths are one file: what became of the second would be a matter of time."""
+    given: dict[str, str] = {}
+    for path in paths:
+        place = path if is_remote(path) else os.path.realpath(path)
+        if place in given:
+            raise UsageError("usage", f"{shown(path)}: is the same file as {shown(given[place])}; name it once")
+        given[place] = path

@@ -21,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from unnest.errors import UsageError
 from unnest.files.interrupts import SIGNALS, Held
+from unnest.files.system import NO_WORKING_FOLDER, has_working_folder
 from unnest.options import Meter
 
 T = TypeVar("T")
@@ -30,6 +31,9 @@ R_co = TypeVar("R_co", covariant=True)
 
 #: Tasks whose results wait for that of an earlier one, at most.
 WINDOW = 1000
+
+#: Open files that Python needs to begin with processes at all, and for each of them.
+FILES_TO_BEGIN, FILES_A_PROCESS = 24, 3
 
 #: Seconds that a process has to clean up when all is over; it may be in the middle of a long call of a C library.
 PATIENCE = 20.0
@@ -112,7 +116,7 @@ class _Pool(Generic[T, R]):
     """The processes, made as they are needed."""
 
     def __init__(self, work: Work[T, R], processes: int, meters: Callable[[T], Meter | None], ahead: int) -> None:
-        self.work, self.most, self.meters, self.ahead = work, processes, meters, ahead
+        self.work, self.most, self.meters, self.ahead = work, _affordable(processes), meters, ahead
         self.processes: list[_Process[T]] = []
         self.context = _context()
 
@@ -149,7 +153,8 @@ class _Pool(Generic[T, R]):
             process = _Process(self.context, self.work, metered=self.meters(task) is not None)
         except OSError as e:
             if not self.processes:
-                raise UsageError("usage", f"--jobs: no process can be started ({e.strerror}); leave it out") from e
+                why = e.strerror if has_working_folder() else NO_WORKING_FOLDER
+                raise UsageError("usage", f"--jobs: no process can be started ({why}); leave it out") from e
             self.most = len(self.processes)
             return None
         self.processes.append(process)
@@ -193,6 +198,25 @@ class _Pool(Generic[T, R]):
                 self.work.lost(process.tasks[0][1], process.why())
         self.processes.clear()
         again.clear()
+
+
+def _affordable(processes: int) -> int:
+    """So many processes, or as many as there are open files for. Raises UsageError where that is none.
+
+    Without, the server that forks them fails in the middle of being asked, with a traceback of its own.
+    """
+    if sys.platform == "win32":
+        return processes
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return processes
+    most = (limit - FILES_TO_BEGIN) // FILES_A_PROCESS
+    if most < 1:
+        what = f"no process can be started with {limit} open files at most (ulimit -n); leave it out"
+        raise UsageError("usage", f"--jobs: {what}")
+    return min(processes, most)
 
 
 def _context() -> BaseContext:

@@ -119,7 +119,9 @@ def run() -> int:
         return TROUBLE
     except OSError as e:  # the parser's help; whatever has to do with a file is in its report
         silence(sys.stdout)
-        complain(f"cannot write to stdout ({e.strerror})")
+        from unnest.files.system import NO_WORKING_FOLDER, has_working_folder
+
+        complain(f"cannot write to stdout ({e.strerror})" if has_working_folder() else NO_WORKING_FOLDER)
         return TROUBLE
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
         from unnest.files import interrupts

@@ -11,7 +11,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 from threading import current_thread, main_thread
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -34,6 +34,32 @@ def is_behind(error: BaseException) -> bool:
     while (cause := causes[-1].__cause__) is not None and cause not in causes:
         causes.append(cause)
     return any(isinstance(cause, KeyboardInterrupt) for cause in causes)
+
+
+def of_handler(error: BaseException) -> BaseException | None:
+    """The exception that a handler of signals raised in the middle of our work, if that is behind this one.
+
+    A caller's timeout is told so. What the handler's own code raised has its code object on the way.
+    """
+    handlers = {code for number in signal.valid_signals() if (code := _code_of(signal.getsignal(number))) is not None}
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)
+    return next((cause for cause in causes if not handlers.isdisjoint(_codes(cause.__traceback__))), None)
+
+
+def _code_of(handler: object) -> CodeType | None:
+    """The code of a function, of a method, or of an object that can be called."""
+    of_object = vars(type(handler)).get("__call__")
+    codes = (getattr(each, "__code__", None) for each in (handler, getattr(handler, "__func__", None), of_object))
+    return next((code for code in codes if isinstance(code, CodeType)), None)
+
+
+def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
+    """The code of every function on the way from where an exception was caught to where it was raised."""
+    while trace is not None:
+        yield trace.tb_frame.f_code
+        trace = trace.tb_next
 
 
 class Held:

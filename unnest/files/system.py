@@ -23,10 +23,22 @@ AT_FDCWD = -100
 #: How a system says that it cannot do this at all, or not on this file system.
 CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF})
 
+#: What is told where `has_working_folder` says no, and a path is relative.
+NO_WORKING_FOLDER = "the working folder is gone; change into one that there is"
+
 BLOCK = 1 << 20
 RANGE = 64 << 20
 
 Renameat2: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
+
+
+def has_working_folder() -> bool:
+    """Whether the folder that this process works in is still there."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def rename_new(source: str, target: str) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from unnest.core.architecture import NotAGraph
 from unnest.errors import Failed, UnnestError, Unreadable
+from unnest.files.interrupts import of_handler
 
 #: What the system says when it, and not the file, is in trouble.
 MACHINE = frozenset(
@@ -42,7 +43,8 @@ def oneline(error: BaseException) -> str:
         return "a name or a text is no Unicode"
     text = " ".join(str(error).split())
     number = SYSTEM_SAID.search(text)
-    return os.strerror(int(number[1])) if number else text.strip("'\"")[:200]
+    is_quoted = text[:1] in ("'", '"') and text[-1:] == text[:1]
+    return os.strerror(int(number[1])) if number else (text[1:-1] if is_quoted else text)[:200]
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -62,12 +64,20 @@ def out_of_memory(error: BaseException) -> bool:
     )
 
 
+def raise_callers_own(error: BaseException) -> None:
+    """Raises what a handler of signals raised, such as a timeout: that is not about the file, and not for us."""
+    own = of_handler(error)
+    if own is not None:
+        raise own
+
+
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """Raises Unreadable (the file's fault) or Failed (the machine's) for whatever is raised within."""
     try:
         yield
     except Exception as e:
+        raise_callers_own(e)
         if out_of_memory(e):
             raise no_memory(path, "read it") from e
         if isinstance(e, UnnestError):
@@ -110,6 +120,7 @@ def writing(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as e:
+        raise_callers_own(e)
         if out_of_memory(e):
             raise no_memory(path, "write it") from e
         if isinstance(e, UnnestError):

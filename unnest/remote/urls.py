@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
+
+from unnest.errors import UsageError
 
 T = TypeVar("T")
 
@@ -16,6 +19,14 @@ OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
 def local(path: str) -> str:
     """The path that a URL of this machine's own files stands for; any other path or URL as it is."""
     return OWN.sub("", path, count=1) if OWN.match(path) else path
+
+
+def given_path(path: str | bytes | os.PathLike[str]) -> str:
+    """A path as the caller spelled it; that which a `file://` URL names. Raises UsageError."""
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise UsageError("usage", f"{text.partition(chr(0))[0]}: a null byte follows, which no path can hold")
+    return local(text)
 
 
 def is_remote(path: str) -> bool:

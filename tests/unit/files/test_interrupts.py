@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+import unnest
 from tests import makeh5
 from unnest.files import interrupts
 
@@ -39,6 +40,71 @@ def chained(errors: Sequence[BaseException]) -> BaseException:
 def test_what_an_error_was_made_of(errors: list[BaseException], is_behind: bool) -> None:
     """Its cause, or that one's; never its words."""
     assert interrupts.is_behind(chained(errors)) == is_behind
+
+
+class Late(Exception):
+    """A caller's timeout."""
+
+
+def late(*_: object) -> None:
+    raise Late
+
+
+class Timer:
+    """Handlers of the other kinds."""
+
+    def late(self, *_: object) -> None:
+        raise Late
+
+    def __call__(self, *_: object) -> None:
+        raise Late
+
+
+@pytest.fixture
+def handled() -> Iterator[Callable[[Callable[..., object]], None]]:
+    """Sets what answers the signal that `unnest` leaves to its caller."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def handle(handler: Callable[..., object]) -> None:
+        signal.signal(signal.SIGALRM, handler)
+
+    yield handle
+    signal.signal(signal.SIGALRM, before)
+
+
+def met() -> BaseException:
+    """What a library makes of an exception that comes in the middle of it."""
+    try:
+        try:
+            signal.raise_signal(signal.SIGALRM)
+        except Late as e:
+            raise RuntimeError("cannot read") from e
+    except RuntimeError as e:
+        return e
+    return AssertionError("no signal came")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGALRM")
+@pytest.mark.parametrize("handler", [late, Timer().late, Timer()], ids=["function", "method", "object"])
+def test_what_a_handler_raised(
+    handler: Callable[..., object], handled: Callable[[Callable[..., object]], None]
+) -> None:
+    """However the library wrapped it; the same exception of other code is none of a handler's."""
+    handled(handler)
+    error = met()
+    assert interrupts.of_handler(error) is error.__cause__
+    assert isinstance(error.__cause__, Late)
+    assert interrupts.of_handler(chained([RuntimeError(), Late()])) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGALRM")
+def test_a_callers_timeout_reaches_the_caller(handled: Callable[[Callable[..., object]], None], tmp_path: Path) -> None:
+    """In the middle of writing; nothing is left of the output."""
+    makeh5.parallel_file(tmp_path / "m.h5")
+    handled(late)
+    with pytest.raises(Late):
+        unnest.fix(tmp_path / "m.h5", tmp_path / "out.h5", meter=lambda *_: signal.raise_signal(signal.SIGALRM))
+    assert [path.name for path in tmp_path.iterdir()] == ["m.h5"]
 
 
 #: A signal that comes while a module is looked for, in a place from which Python lets no exception out.

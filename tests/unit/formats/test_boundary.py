@@ -166,3 +166,12 @@ def test_layers_that_do_not_add_up() -> None:
     with pytest.raises(Unreadable) as caught, reading("m.h5"):
         raise NotAGraph("'a' reads itself")
     assert (caught.value.code, "NotAGraph" in caught.value.message) == ("not-a-graph", False)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("'name'", "name"), ("'int' object is not callable", "'int' object is not callable"), ("it's \n so", "it's so")],
+)
+def test_quotes_around_all_of_it_go(said: str, told: str) -> None:
+    """KeyError's; others are part of the sentence."""
+    assert oneline(ValueError(said)) == told

@@ -77,8 +77,8 @@ class WeightsSource(PathKeyedSource):
             return without_layers(self.stored, architecture)
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
-        except Refused:
-            return self._plan_with_template(architecture)
+        except Refused as e:
+            return self._plan_with_template(architecture, e)
         output = full_plan.output
         if output is not None:
             output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
@@ -88,8 +88,11 @@ class WeightsSource(PathKeyedSource):
             stored=full_plan.stored._replace(contents="weights", architecture=None),
         )
 
-    def _plan_with_template(self, architecture: JsonObject) -> Plan:
-        """With the architecture of a model that holds all weights of this one. Raises Refused where it is none."""
+    def _plan_with_template(self, architecture: JsonObject, not_whole: Refused) -> Plan:
+        """With the architecture of a model that holds all weights of this one. Raises Refused where it is none.
+
+        `not_whole` is why it is not that of the whole: a model within that this one holds has no better reason.
+        """
         around: list[_PathWrapper] = []
         for wrapper in self._lone_models():
             around.append(wrapper)
@@ -104,8 +107,12 @@ class WeightsSource(PathKeyedSource):
             moves = moves_to(placement, architecture, shares, wrapper.template, shared=SharedLayers())
             of_template = Stored("model", architecture, groups=placement.groups, optimizer=self.stored.optimizer)
             return self._without(around, moves)._replace(complete=self._completed(of_template))
-        why = f"{self.path}: no model in it has the layers of the architecture given; pass that of the saved model"
-        raise Refused("architecture-mismatch", why)
+        why, _, _ = not_whole.message.removeprefix(f"{self.path}: ").partition(";")
+        raise Refused(
+            "architecture-mismatch",
+            f"{self.path}: {why}, and no model in it has the layers of the architecture given; pass that of the saved "
+            "model (to_json() does not say which layers its models share: fix the whole .keras of such a model)",
+        ) from not_whole
 
     @staticmethod
     def _completed(model: Stored) -> Stored:
