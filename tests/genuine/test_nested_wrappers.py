@@ -73,3 +73,13 @@ def flat(path: Path) -> dict[str, list[bytes]]:
         layers = file["model_weights"]
         listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
         return {name: [layers[name][w][()].tobytes() for w in names] for name, names in listed.items() if len(names)}
+
+
+@pytest.mark.parametrize("stack", ["keras3", "tfkeras"])
+def test_within_a_layer_that_applies_it_to_every_step(stack: str, tmp_path: Path) -> None:
+    """There whole sub-trees are moved, and none is the model that is left."""
+    done = unnest.fix(FOLDER / f"{stack}-per-step.keras", tmp_path / "out.keras")
+    assert done.error is not None
+    assert (done.action, done.error.code) == ("refused", "weights-unplaced")
+    assert "/layers/time_distributed/layer is not the model that 'each' holds" in done.error.message
+    assert list(tmp_path.iterdir()) == []

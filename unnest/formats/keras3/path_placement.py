@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
@@ -88,19 +88,31 @@ class Placement:
         inner_model = layer.settings.get("layer")
         if not isinstance(inner_model, Mapping) or not is_model(inner_model):
             return [Move(path_of, target)]
-        tree = self.tree
-        start, weighted_paths = (
-            join_path(path_of, "layer"),
-            [p for one, p in tree.places(inner_model) if promises_weights(one)],
-        )
+        tree, start = self.tree, join_path(path_of, "layer")
         roots = [
             start,
             *(m for m in sorted(tree.groups, key=len) if m.startswith(join_path(start, tree.attribute) + "/")),
         ]
-        inner_root = next((r for r in roots if all(join_path(r, p) in tree.groups for p in weighted_paths)), None)
+        inner_root = next((r for r in roots if self._is_at(inner_model, r, tree.under(start))), None)
         if inner_root is None:
             raise Refused("weights-unplaced", f"{tree.hdf5.path}: /{start} is not the model that {layer.name!r} holds")
         return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
+
+    def _is_at(self, model: JsonObject, root: str, weights: Iterable[str]) -> bool:
+        """Whether the model is what the file has at `root`: all these weights are its, and none lacks."""
+        leaves = [*self._leaves(model, root)]
+        if any(promises_weights(layer) and path not in self.tree.groups for layer, path in leaves):
+            return False
+        places = tuple(path + "/" for _, path in leaves)
+        return all(weight.startswith(places) for weight in weights)
+
+    def _leaves(self, model: JsonObject, root: str) -> Iterator[tuple[Layer, str]]:
+        """The layers of a model at `root`, and of those in it, that are no models, with their paths."""
+        for layer, path in self.tree.places(model, root):
+            if is_model(layer.stored):
+                yield from self._leaves(layer.stored, path)
+            else:
+                yield layer, path
 
 
 def moves_to(
