@@ -241,7 +241,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
         raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
     from unnest.core.keras_facts.config_forms import as_h5
     from unnest.formats.keras3.layer_paths import named_by_path
-    from unnest.formats.keras3.path_layout import in_order
+    from unnest.formats.keras3.path_order import in_order
 
     check_dtypes(source, model)
     with naming_file(source):

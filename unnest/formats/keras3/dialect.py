@@ -9,7 +9,8 @@ from unnest.errors import Refused
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.convertible import check_frozen_parts, check_readable, check_weights, naming_file, no_weights
-from unnest.formats.keras3.path_layout import in_order, lay_out
+from unnest.formats.keras3.path_layout import lay_out
+from unnest.formats.keras3.path_order import in_order
 from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
 
 #: --to, and the container that holds a model of Keras 3 under it.

@@ -8,20 +8,18 @@ its weights' names say that it holds them itself; whatever else is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.architecture.graph import Layer
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
-from unnest.core.assign.trainable import trained_count
 from unnest.core.keras_facts.held_layers import spectral_normalization
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, OPTIMIZER, join_path, places, promises_weights
+from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, places
 
 
 @dataclass
@@ -58,7 +56,7 @@ class Layout:
         settings = config if isinstance(config, Mapping) else {}
         kind = str(entry.get("class_name"))
         if tensors:
-            _check_not_quantized(entry, name)
+            check_not_quantized(entry, name)
         if is_model(entry):
             self._add_nested(entry, tensors, path)
         elif kind in CELLED:
@@ -74,7 +72,7 @@ class Layout:
         elif not tensors or kind in PLAIN or all(_holds(name, t) or _holds(holder, t) for t in tensors):
             self.add_object(path, name, tensors)
         else:
-            raise _unplaced(name, kind)
+            raise unplaced(name, kind)
 
     def _add_nested(self, model: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
         """A model in a model, whose flat list is shared out. Raises Refused where it cannot be."""
@@ -90,7 +88,7 @@ class Layout:
         """Keras 3 stores the inner layer's kernel once more as the wrapper's own, before its vector."""
         wrapped, parts = settings.get("layer"), spectral_normalization(tensors)
         if not isinstance(wrapped, Mapping) or parts is None:
-            raise _unplaced(name, "SpectralNormalization")
+            raise unplaced(name, "SpectralNormalization")
         held, vector = parts
         self.add_object(path, name, (held[0], vector))
         self.add_layer(wrapped, _name(wrapped), held, join_path(path, "layer"))
@@ -108,7 +106,7 @@ class Layout:
         """What a wrapping layer holds."""
         inner = settings.get("cell" if kind == "RNN" else "layer")
         if not isinstance(inner, Mapping):
-            raise _unplaced(name, kind)
+            raise unplaced(name, kind)
         if kind == "RNN":
             self._add_cell(inner, tensors, join_path(path, "cell"))
         elif kind == "TimeDistributed":
@@ -116,7 +114,7 @@ class Layout:
         else:
             expected_weights, half = expected(inner.get("config")), len(tensors) // 2
             if len(tensors) % 2 or expected_weights is None or expected_weights.statistics:
-                raise _unplaced(name, kind)
+                raise unplaced(name, kind)
             forward, backward = tensors[:half], tensors[half:]
             if all(_is_of("backward", t) for t in forward) and all(_is_of("forward", t) for t in backward):
                 forward, backward = backward, forward  # that way was frozen: its weights are listed behind the trained
@@ -135,14 +133,14 @@ class Layout:
         for inner_cell in (c for c in cells if isinstance(c, Mapping)):
             expected_weights = expected(inner_cell.get("config"))
             if expected_weights is None or expected_weights.total > len(tensors):
-                raise _unplaced(_name(cell), kind)
+                raise unplaced(_name(cell), kind)
             stem = snake_case(str(inner_cell.get("class_name")))
             number = count[stem] = count.get(stem, -1) + 1
             place = join_path(path, "cells", f"{stem}_{number}" if number else stem)
             self.add_layer(inner_cell, _name(inner_cell), tensors[: expected_weights.total], place)
             tensors = tensors[expected_weights.total :]
         if tensors:
-            raise _unplaced(_name(cell), kind)
+            raise unplaced(_name(cell), kind)
 
 
 def lay_out(model: Stored) -> Layout:
@@ -159,125 +157,6 @@ def lay_out(model: Stored) -> Layout:
     if unplaced:
         raise Refused("weights-unplaced", f"{unplaced[0]!r} is of no layer of the architecture; write .h5 instead")
     return layout
-
-
-def in_order(model: Stored, *, in_lists: bool) -> Stored:
-    """A path-keyed file's model with each layer's weights in Keras's order, which is not that of the paths.
-
-    Layers that hold other layers list them as their code does. `in_lists`: a nested model's weights become one list, in
-    which what is trained comes first. Raises Refused where only the code tells.
-    """
-    assert model.architecture is not None
-    modern = (model.keras_version or "").startswith("3.")
-    layers = read(model.architecture).layers
-    if in_lists:
-        for group in model.groups:
-            _check_order_decided(layers[group.name].stored, group.tensors)
-    groups = [Group(g.name, _sorted(layers[g.name].stored, g.name, g.tensors, modern=modern)) for g in model.groups]
-    return model._replace(groups=tuple(groups))
-
-
-def _sorted(
-    entry: JsonObject, name: str, tensors: Sequence[Tensor], *, modern: bool, path: str = ""
-) -> tuple[Tensor, ...]:
-    """A layer's weights in Keras's order; `path` is where the layer is, if that is known. Raises Refused."""
-    tensors = [t for t in tensors if "seed_generator" not in t.ref.split("/")]  # no other container stores these
-    if is_model(entry):
-        ordered: list[Tensor] = []
-        for inner in read(entry).layers.values():
-            inner_tensors = _of(inner, tensors)
-            inner_sorted = _sorted(inner.stored, inner.name, inner_tensors, modern=modern)
-            ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
-        return tuple(sorted(ordered, key=lambda t: not t.trained))
-    _check_not_quantized(entry, name)
-    attribute = DEPENDENCIES if tensors and tensors[0].ref.startswith(DEPENDENCIES) else LAYERS
-    held = _held_model(entry)
-    if held is not None:
-        path = path or f"/{tensors[0].ref if tensors else ''}".partition(f"/layer/{attribute}/")[0][1:]
-        return _sorted_below(held, name, tensors, join_path(path, "layer"), attribute, modern=modern)
-    index_by_ref = {t.ref: k for k, t in enumerate(tensors)}
-    layout = Layout(modern, attribute)
-    if any(t.ref.split("/")[-2:-1] != ["vars"] for t in tensors):
-        raise _unplaced(name, str(entry.get("class_name")))
-    home = _home(tensors, layout.attribute)
-    if all(ref.startswith(f"{home}/vars/") for ref in index_by_ref):
-        if not all(ref.rpartition("/")[2].isdecimal() for ref in index_by_ref):  # names of the class's own
-            raise _unplaced(name, str(entry.get("class_name")))
-        return tuple(tensors)
-    layout.add_layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
-    if set(layout.tensors) != set(index_by_ref):
-        raise _unplaced(name, str(entry.get("class_name")))
-    return tuple(tensors[index_by_ref[place]] for place in layout.tensors)
-
-
-def _of(layer: Layer, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Those of a model's weights that are one layer's, each with its owners below that."""
-    return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (layer.name,)]
-
-
-def _check_order_decided(entry: JsonObject, tensors: Sequence[Tensor]) -> None:
-    """Raises Refused where a nested model's list depends on which weights of a layer of somebody's own are trained.
-
-    Whichever they are, it is the same where all that is trained comes before them, and all the rest behind.
-    """
-    leaves = [*_leaves(entry, tensors)] if is_model(entry) else []
-    for k, (layer, own, is_told) in enumerate(leaves):
-        before = [t for _, ts, told in leaves[:k] for t in ts if not (told and t.trained)]
-        behind = [t for _, ts, told in leaves[k + 1 :] for t in ts if t.trained or not told]
-        if own and not is_told and (before or behind):
-            raise _unplaced(layer.name, layer.class_name)
-
-
-def _leaves(model: JsonObject, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
-    """The layers of a model and of those in it, each with its weights, and whether it is told which are trained."""
-    for layer in read(model).layers.values():
-        own = _of(layer, tensors)
-        if is_model(layer.stored):
-            yield from _leaves(layer.stored, own)
-        else:
-            yield layer, own, layer.class_name in OWN or trained_count(layer, len(own)) is not None
-
-
-def _held_model(entry: JsonObject) -> JsonObject | None:
-    """The model that a TimeDistributed layer applies to every step."""
-    config = entry.get("config")
-    held = config.get("layer") if isinstance(config, Mapping) else None
-    is_applied = str(entry.get("class_name")) == "TimeDistributed" and isinstance(held, Mapping) and is_model(held)
-    return held if is_applied and isinstance(held, Mapping) else None
-
-
-def _sorted_below(
-    model: JsonObject, name: str, tensors: Sequence[Tensor], path: str, attribute: str, *, modern: bool
-) -> tuple[Tensor, ...]:
-    """The weights of a model at `path`, in Keras's order, each with the layers of the model that own it.
-
-    What is trained comes first, layer by layer, as in every model. Raises Refused where a layer is not where it should
-    be, or does not say what of it is trained; `name` is the layer's that holds the model.
-    """
-    ordered: list[Tensor] = []
-    for layer, place in places(model, path, attribute):
-        inner = [t for t in tensors if t.ref.startswith(place + "/")]
-        if is_model(layer.stored):
-            inner_sorted = _sorted_below(layer.stored, name, inner, place, attribute, modern=modern)
-        else:
-            is_attention = layer.class_name == "MultiHeadAttention" and layer.settings.get("trainable") is not False
-            count = len(inner) if is_attention else trained_count(layer, len(inner))
-            if promises_weights(layer) if not inner else count is None:
-                raise _unplaced(name, "TimeDistributed")
-            trained = [t._replace(trained=k < (count or 0)) for k, t in enumerate(inner)]
-            inner_sorted = _sorted(layer.stored, layer.name, trained, modern=modern, path=place)
-        ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
-    if {t.ref for t in ordered} != {t.ref for t in tensors}:
-        raise _unplaced(name, "TimeDistributed")
-    return tuple(sorted(ordered, key=lambda t: not t.trained))
-
-
-def _home(tensors: Sequence[Tensor], attribute: str) -> str:
-    """The path of the layer that these are of: up to what its last model calls it."""
-    for t in tensors:
-        outer, under, inner = ("/" + t.ref).rpartition(f"/{attribute}/")
-        return (outer + under + inner.split("/")[0])[1:]
-    return ""
 
 
 def _optimizer_name(model: Stored) -> str:
@@ -308,7 +187,7 @@ def _is_of(way: str, tensor: Tensor) -> bool:
     return any(part.startswith(f"{way}_") for part in tensor.name.split("/"))
 
 
-def _check_not_quantized(entry: JsonObject, name: str) -> None:
+def check_not_quantized(entry: JsonObject, name: str) -> None:
     """Raises Refused for a layer whose weights have another order in each container."""
     if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
         raise Refused(
@@ -318,7 +197,8 @@ def _check_not_quantized(entry: JsonObject, name: str) -> None:
         )
 
 
-def _unplaced(name: str, kind: str) -> Refused:
+def unplaced(name: str, kind: str) -> Refused:
+    """The refusal of a layer whose weights only its code knows the places, or the order, of."""
     return Refused(
         "cannot-convert",
         f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and only the code of "
