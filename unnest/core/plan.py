@@ -34,7 +34,9 @@ from unnest.core.model import (
 from unnest.core.recognise import weight_names
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.extract import at_home
+from unnest.core.rewrite.model_weights import ModelWeights
 from unnest.core.rewrite.numbered_names import without_needless
+from unnest.core.rewrite.templates import template_of
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
@@ -74,7 +76,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         return _clean(stored)._replace(optimizer=optimizer)
     layer_names = layer_name_by_group(model, stored.groups)
     groups = {layer_names.get(g.name, g.name): Share(g.tensors, sorted_out=False) for g in stored.groups}
-    start = unwrap.ModelWeights(model, groups)
+    start = ModelWeights(model, groups)
     unwrapped = unwrap.unwrap_all(start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers)
     if not unwrapped.wrappers:
         return _clean(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
@@ -102,7 +104,7 @@ def _graph_model(architecture: JsonObject) -> JsonObject | None:
     return architecture if is_model(architecture) else None
 
 
-def _with_output(parallel: Plan, start: unwrap.ModelWeights, unwrapped: unwrap.Unwrapped) -> Plan:
+def _with_output(parallel: Plan, start: ModelWeights, unwrapped: unwrap.Unwrapped) -> Plan:
     """The plan with its output: the model without the wrappers, and everything else that the file holds."""
     stored, left = parallel.stored, unwrapped.left
     state = _optimizer_state(stored, unwrapped)
@@ -149,7 +151,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
     """
     if not stored.optimizer or not unwrapped.moved or is_trained_by_name(stored.release):
         return stored.optimizer
-    after = unwrap.trained_in_order(unwrapped.left)
+    after = unwrapped.left.trained_in_order()
     if after is None:
         return None
     trained = {t.ref for t in after}
@@ -157,7 +159,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
     return compile_config.reordered(stored.optimizer, before, after)
 
 
-def _wrong_shapes(left: unwrap.ModelWeights) -> str | None:
+def _wrong_shapes(left: ModelWeights) -> str | None:
     """Which layer's weights cannot be its own, by their shapes, nested models looked into."""
     pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
     for model, shares in pending:
@@ -172,7 +174,7 @@ def _wrong_shapes(left: unwrap.ModelWeights) -> str | None:
     return None
 
 
-def _groups(left: unwrap.ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
+def _groups(left: ModelWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:
     """A group per layer, under the name that the file knows it by where the JSON has none."""
     shares, names = left.by_layer(), group_names(left.model)
     if not read(left.model).sequential or len(shares) < len(names):
@@ -209,7 +211,7 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     wrapper = _wrapper_around(stored, model_name(architecture))
     result = template_plan.result or of_template._replace(architecture=None)
     wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
-    template = template_plan.template or unwrap.template_of(architecture, Share(with_weights[0].tensors))
+    template = template_plan.template or template_of(architecture, Share(with_weights[0].tensors))
     placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
     return template_plan._replace(
         verdict="parallel",

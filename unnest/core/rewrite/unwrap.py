@@ -9,53 +9,14 @@ from typing import NamedTuple
 from unnest.core.architecture import children, compile_config, is_model, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.shares import Ambiguous, Share, flat
-from unnest.core.assign.trainable import trained_count
-from unnest.core.model import JsonObject, NearMiss, Scope, Template, Tensor, Wrapper
+from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
 from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.wrappers import recognise
 from unnest.core.rewrite import extract
+from unnest.core.rewrite.model_weights import ModelWeights
+from unnest.core.rewrite.templates import innermost
 from unnest.findings import Code, Finding, listed
-
-
-class ModelWeights(NamedTuple):
-    """A model with its weights: by layer where that is known, else as one flat list.
-
-    A nested model's weights are stored flat, and stay so as long as nobody asks whose they are, unless the container
-    says so outright: then they are `owned`.
-    """
-
-    model: JsonObject
-    groups: Mapping[str, Share] | None = None
-    flat: Share = Share()
-    owned: bool = False
-
-    @classmethod
-    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWeights:
-        """A nested model with the weights that the container stores for it. Raises Ambiguous."""
-        if weights.tensors and all(t.owner for t in weights.tensors):
-            return cls(model, split(weights.tensors, read(model)), owned=True)
-        return cls(model, flat=weights)
-
-    def by_layer(self) -> Mapping[str, Share]:
-        """The weights of every layer. Raises Ambiguous."""
-        return split(self.flat.tensors, read(self.model)) if self.groups is None else self.groups
-
-    def as_flat_list(self) -> Share:
-        """The weights as a nested model stores them."""
-        if self.groups is None:
-            return self.flat
-        shares = [self._share(name) for name in read(self.model).layers]
-        trained = tuple(t for share in shares for t in share.trained)
-        return Share(trained, flat(shares)[len(trained) :])
-
-    def _share(self, name: str) -> Share:
-        """A layer's weights as they are in the model's flat list, each with its owner where the container says it."""
-        share = (self.groups or {}).get(name, Share())
-        if not self.owned:
-            return share
-        trained, rest = ([t._replace(owner=(name, *t.owner)) for t in part] for part in (share.trained, share.rest))
-        return share._replace(trained=(*trained,), rest=(*rest,))
 
 
 class Unwrapped(NamedTuple):
@@ -190,7 +151,7 @@ class _Unwrapping:
                 self._follow_ends(graph, wrapper)
         self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
         if place.depth > self._deepest:
-            self._deepest, self.innermost = place.depth, _innermost(graph, wrapper, scope, place.level)
+            self._deepest, self.innermost = place.depth, innermost(graph, wrapper, scope, place.level)
         place.level = self._take_out(place.level, graph, wrapper, scope)
         if scope != "whole" and wrapper.template in read(place.level.model).layers:
             place.template_depths[wrapper.template] = place.depth + 1
@@ -279,19 +240,19 @@ class _Unwrapping:
         """The model with every wrapper out of the models inside one layer."""
         if not is_model(layer.stored):
             return self._unwrap_config(level, layer, depth)
-        nested = ModelWeights.of_nested(layer.stored, _weights_of(level, layer) or Share())
+        nested = ModelWeights.of_nested(layer.stored, level.of_layer(layer.name) or Share())
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
         model, name = extract.instead_of_nested(read(level.model), layer.name, left.model)
-        return _with_layer(level._replace(model=model), layer.name, name, left.as_flat_list())
+        return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
 
     def _unwrap_config(self, level: ModelWeights, layer: Layer, depth: int) -> ModelWeights:
         """The model with every wrapper out of the models in one layer's config (TimeDistributed's)."""
         held_models = dict(children(layer.stored))
         if not held_models:
             return level
-        layer_weights = (_weights_of(level, layer) if len(held_models) == 1 else None) or Share()
+        layer_weights = (level.of_layer(layer.name) if len(held_models) == 1 else None) or Share()
         left = {
             path: self._unwrap(ModelWeights.of_nested(held, layer_weights), depth, inside=True)
             for path, held in held_models.items()
@@ -304,7 +265,7 @@ class _Unwrapping:
         if len(held_models) > 1:
             return level
         (only,) = left.values()
-        return _with_layer(level, layer.name, layer.name, only.as_flat_list())
+        return level.with_layer(layer.name, layer.name, only.as_flat_list())
 
 
 def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
@@ -320,82 +281,8 @@ def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Sha
     return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]
 
 
-def _weights_of(level: ModelWeights, layer: Layer) -> Share | None:
-    """One layer's weights, None where nobody can tell."""
-    try:
-        return level.by_layer().get(layer.name)
-    except Ambiguous:
-        return None
-
-
-def _with_layer(level: ModelWeights, old: str, new: str, share: Share) -> ModelWeights:
-    """The weights by layer with those of one layer exchanged, and its name; a flat list as it is."""
-    if level.groups is None:
-        return level
-    groups = {new if name == old else name: group for name, group in level.groups.items()}
-    return level._replace(groups={**groups, new: share})
-
-
-def template_of(model: JsonObject, share: Share | None) -> Template:
-    """A template model as a report shows it; `share` are its weights, None where nobody can tell."""
-    graph = read(model)
-    return Template(
-        class_name=str(model.get("class_name")),
-        inputs=graph.arity,
-        outputs=len(graph.outputs),
-        layers=len(graph.layers),
-        parameters=None if share is None else sum(t.size for t in share.tensors),
-    )
-
-
 def _mixing_layer(template: Graph) -> str | None:
     """The layer of a template, or of a model in it, that works along the batch for certain; None if none."""
     from unnest.core.recognise.batch_axis import mixing_layer  # brings NumPy, which most graphs do not need
 
     return mixing_layer(template)
-
-
-def _innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:
-    """The wrapper's template as a report shows it."""
-    if wrapper.inline is not None:
-        return _of_layers(graph, wrapper, level)
-    layer = graph.layers[wrapper.template]
-    has_them_all = scope == "whole" and level.groups is None
-    return template_of(layer.stored, level.flat if has_them_all else _weights_of(level, layer))
-
-
-def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Template:
-    """The template whose layers are the graph's own, as a report shows it."""
-    names = {call_id.layer for call_id in wrapper.first}
-    shares = [_weights_of(level, graph.layers[name]) for name in sorted(names)]
-    known = [share for share in shares if share is not None]
-    return Template(
-        class_name=str(graph.model.get("class_name")),
-        inputs=len(wrapper.sources),
-        outputs=len(wrapper.merges),
-        layers=len(names) + len(wrapper.sources),
-        parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
-    )
-
-
-def trained_in_order(level: ModelWeights) -> list[Tensor] | None:
-    """The weights that the optimizer holds state for, each once, in its order; None where a layer does not tell."""
-    graph = read(level.model)
-    by_layer = [_trained(graph.layers[name], share) for name, share in level.by_layer().items() if name in graph.layers]
-    known = [trained for trained in by_layer if trained is not None]
-    once = {t.ref: t for trained in known for t in trained}
-    return [*once.values()] if len(known) == len(by_layer) else None
-
-
-def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
-    """The trained ones of a layer's weights; None where neither they nor its config tell."""
-    if share.sorted_out or not share.tensors:
-        return share.trained
-    if is_model(layer.stored):
-        try:
-            shares = split(share.tensors, read(layer.stored))
-        except Ambiguous:
-            return None
-        return tuple(t for inner in shares.values() for t in inner.trained)
-    count = trained_count(layer, len(share.tensors))
-    return None if count is None else share.tensors[:count]

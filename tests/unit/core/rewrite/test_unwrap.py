@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
 from tests.unit.core.recognise.towers import arguments
 from tests.unit.core.recognise.towers import model as parallel
@@ -13,16 +11,17 @@ from tests.unit.core.rewrite.wrapping import HEAD, WHOLE, concatenate, split
 from unnest.core.architecture import read
 from unnest.core.assign.shares import Share
 from unnest.core.rewrite import unwrap
+from unnest.core.rewrite.model_weights import ModelWeights
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 
 
-def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> unwrap.ModelWeights:
+def level(model: dict[str, Any], template: str = "t", head: str | None = None) -> ModelWeights:
     groups = {name: Share() for name in read(model).layers}
     groups[template] = Share(WEIGHTS, sorted_out=False)
     if head:
         groups[head] = Share(tensors("h/kernel:0", "h/bias:0", shape=(2,)), sorted_out=False)
-    return unwrap.ModelWeights(model, groups)
+    return ModelWeights(model, groups)
 
 
 def dense_template(name: str) -> dict[str, Any]:
@@ -80,10 +79,10 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     """units=3 and tensors of 5: whole."""
     model = wrapped(dense_template("t"), "outer")
     bad = {name: Share() for name in read(model).layers} | {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
-    refused = unwrap.unwrap_all(unwrap.ModelWeights(model, bad), keep_nested=False)
+    refused = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=False)
     assert refused.refusal is not None
     assert "do not fit" in refused.refusal
-    kept = unwrap.unwrap_all(unwrap.ModelWeights(model, bad), keep_nested=True)
+    kept = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=True)
     assert kept.refusal is None
     assert list(read(kept.left.model).layers) == ["x", "t"]
     assert [finding.code for finding in kept.findings] == ["stays-nested"]
@@ -101,7 +100,7 @@ def template_around_a_wrapper() -> dict[str, Any]:
 def test_what_stays_nested_has_no_wrapper_inside() -> None:
     model = wrapped(template_around_a_wrapper(), "outer")
     bad = tensors("p", "q", shape=(5,))
-    kept = unwrap.unwrap_all(unwrap.ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True)
+    kept = unwrap.unwrap_all(ModelWeights(model, {"mid": Share(bad, sorted_out=False)}), keep_nested=True)
     assert [(w.name, w.template) for w in kept.wrappers] == [("outer", "mid"), ("inner", "t")]
     middle = read(kept.left.model).layers["mid"]
     assert [*read(kept.left.model).layers] == ["x", "mid"]
@@ -120,7 +119,7 @@ def test_what_stays_nested_keeps_its_ends() -> None:
         outputs=[("n", 0, 0), ("m", 0, 0)], name="outer",
     )  # fmt: skip
     groups = {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
-    kept = unwrap.unwrap_all(unwrap.ModelWeights(outer, groups), keep_nested=True)
+    kept = unwrap.unwrap_all(ModelWeights(outer, groups), keep_nested=True)
     assert kept.outputs == {"n": "t", "m": "t_1"}
     assert [finding.code for finding in kept.findings] == ["stays-nested"]
 
@@ -130,22 +129,12 @@ def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
     owners = ("inner", "t", "td"), ("inner", "t", "td"), ("beside",), ("beside",)
     told = [t._replace(owner=o) for t, o in zip(tensors("a", "b", "c", "d"), owners, strict=True)]
     model = wrapped(template_around_a_wrapper(), "outer")
-    unwrapped = unwrap.unwrap_all(unwrap.ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False)
+    unwrapped = unwrap.unwrap_all(ModelWeights(model, {"mid": Share(tuple(told))}), keep_nested=False)
     assert unwrapped.refusal is None
     shares = unwrapped.left.by_layer()
     assert {name: [(t.name, t.owner) for t in share.tensors] for name, share in shares.items()} == {
         "mx": [], "t": [("a", ("td",)), ("b", ("td",))], "beside": [("c", ()), ("d", ())],
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(("frozen", "trained"), [(False, 2), (True, 0)])
-def test_what_the_optimizer_holds_state_for(frozen: bool, trained: int) -> None:
-    config = {**DENSE, "trainable": False} if frozen else DENSE
-    model = functional(source(), layer("y", ["x"], **config))
-    of_file = unwrap.ModelWeights(model, {"y": Share(tensors("y/kernel:0", "y/bias:0"), sorted_out=False)})
-    ordered = unwrap.trained_in_order(of_file)
-    assert ordered is not None
-    assert len(ordered) == trained
 
 
 def test_whole_of_this_modules_wrapper_has_no_findings() -> None:
@@ -162,7 +151,7 @@ def test_a_model_that_begins_with_a_merge_stays_a_layer_and_that_is_said() -> No
     model = parallel(told)
     net = next(entry for entry in model["config"]["layers"] if entry["name"] == "net")
     net.update(class_name="Sequential", config=merged["config"])
-    unwrapped = unwrap.unwrap_all(unwrap.ModelWeights(model), keep_nested=False)
+    unwrapped = unwrap.unwrap_all(ModelWeights(model), keep_nested=False)
     assert [*read(unwrapped.left.model).layers] == ["x0", "x1", "net"]
     (finding,) = unwrapped.findings
     assert (finding.code, "net stays a nested model" in finding.message) == ("stays-nested", True)

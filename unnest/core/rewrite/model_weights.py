@@ -1,0 +1,89 @@
+"""A model with its weights, layer by layer or as one flat list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Layer
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.shares import Ambiguous, Share, flat
+from unnest.core.assign.trainable import trained_count
+from unnest.core.model import JsonObject, Tensor
+
+
+class ModelWeights(NamedTuple):
+    """A model with its weights: by layer where that is known, else as one flat list.
+
+    A nested model's weights are stored flat, and stay so as long as nobody asks whose they are, unless the container
+    says so outright: then they are `owned`.
+    """
+
+    model: JsonObject
+    groups: Mapping[str, Share] | None = None
+    flat: Share = Share()
+    owned: bool = False
+
+    @classmethod
+    def of_nested(cls, model: JsonObject, weights: Share) -> ModelWeights:
+        """A nested model with the weights that the container stores for it. Raises Ambiguous."""
+        if weights.tensors and all(t.owner for t in weights.tensors):
+            return cls(model, split(weights.tensors, read(model)), owned=True)
+        return cls(model, flat=weights)
+
+    def by_layer(self) -> Mapping[str, Share]:
+        """The weights of every layer. Raises Ambiguous."""
+        return split(self.flat.tensors, read(self.model)) if self.groups is None else self.groups
+
+    def as_flat_list(self) -> Share:
+        """The weights as a nested model stores them."""
+        if self.groups is None:
+            return self.flat
+        shares = [self._share(name) for name in read(self.model).layers]
+        trained = tuple(t for share in shares for t in share.trained)
+        return Share(trained, flat(shares)[len(trained) :])
+
+    def _share(self, name: str) -> Share:
+        """A layer's weights as they are in the model's flat list, each with its owner where the container says it."""
+        share = (self.groups or {}).get(name, Share())
+        if not self.owned:
+            return share
+        trained, rest = ([t._replace(owner=(name, *t.owner)) for t in part] for part in (share.trained, share.rest))
+        return share._replace(trained=(*trained,), rest=(*rest,))
+
+    def of_layer(self, name: str) -> Share | None:
+        """One layer's weights, None where nobody can tell."""
+        try:
+            return self.by_layer().get(name)
+        except Ambiguous:
+            return None
+
+    def with_layer(self, old: str, new: str, share: Share) -> ModelWeights:
+        """The weights by layer with those of one layer exchanged, and its name; a flat list as it is."""
+        if self.groups is None:
+            return self
+        groups = {new if name == old else name: group for name, group in self.groups.items()}
+        return self._replace(groups={**groups, new: share})
+
+    def trained_in_order(self) -> list[Tensor] | None:
+        """The weights that the optimizer holds state for, each once, in its order; None where a layer does not tell."""
+        layers = read(self.model).layers
+        by_layer = [_trained(layers[name], share) for name, share in self.by_layer().items() if name in layers]
+        known = [trained for trained in by_layer if trained is not None]
+        once = {t.ref: t for trained in known for t in trained}
+        return [*once.values()] if len(known) == len(by_layer) else None
+
+
+def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
+    """The trained ones of a layer's weights; None where neither they nor its config tell."""
+    if share.sorted_out or not share.tensors:
+        return share.trained
+    if is_model(layer.stored):
+        try:
+            shares = split(share.tensors, read(layer.stored))
+        except Ambiguous:
+            return None
+        return tuple(t for inner in shares.values() for t in inner.trained)
+    count = trained_count(layer, len(share.tensors))
+    return None if count is None else share.tensors[:count]

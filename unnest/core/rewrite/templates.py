@@ -1,0 +1,45 @@
+"""A template model as a report shows it."""
+
+from __future__ import annotations
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.assign.shares import Share
+from unnest.core.model import JsonObject, Scope, Template
+from unnest.core.recognise.found import LayerWrapper
+from unnest.core.rewrite.model_weights import ModelWeights
+
+
+def template_of(model: JsonObject, share: Share | None) -> Template:
+    """A template model as a report shows it; `share` are its weights, None where nobody can tell."""
+    graph = read(model)
+    return Template(
+        class_name=str(model.get("class_name")),
+        inputs=graph.arity,
+        outputs=len(graph.outputs),
+        layers=len(graph.layers),
+        parameters=None if share is None else sum(t.size for t in share.tensors),
+    )
+
+
+def innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:
+    """The template of a wrapper in `graph`, whose weights are `level`'s."""
+    if wrapper.inline is not None:
+        return _of_layers(graph, wrapper, level)
+    layer = graph.layers[wrapper.template]
+    has_them_all = scope == "whole" and level.groups is None
+    return template_of(layer.stored, level.flat if has_them_all else level.of_layer(layer.name))
+
+
+def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Template:
+    """The template whose layers are the graph's own, as a report shows it."""
+    names = {call_id.layer for call_id in wrapper.first}
+    shares = [level.of_layer(name) for name in sorted(names)]
+    known = [share for share in shares if share is not None]
+    return Template(
+        class_name=str(graph.model.get("class_name")),
+        inputs=len(wrapper.sources),
+        outputs=len(wrapper.merges),
+        layers=len(names) + len(wrapper.sources),
+        parameters=sum(t.size for share in known for t in share.tensors) if len(known) == len(shares) else None,
+    )
