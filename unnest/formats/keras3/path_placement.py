@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
@@ -120,40 +121,48 @@ def moves_to(
     model: JsonObject,
     shares: Mapping[str, tuple[Tensor, ...]],
     source: str,
-    target: str = "",
     shared: SharedLayers | None = None,
 ) -> list[Move]:
-    """The moves of sub-trees that make a tree of `model` at `target`; `placement` says where the input has them.
+    """The moves of sub-trees that make a tree of `model`; `placement` says where the input has them.
 
     `shares` are the weights of its layers by name, `source` is where the model itself (its own `vars`) was. `shared`
     are the layers that the models before this one have; None where the model's JSON makes each layer an object of its
     own.
     """
-    moves = [Move(source, target, recursive=False)]
+    return _Moves(placement, shared).of(model, shares, source, "")
 
-    def has_weights(layer: Layer, _: str) -> bool:
-        return bool(shares.get(layer.name)) or promises_weights(layer)
 
-    def first_path(layer: Layer, path: str) -> str | None:
-        return None if shared is None else shared.first_path(layer, path, is_stored=False)
+class _Moves(NamedTuple):
+    """The moves out of one file, model by model."""
 
-    home, placed_paths = join_path(target, placement.tree.attribute), set[str]()
-    for layer, path in placement.tree.numbered(model, target, has_weights, first_path):
-        if path in placed_paths or path.rpartition("/")[0] != home:
-            continue  # this model has it already, or one before it
-        placed_paths.add(path)
-        tensors = shares.get(layer.name, ())
-        layer_path = placement.path_of(layer, tensors)
-        if layer_path is None:
-            moves.append(Move("", path, recursive=False, new_layer=layer.name))
-            continue
+    placement: Placement
+    shared: SharedLayers | None
+
+    def of(self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str) -> list[Move]:
+        """Those of a model that is at `source`, and of those nested in it, to `target`."""
+        moves = [Move(source, target, recursive=False)]
+        tree, placed_paths = self.placement.tree, set[str]()
+
+        def has_weights(layer: Layer, _: str) -> bool:
+            return bool(shares.get(layer.name)) or promises_weights(layer)
+
+        for layer, path in tree.numbered(model, target, has_weights, self._first_path):
+            if path in placed_paths or path.rpartition("/")[0] != join_path(target, tree.attribute):
+                continue  # this model has it already, or one before it
+            placed_paths.add(path)
+            moves += self._of_layer(layer, shares.get(layer.name, ()), path)
+        return moves
+
+    def _first_path(self, layer: Layer, path: str) -> str | None:
+        return None if self.shared is None else self.shared.first_path(layer, path, is_stored=False)
+
+    def _of_layer(self, layer: Layer, tensors: Sequence[Tensor], target: str) -> list[Move]:
+        source = self.placement.path_of(layer, tensors)
+        if source is None:
+            return [Move("", target, recursive=False, new_layer=layer.name)]
         if not is_model(layer.stored):
-            moves += placement.moves_of(layer, layer_path, path)
-            continue
+            return self.placement.moves_of(layer, source, target)
         shares_within: dict[str, list[Tensor]] = {}
         for t in tensors:
             shares_within.setdefault(t.owner[0] if t.owner else "", []).append(t._replace(owner=t.owner[1:]))
-        moves += moves_to(
-            placement, layer.stored, {k: tuple(v) for k, v in shares_within.items()}, layer_path, path, shared
-        )
-    return moves
+        return self.of(layer.stored, {name: tuple(within) for name, within in shares_within.items()}, source, target)
