@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from unnest.core.architecture import is_model, read, tensor_refs
-from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.keras_facts.layer_classes import is_keras_class
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import NearMiss
@@ -120,14 +120,19 @@ def _around_a_model(
     inputs = [graph.call(at).reads for at in towers]
     if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
         raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
-    shapes = [*(layer_facts.template_shapes(template.stored) or ()), *[None] * len(inputs[0])][: len(inputs[0])]
-    known = [InputFacts(shape, frozenset(vouched)) for shape in shapes]
+    model = read(template.stored)
+    stored_shapes = layer_facts.template_shapes(template.stored) or ()
+    shapes = [*stored_shapes, *[None] * len(inputs[0])][: len(inputs[0])]
+    has_unread = model.arity < len(inputs[0])
+    known = [InputFacts(None if has_unread else shape, frozenset(vouched)) for shape in shapes]
     slices = cut(graph, [*zip(*inputs, strict=True)], known, {*towers})
+    passed = slices.sources
+    if has_unread:
+        slices, shapes = _of_the_inputs(graph, template, slices, joined), [*stored_shapes]
     check_shapes(graph, template, slices.sources)
     slices = put_together(graph, slices, shapes, joined)
     if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):
         raise NotAWrapper(f"{template.name} is called once, and nothing tells that its slice is the whole batch")
-    model = read(template.stored)
     if outputs[-1] >= len(model.outputs) or len(slices.lanes) != model.arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
     if _leaves_a_tower_out(graph, towers, slices):
@@ -148,7 +153,34 @@ def _around_a_model(
         "proven" if is_told and slices.is_proven else "likely",
         (f"{number} of the one model {template.name}", *_evidence(graph, slices, joined)),
         tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
+        unread=tuple(source for source in passed if source not in slices.sources),
     )
+
+
+def _of_the_inputs(graph: Graph, template: Layer, slices: Cut, joined: Sequence[Merge]) -> Cut:
+    """The slices that the template's inputs read, of a template that is called with more tensors than it stores inputs.
+
+    Keras 1 to 2.3 leave an input that no layer reads out of a nested model's config, and not out of its calls; such a
+    call cannot be loaded, and nothing but the template can be taken out. (Source: files of Keras 2.0.9 to 2.3.1.) The
+    tensors are in the order of the inputs: names tell which are theirs, or else shapes. Raises NotAWrapper.
+    """
+    inputs, merged = read(template.stored).inputs, {merge.tensor for merge in joined}
+    shapes = layer_facts.template_shapes(template.stored) or ()
+    by_name = {lane.source.layer: lane for lane in slices.lanes}
+    lanes = [by_name[ref.layer] for ref in inputs if ref.layer in by_name]
+    if len(lanes) < len(inputs):
+        following = iter(slices.lanes)
+        fitting = (next((lane for lane in following if _takes_rows(graph, lane.source, s)), None) for s in shapes)
+        lanes = [lane for lane in fitting if lane is not None]
+    is_whole = set(slices.sources) == set(graph.inputs) and set(graph.outputs) <= merged
+    if not is_whole or not lanes or len(lanes) < len(inputs):
+        number = len(slices.lanes)
+        raise NotAWrapper(f"{template.name} is called with {number} tensors, and stores {len(inputs)} inputs")
+    return slices._replace(lanes=tuple(lanes))
+
+
+def _takes_rows(graph: Graph, source: Ref, shape: Shape | None) -> bool:
+    return layer_facts.same_rows(layer_facts.stored_shape(graph.layers[source.layer]), shape)
 
 
 def _given(graph: Graph, model: Graph, joined: Sequence[Merge]) -> dict[Ref, Shape | None]:

@@ -45,7 +45,8 @@ class LayerWrapper(NamedTuple):
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
     (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
-    of the last part. One tower may do without a merge: then there is none.
+    of the last part. One tower may do without a merge: then there is none. `unread` are sources of what the towers are
+    given besides, for inputs that the template does not store, since nothing in it reads them.
     """
 
     template: str
@@ -57,6 +58,7 @@ class LayerWrapper(NamedTuple):
     evidence: tuple[str, ...]
     bound_late: tuple[str, ...] = ()
     inline: Inline | None = None
+    unread: tuple[Ref, ...] = ()
 
     def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
         """What the first tower reads of each slice -> what was sliced."""

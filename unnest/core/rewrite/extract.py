@@ -33,8 +33,9 @@ def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
     A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
     """
     results = wrapper.results(graph)
-    nothing_else = set(wrapper.sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
-    if nothing_else and len(wrapper.sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
+    sources = (*wrapper.sources, *wrapper.unread)
+    nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
+    if nothing_else and len(sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
         return "whole"
     followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
     if set(wrapper.sources) <= set(graph.inputs) and followed:

@@ -72,16 +72,19 @@ class Optimizers:
         else:
             slots = self._slots(optimizer, order)
             counts = [n for name in COUNTS if (n := graph.child(optimizer, name)) is not None]
-            state = [*counts, *slots] if slots else []
+            state = [*counts, *slots] if slots is not None else []
         return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
 
-    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int]:
-        """The slots in the order that Keras saves them in, each weight in the model's; none where that is not known."""
+    def _slots(self, optimizer: int, order: Sequence[str]) -> list[int] | None:
+        """The slots in the order that Keras saves them in, each weight in the model's; None where that is not known.
+
+        Plain SGD has no slots, and counts its steps all the same.
+        """
         position = {key: k for k, key in enumerate(order)}
         slots = self._graph.nodes[optimizer].slot_variables
         kinds = slot_order({s.slot_name for s in slots})
         if kinds is None:
-            return []
+            return None
 
         def rank(slot: Message) -> tuple[int, int]:
             kind = kinds.index(slot.slot_name)
