@@ -75,7 +75,7 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
         for model in (target.model, planned_model(plan), plan.complete):
             if model is not None:
-                check_weights(source, model)
+                check_weights(source, model, is_moved=target.container != source.container)
     return target
 
 

@@ -70,8 +70,11 @@ def check_listed_once(source: Source, model: Stored) -> None:
             raise Refused("cannot-convert", f"{source.path}: {what}; write --to keras")
 
 
-def check_weights(source: Source, model: Stored) -> None:
-    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise."""
+def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
+    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise.
+
+    `is_moved`: into another container, whose loader knows nothing of weights that this one finds at another layer.
+    """
     if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
         return
     layers, layer_names = read(model.architecture).layers, layer_name_by_group(model.architecture, model.groups)
@@ -84,23 +87,28 @@ def check_weights(source: Source, model: Stored) -> None:
                 f"{source.path}: {name!r} would come without its weights, which are not in the file or not "
                 "found; please report it if they are",
             )
-        _check_complete(source, layer, tensors)
+        _check_complete(source, layer, tensors, may_have_none=True, is_moved=is_moved)
 
 
-def _check_complete(source: Source, layer: Layer, tensors: Sequence[Tensor]) -> None:
+def _check_complete(
+    source: Source, layer: Layer, tensors: Sequence[Tensor], *, may_have_none: bool, is_moved: bool
+) -> None:
     """Raises Refused where one of Keras's own layers, here or in a nested model, has too few of its weights."""
     if is_model(layer.stored):
+        may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():
             inner_tensors = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-            _check_complete(source, inner, inner_tensors)
+            _check_complete(source, inner, inner_tensors, may_have_none=may_have_none, is_moved=is_moved)
         return
     promised, weights = promised_total(layer.stored), [t for t in tensors if "seed_generator" not in t.ref.split("/")]
-    if promised is not None and 0 < len(weights) < promised:
-        raise Refused(
-            "weights-missing",
-            f"{source.path}: {layer.name!r} has {len(weights)} of {promised} weights; "
-            "a weight is missing from the file: look for another copy",
+    if promised is not None and len(weights) < promised and (weights or not may_have_none):
+        have = f"{len(weights)} of {promised} weights" if weights else f"none of its {promised} weights"
+        advice = (
+            "a weight is missing from the file: look for another copy"
+            if weights
+            else "if another layer shares them, keep the container (without --to and --keras); else look for a copy"
         )
+        raise Refused("weights-missing", f"{source.path}: {layer.name!r} has {have}; {advice}")
 
 
 def _must_have_weights(entry: JsonObject) -> bool:

@@ -49,26 +49,26 @@ WHOLE = model(OUTER, Group("inner", within("a", "a/kernel:0", "a/bias:0")), Y)
 )
 def test_missing_weights(groups: list[Group], said: str) -> None:
     with pytest.raises(Refused, match=f"^m: {said}") as refusal:
-        check_weights(file(), model(OUTER, *groups))
+        check_weights(file(), model(OUTER, *groups), is_moved=False)
     assert refusal.value.code == "weights-missing"
 
 
 def test_all_weights_are_there() -> None:
-    check_weights(file(), WHOLE)
+    check_weights(file(), WHOLE, is_moved=False)
 
 
 def test_no_weights_are_asked_for_where_none_are_promised() -> None:
     """Of an architecture alone, of what is no graph, and of a layer that says nothing of weights."""
-    check_weights(file(), Stored("architecture", OUTER))
-    check_weights(file(), model({"class_name": "Own", "config": {}}))
-    check_weights(file(), model(functional(source("x"), layer("y", ["x"], kind="Own", units=3))))
+    check_weights(file(), Stored("architecture", OUTER), is_moved=False)
+    check_weights(file(), model({"class_name": "Own", "config": {}}), is_moved=False)
+    check_weights(file(), model(functional(source("x"), layer("y", ["x"], kind="Own", units=3))), is_moved=False)
 
 
 def test_seeds_are_no_weights() -> None:
     """Keras 3 has them among a layer's variables."""
     seed = Tensor("seed", (2,), "<u4", "/y/seed_generator/vars/0")
     with pytest.raises(Refused, match="'y' has 1 of 2 weights"):
-        check_weights(file(), model(OUTER, WHOLE.groups[0], Group("y", (Y.tensors[0], seed))))
+        check_weights(file(), model(OUTER, WHOLE.groups[0], Group("y", (Y.tensors[0], seed))), is_moved=False)
 
 
 def test_a_frozen_part() -> None:
@@ -127,3 +127,15 @@ def test_a_list_that_would_have_a_weight_twice() -> None:
     with pytest.raises(Refused, match=r"^m: layers in 'a' share weights") as refusal:
         check_listed_once(file(), model(None, Group("a", (first, second, first))))
     assert refusal.value.code == "cannot-convert"
+
+
+def test_a_layer_within_that_has_none_at_all() -> None:
+    """Keras finds those that a layer shares again where it wrote them, and nowhere else."""
+    inner = sequential(layer("a", **DENSE), layer("b", **DENSE), name="inner")
+    outer = functional(source("x"), nested(inner, ["x"]), outputs=[("inner", 0, 0)])
+    told = model(outer, Group("inner", within("a", "a/kernel:0", "a/bias:0")))
+    check_weights(file(), told, is_moved=False)
+    with pytest.raises(Refused, match=r"^m: 'b' has none of its 2 weights; if another layer shares them") as refusal:
+        check_weights(file(), told, is_moved=True)
+    assert refusal.value.code == "weights-missing"
+    check_weights(file(), model(outer, Group("inner", tensors("a/kernel:0", "a/bias:0"))), is_moved=True)

@@ -71,7 +71,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
             f"{source.path}: holds weights alone, which do not tell whose they are; pass --architecture MODEL.json",
         )
     check_readable(source, plan, model)
-    check_weights(source, model)
+    check_weights(source, model, is_moved=True)
     if isinstance(plan.output, Rearranged):
         with naming_file(source):
             return in_order(model, in_lists=False)
