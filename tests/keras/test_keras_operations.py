@@ -42,7 +42,14 @@ def arithmetic(keras: Any, inputs: Any) -> Any:
     return keras.ops.softmax(keras.ops.mean(joined[:, :4], axis=-1, keepdims=True) - joined)
 
 
-@pytest.mark.parametrize("body", [masked, arithmetic], ids=lambda body: body.__name__)
+def in_a_held_model(keras: Any, inputs: Any) -> Any:
+    """A model with operations, for each of some steps."""
+    step = keras.Input((2,), dtype="int32")
+    held = keras.Model(step, keras.layers.Dense(2)(keras.ops.cast(step, "float32") / 2.0))
+    return keras.layers.TimeDistributed(held)(keras.layers.Reshape((3, 2))(inputs))
+
+
+@pytest.mark.parametrize("body", [masked, arithmetic, in_a_held_model], ids=lambda body: body.__name__)
 def test_an_h5_with_operations_loads_as_a_keras(keras: Any, body: Any, tmp_path: Path) -> None:
     """Keras 3 itself does not load the .h5 that it wrote."""
     inputs = keras.Input((6,), dtype="int32")

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from unnest.core import json_tree
-from unnest.core.architecture import is_input, is_model
+from unnest.core.architecture import children, is_input, is_model, replace_children
 from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
 from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.model import Json, JsonObject, Stored
@@ -101,9 +101,15 @@ class _Zipped(NamedTuple):
         return {**entry, **({"build_config": {"input_shape": None}, "compile_config": {}} if modern else {})}
 
     def _config(self, entry: JsonObject) -> Json:
-        """A model's config with its layers rewritten; another's as it is."""
+        """A model's config with its layers rewritten, and so of Keras 3's models within a layer; another's as it is.
+
+        Keras 3 finds layers in those by their names, and operations by their modules alone.
+        """
         config = entry.get("config")
         if not is_model(entry):
+            if self.release >= (3,):
+                held = {path: {**model, "config": self._config(model)} for path, model in children(entry)}
+                return replace_children(entry, held)["config"]
             return _renamed(config) if self.release < MODULES else config
         if isinstance(config, Mapping):
             return {**config, "layers": self._entries(config["layers"])}

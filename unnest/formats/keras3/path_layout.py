@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
-from unnest.core.keras_facts.held_layers import spectral_normalization
+from unnest.core.keras_facts.held_layers import parts_of, spectral_normalization
 from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, OWN, PLAIN
 from unnest.core.keras_facts.weight_specs import expected, is_quantized
 from unnest.core.model import JsonObject, Stored, Tensor
@@ -69,7 +69,7 @@ class Layout:
             self._add_spectral_normalization(settings, name, tensors, path)
         elif kind == "MultiHeadAttention" and len(tensors) == (8 if settings.get("use_bias", True) else 4):
             self._add_attention(name, tensors, path)
-        elif not tensors or kind in PLAIN or all(_holds(name, t) or _holds(holder, t) for t in tensors):
+        elif not tensors or kind in PLAIN or (_has_all(name, holder, tensors) and not parts_of(entry)):
             self.add_object(path, name, tensors)
         else:
             raise unplaced(name, kind)
@@ -169,6 +169,11 @@ def _name(entry: JsonObject) -> str:
     config = entry.get("config")
     name = config.get("name") if isinstance(config, Mapping) else None
     return str(name or snake_case(str(entry.get("class_name"))))
+
+
+def _has_all(name: str, holder: str, tensors: Sequence[Tensor]) -> bool:
+    """Whether the names of weights say that all are a layer's own, or its holder's."""
+    return all(_holds(name, tensor) or _holds(holder, tensor) for tensor in tensors)
 
 
 def _holds(name: str, tensor: Tensor) -> bool:

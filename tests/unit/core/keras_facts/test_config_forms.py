@@ -58,6 +58,15 @@ def test_operations_are_known_by_their_classes(kind: str, config: dict[str, Any]
     assert (entry["module"], entry["class_name"], entry["registered_name"]) == (module, kind, registered)
 
 
+def test_operations_of_a_model_that_a_layer_holds() -> None:
+    """As those of the model itself; what holds it, and what its entry says beside its layers, stays."""
+    inner = {**functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="NotEqual")), "module": "m.of.models"}
+    outer = functional(NET["config"]["layers"][0], layer("each", ["x"], kind="TimeDistributed", layer=inner))
+    zipped: Any = as_zipped(stored(architecture=outer)).architecture
+    held = zipped["config"]["layers"][1]["config"]["layer"]
+    assert (held["module"], held["config"]["layers"][1]["module"]) == ("m.of.models", "keras.src.ops.numpy")
+
+
 def test_an_operation_of_somebodys_own_is_refused() -> None:
     """Its module is nowhere."""
     own = functional(NET["config"]["layers"][0], layer("y", ["x", "x"], kind="Mine"))

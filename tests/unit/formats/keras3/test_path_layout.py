@@ -74,3 +74,25 @@ def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_
         return
     with pytest.raises(Refused, match="only the code of Scale knows both"):
         lay_out(stored)
+
+
+@pytest.mark.parametrize(
+    ("held", "is_placed"),
+    [
+        ({"class_name": "Dense", "config": {"name": "dense_1", **build.DENSE}}, False),
+        ({"class_name": "Dense", "config": {"name": "dense_1", **build.DENSE, "trainable": False}}, False),
+        ({"class_name": "Activation", "config": {"name": "activation_1", "activation": "relu"}}, True),
+        ({"class_name": "Zeros", "config": {}}, True),
+    ],
+)
+def test_weights_that_bear_the_name_of_who_holds_their_layer(held: JsonObject, *, is_placed: bool) -> None:
+    """A wrapper of somebody's own that makes a Dense's weights in its own scope, as they did for Keras 2."""
+    tensors = tuple(Tensor(f"norm_1/{name}:0", (3,), "<f4", name) for name in ("kernel", "bias"))
+    layer: JsonObject = {"class_name": "WeightNorm", "config": {"name": "norm_1", "layer": held}}
+    model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    stored = Stored("model", model, groups=(Group("norm_1", tensors),), keras_version="3.15.1")
+    if is_placed:
+        assert lay_out(stored).tensors == {f"layers/weight_norm/vars/{k}": t for k, t in enumerate(tensors)}
+        return
+    with pytest.raises(Refused, match="only the code of WeightNorm knows both"):
+        lay_out(stored)
