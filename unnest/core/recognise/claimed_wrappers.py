@@ -6,6 +6,7 @@ The claimed rows take the place of computed ones in the one equation (`slice_lay
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -107,9 +108,10 @@ def _around_a_model(
     graph: Graph, towers: tuple[CallId, ...], joined: Sequence[Merge], vouched: Collection[str]
 ) -> LayerWrapper:
     """The wrapper around these towers. Raises NotAWrapper."""
-    joined = sorted(joined, key=lambda merge: merge.output)
-    outputs, template, merge = [each.output for each in joined], graph.layers[towers[0].layer], joined[0].layer
+    template = graph.layers[towers[0].layer]
     check_template(template)
+    joined = sorted(_each_with_its_output(graph, read(template.stored), joined), key=lambda each: each.output)
+    outputs, merge = [each.output for each in joined], joined[0].layer
     if len(set(outputs)) < len(outputs):
         raise NotAWrapper(f"one output of {template.name} is joined more than once")
     if not only_read_by(graph, towers, {at for each in joined for at in each.calls}):
@@ -155,6 +157,22 @@ def _around_a_model(
         tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
         unread=tuple(source for source in passed if source not in slices.sources),
     )
+
+
+def _each_with_its_output(graph: Graph, model: Graph, joined: Sequence[Merge]) -> Iterator[Merge]:
+    """The merges, each of an output of its own where the template lists one tensor several times.
+
+    What reads such a tensor is stored as reading the last of these outputs, whichever it read. (Source: files of Keras
+    2.0.9 to 2.2.4 and of tf.keras 2.3.)
+    """
+    listed: dict[Ref, list[int]] = {}
+    for output, ref in enumerate(model.outputs):
+        listed.setdefault(ref, []).append(output)
+    times = Counter(merge.output for merge in joined)
+    outputs = {last: iter(same) for same in listed.values() if 1 < times[last := same[-1]] == len(same)}
+    places = {ref: place for place, ref in enumerate(graph.outputs)}
+    for merge in sorted(joined, key=lambda each: places.get(each.tensor, len(places))):
+        yield merge._replace(output=next(outputs[merge.output])) if merge.output in outputs else merge
 
 
 def _of_the_inputs(graph: Graph, template: Layer, slices: Cut, joined: Sequence[Merge]) -> Cut:

@@ -82,6 +82,34 @@ def test_one_output_is_joined_once() -> None:
     assert result.near_misses[0].reason == "one output of net is joined more than once"
 
 
+@pytest.mark.parametrize(
+    ("listed", "joins", "outputs"),
+    [
+        (["f", "f"], ["merge", "again"], [0, 1]),
+        (["f", "f"], ["again", "merge"], [1, 0]),  # in the order of the parallel model's outputs
+        (["f", "f", "f"], ["merge", "again"], None),  # one of three is not joined: which, nothing tells
+        (["f"], ["merge", "again"], None),
+    ],
+)
+def test_outputs_that_are_one_tensor(listed: list[str], joins: list[str], outputs: list[int] | None) -> None:
+    """Keras stores that every join of it reads the last of these outputs."""
+    model = stored.model([[stored.config(f"s{i}", {}) for i in range(2)]])
+    layers = model["config"]["layers"]
+    net, merge = layers[-2], layers[-1]
+    net["config"]["output_layers"] = [[name, 0, 0] for name in listed]
+    for ref in merge["inbound_nodes"][0]:
+        ref[2] = len(listed) - 1
+    layers.append({**merge, "name": "again", "config": {**merge["config"], "name": "again"}})
+    model["config"]["output_layers"] = [[name, 0, 0] for name in joins]
+    result = recognise(read(model), {"Rows"})
+    if outputs is None:
+        assert result.wrappers == ()
+        assert result.near_misses[0].reason == "one output of net is joined more than once"
+        return
+    (wrapper,) = result.wrappers
+    assert {m.layer: m.output for m in wrapper.merges} == dict(zip(["merge", "again"], outputs, strict=True))
+
+
 tf: Any = None  # what the code of these functions names; it is read, not called
 Code = Callable[[Any], Any]
 
