@@ -11,6 +11,8 @@ import pytest
 import unnest
 from unnest.keras import multi_gpu_model
 
+MIXED = Path(__file__).parents[2] / "fixtures" / "mixed_precision" / "tf27"
+
 
 @pytest.mark.parametrize("name", ["dense", "batch_norm", "several", "nested"])
 def test_our_own_files(keras: Any, zoo: Any, rows: Any, tmp_path: Path, name: str) -> None:
@@ -43,3 +45,13 @@ def out_of(keras: Any, parallel: Any, template: Any, folder: Path, container: st
     loaded = keras.models.load_model(fixed, compile=False)
     assert type(loaded) is type(template)
     return loaded
+
+
+def test_a_serving_graph_of_mixed_precision(tf: Any, tmp_path: Path) -> None:
+    """Cut to one tower it serves the same numbers, also for an odd batch."""
+    unnest.fix(MIXED, tmp_path / "cut")
+    before, after = (tf.saved_model.load(str(path)).signatures["serving_default"] for path in (MIXED, tmp_path / "cut"))
+    x = np.random.default_rng(0).normal(size=(5, 6)).astype("float32")
+    expected, served = (graph(x=tf.constant(x))["merge"].numpy() for graph in (before, after))
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_array_equal(served, expected)

@@ -36,6 +36,9 @@ IGNORED = frozenset({
 })  # fmt: skip
 """Attributes in which two towers may differ: notes, names of the run time's own objects, seeds of dropped noise."""
 
+CAST = ("SrcT", "DstT", "Truncate")
+"""The attributes of a Cast."""
+
 DTYPES = {1: "float", 2: "double", 3: "int32", 9: "int64", 10: "bool", 14: "bfloat16", 19: "half"}
 """TensorFlow's numbers of the types that arithmetic casts to (source: types.proto)."""
 
@@ -58,6 +61,8 @@ class ServingTensors(TensorGraph):
         #: By the number of the chain of calls, and the tensor as its graph spells it.
         self._refs: dict[tuple[int, str], Ref] = {}
         self._places: dict[Ref, Place] = {}
+        #: By what is cast, and to what.
+        self._casts: dict[tuple[object, ...], Ref] = {}
         self._reads: dict[CallId, tuple[Ref, ...]] = {}
         #: What the outputs of a kind of operation are called, where it has several lists of them.
         self._output_names: dict[str, list[str]] = {}
@@ -76,10 +81,24 @@ class ServingTensors(TensorGraph):
             is_made_here = op is not None and op.kind not in PASSES and op.kind not in CALLS
             made = place if is_made_here else self.view.resolve(place)
             name, _, output = made.tensor.partition(":")
-            ref = Ref(name, self._number_of(made.frame), self._output(made, output))
+            ref = self._first_like(Ref(name, self._number_of(made.frame), self._output(made, output)), made)
             self._refs[frame, tensor] = ref
             self._places.setdefault(ref, made)
         return ref
+
+    def _first_like(self, ref: Ref, place: Place) -> Ref:
+        """The first cast of the same tensor to the same type: layers of mixed precision cast what they read, each anew.
+
+        A cast of a cast is itself: a chain of them may be as long as the file.
+        """
+        op = self.view.op(place)
+        if op is None or op.kind != "Cast" or len(op.inputs) != 1:
+            return ref
+        read = Place(place.frame, op.inputs[0])
+        before = self.view.op(self.view.resolve(read))
+        if before is not None and before.kind == "Cast":
+            return ref
+        return self._casts.setdefault((self.ref(read), *(repr(op.attrs.get(name)) for name in CAST)), ref)
 
     def _number_of(self, frame: tuple[str, ...]) -> int:
         if frame not in self._frame_numbers:

@@ -272,3 +272,27 @@ def test_outputs_of_other_names_are_other_tensors() -> None:
     tensors = ServingTensors(GraphView(root, {}), 2)
     first, second, again = tensors.outputs
     assert (first == again, first == second) == (True, False)
+
+
+# ---- casts ----
+
+
+def test_casts_of_one_tensor_to_one_type_are_one_tensor() -> None:
+    """Mixed precision: every layer casts what it reads. Another type, and another tensor, are others."""
+    w = Writer()
+    x, y = w.op("Placeholder", shape=(-1, 3)), w.op("Placeholder", shape=(-1, 3))
+    casts = [w.op("Cast", x, DstT=19), w.op("Cast", x, DstT=19), w.op("Cast", x, DstT=14), w.op("Cast", y, DstT=19)]
+    _, (half, again, bfloat16, other) = tensors_of(w, *casts)
+    assert half == again
+    assert len({half, bfloat16, other}) == 3
+
+
+def test_casts_of_casts_are_themselves() -> None:
+    """However long a file makes their chain."""
+    w = Writer()
+    last = w.op("Placeholder", shape=(-1, 3))
+    for _ in range(5000):
+        last = w.op("Cast", last, DstT=19)
+    before = list(w.ops)[-2] + ":0"
+    _, (one, two) = tensors_of(w, w.op("Cast", before, DstT=19), last)
+    assert one != two
