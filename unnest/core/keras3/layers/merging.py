@@ -15,8 +15,10 @@ def merge(kind: str, config: Config, name: str, weights: Weights, context: Conte
     mode = config.get("mode")
     if config.get("layers"):
         raise refused(name, kind, "holds its branches, models of their own, as a Sequential's first layer")
-    if config.get("mode_type", "raw") != "raw" or mode not in MERGES:
-        raise refused(name, kind, f"mode {mode!r} is code, or has no counterpart in Keras 3")
+    if config.get("mode_type", "raw") != "raw":
+        return _of_code(config, name, weights, context)
+    if mode not in MERGES:
+        raise refused(name, kind, f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
     context.note("merge", name)
     new: dict[str, Json] = {"name": name, "trainable": True}
     if mode == "concat":
@@ -25,3 +27,15 @@ def merge(kind: str, config: Config, name: str, weights: Weights, context: Conte
         new["axes"] = config.get("dot_axes", -1)
         new["normalize"] = False
     return plain_layer(MERGES[str(mode)], new, name, weights, context)
+
+
+def _of_code(config: Config, name: str, weights: Weights, context: Context) -> Piece:
+    """A mode that is a function: stored as a Lambda's is, under names of its own.
+
+    (Source: files of Keras 1.2.2.)
+    """
+    from unnest.core.keras3 import stored_functions  # all that reads stored code, for models that hold some
+
+    named = {"function": config.get("mode"), "function_type": config["mode_type"]}
+    kept = {key: config[key] for key in ("arguments", "output_shape", "output_shape_type") if key in config}
+    return stored_functions.rule("Lambda", {"name": name, **named, **kept}, name, weights, context)
