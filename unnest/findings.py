@@ -71,7 +71,7 @@ class Code(Enum):
     ROWS_MIXED = (
         "warning",
         "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",
-        "a tower got its part of the batch: give the result the parts one by one for the same predictions",
+        "a tower got its part of what was cut, and all of another input: give the result the same to predict the same",
     )
     LAYERS_APART = (
         "warning",
