@@ -288,6 +288,60 @@ def fix_saved_model(bench: Bench) -> list[Row]:
     return rows
 
 
+#: A parallel model of so many MiB, by tf_keras; and what people did with such a file before.
+MAKE = """
+import sys, tf_keras
+layers = tf_keras.layers
+x = y = layers.Input((2048,))
+for n in range(int(sys.argv[2]) // 16):
+    y = layers.Dense(2048, name=f"dense_{n}")(y)
+template, x = tf_keras.Model(x, y, name="template"), layers.Input((2048,))
+def part(x, number):
+    rows = tf_keras.backend.shape(x)[0] // 2
+    return x[number * rows : (number + 1) * rows]
+towers = [template(layers.Lambda(part, arguments={"number": n})(x)) for n in range(2)]
+tf_keras.Model(x, layers.Concatenate(axis=0)(towers)).save(sys.argv[1])
+"""
+BY_HAND = """
+import sys, tf_keras
+model = tf_keras.models.load_model(sys.argv[1], compile=False)
+model.get_layer("template").save(sys.argv[2])
+"""
+
+
+def other_ways(bench: Bench) -> list[Row]:
+    """What people do without the program: load with Keras and save what is inside; look at a file with h5dump."""
+    path, output = bench.folder / "tf_keras.h5", bench.folder / "output.h5"
+    if not bench.tensorflow:
+        return []
+    command(bench.tensorflow, "-c", MAKE, path, str(bench.megabytes))()
+
+    def written(write: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            write()
+            output.unlink()
+
+        return run
+
+    tasks = {
+        "by hand": written(command(bench.tensorflow, "-c", BY_HAND, path, output)),
+        "fix": written(unnest("fix", path, "-o", output)),
+        "inspect": unnest("inspect", path, code=1),
+    }
+    if shutil.which("h5dump"):
+        tasks["h5dump"] = command("h5dump", "-A", path)
+    seconds = interleaved(tasks, bench.rounds)
+    rows = [
+        (f"tf_keras: load an .h5 of {bench.megabytes} MiB, save the model inside", str(seconds["by hand"])),
+        ("`unnest fix` of it", str(seconds["fix"])),
+        ("... over tf_keras", seconds["fix"].over((1, seconds["by hand"]))),
+        ("`unnest inspect` of it", str(seconds["inspect"])),
+    ]
+    if "h5dump" in seconds:
+        rows.append(("`h5dump -A`, which prints attributes and shapes", str(seconds["h5dump"])))
+    return rows
+
+
 def reflinks(bench: Bench) -> list[Row]:
     """A SavedModel and an .h5 where the file system clones: against copies with and without that."""
     if bench.reflinks is None:
@@ -494,6 +548,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Bench], list[Row]]]] = {
     "keras-3": ("Into a .keras, and into Keras 3", to_keras_3),
     "saved-model": ("A large SavedModel", fix_saved_model),
     "many": ("Many small files", many_files),
+    "other-ways": ("Other ways", other_ways),
     "reflinks": ("Where the file system clones", reflinks),
     "growth": ("Growth", growth),
     "url": ("By URL", by_url),
