@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -63,3 +64,23 @@ def test_an_h5_with_operations_loads_as_a_keras(keras: Any, body: Any, tmp_path:
     batch = np.random.default_rng(0).integers(0, 7, (5, 6))
     loaded = keras.models.load_model(tmp_path / "m.unnested.keras")
     np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))
+
+
+def boxes(t: Any) -> Any:
+    """What a script defined, where `tf` was imported."""
+    return tf.reshape(t, [tf.shape(t)[0], -1, 2])  # type: ignore[name-defined]  # noqa: F821 - given where it is called
+
+
+def test_rows_of_an_open_size_are_reshaped_as_then(tf: Any, keras: Any, tmp_path: Path) -> None:
+    """The idiom of detectors on images of any size: rows stay, and one size of them follows from the others."""
+    tf_keras = import_module("tf_keras")
+    inputs = tf_keras.Input((None, None, 4))
+    reshaped = tf_keras.layers.Lambda(FunctionType(boxes.__code__, {"tf": tf}))(inputs)
+    model = tf_keras.Model(inputs, tf_keras.layers.Dense(3)(reshaped))
+    model.save(tmp_path / "m.h5")
+    done = unnest.fix(tmp_path / "m.h5", keras="3", to="keras")
+    assert (done.error, done.action, done.needs.stored_code) == (None, "converted", False)
+    loaded = keras.models.load_model(tmp_path / "m.unnested.keras")
+    for shape in ((3, 5, 7, 4), (1, 2, 2, 4)):
+        batch = np.random.default_rng(0).normal(size=shape).astype("float32")
+        np.testing.assert_array_equal(loaded.predict(batch, verbose=0), model.predict(batch, verbose=0))

@@ -11,6 +11,7 @@ from unnest.core.keras3.lambdas.functions.signatures import Bound, Table, op, sh
 from unnest.core.keras3.lambdas.operators import slice_of, subscript
 from unnest.core.keras3.lambdas.values import (
     CORE,
+    LAYERS,
     NUMPY,
     Array,
     Const,
@@ -62,6 +63,8 @@ def _reshape(call: Bound) -> Value:
     x, sizes = call.tensor("x"), call.sizes("shape")
     unknown = [size for size in sizes if isinstance(size, Size)]
     if len(unknown) == sizes.count(-1) == 1:
+        if sizes[0] is unknown[0] and unknown[0].rows == x.rows is not None and _row(x) is None:
+            return _rows_reshaped(x, [size for size in sizes[1:] if isinstance(size, int)])
         sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
     shape = [-1 if isinstance(size, Size) else size for size in sizes]
     if shape.count(-1) > 1 or any(size < -1 for size in shape) or (unknown and 0 in shape):
@@ -70,6 +73,14 @@ def _reshape(call: Bound) -> Value:
     if x.rows is None or not _keeps_rows(x, sizes):
         return reshaped
     return replace(reshaped, shape=(None, *shape[1:]), rows=x.rows)
+
+
+def _rows_reshaped(x: SymbolicTensor, sizes: Sequence[int]) -> Value:
+    """Every row by itself in another shape, of which one size (-1) follows from the others: the layer's work."""
+    if any(size < -1 or size == 0 for size in sizes):
+        raise NotUnderstood("a shape with several unknown sizes")
+    made = op(LAYERS, "Reshape", x, target_shape=[*sizes])
+    return replace(made, shape=(None, *(None if size == -1 else size for size in sizes)), rows=x.rows)
 
 
 def _rest(x: SymbolicTensor, rows: Size, sizes: Sequence[int | Size]) -> int:

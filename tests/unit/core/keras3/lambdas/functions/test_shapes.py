@@ -117,7 +117,9 @@ def test_a_reshape_to_the_shape_of_another() -> None:
     [
         (ROWS, lambda _: [sizes(OTHER)[0], constant(-1)]),  # rows of another input, which may be others
         (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(-1)]),
-        (NARROW, lambda x: [sizes(x)[0], constant(-1)]),
+        (NARROW, lambda _: [sizes(OTHER)[0], constant(-1)]),
+        (NARROW, lambda x: [sizes(x)[0], constant(-1), constant(0)]),
+        (NARROW, lambda x: [constant(-1), sizes(x)[0]]),
         (NARROW, lambda x: [sizes(x)[0], sizes(x)[1], constant(4)]),
         (NARROW, lambda x: [constant(-1), sizes(x)[1]]),
         (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(5)]),
@@ -128,6 +130,15 @@ def test_a_reshape_to_the_shape_of_another() -> None:
 def test_a_reshape_that_does_not_follow(x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[Value]]) -> None:
     with pytest.raises(NotUnderstood, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", x, items("list", shape(x)))
+
+
+@pytest.mark.parametrize(("shape", "target"), [((-1,), "[-1]"), ((-1, 2), "[-1, 2]"), ((2, -1, 1), "[2, -1, 1]")])
+def test_rows_of_unknown_size_are_reshaped_one_by_one(shape: tuple[int, ...], target: str) -> None:
+    """By the layer, which leaves the batch alone: an operation would have two unknown sizes to find."""
+    value = called("tf.reshape", NARROW, items("list", [sizes(NARROW)[0], *map(constant, shape)]))
+    assert computed(value) == f"Reshape(x0, target_shape={target})"
+    assert isinstance(value, SymbolicTensor)
+    assert (value.shape, value.rows) == ((None, *(None if n == -1 else n for n in shape)), 0)
 
 
 def test_rows_behind_a_reshape() -> None:
