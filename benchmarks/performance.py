@@ -120,6 +120,16 @@ def copied(source: Path, target: Path) -> Callable[[], None]:
     return run
 
 
+def removing(output: Path, write: Callable[[], None]) -> Callable[[], None]:
+    """`write`, and the removal of what it wrote."""
+
+    def run() -> None:
+        write()
+        _remove(output)
+
+    return run
+
+
 def start_up(bench: Bench) -> list[Row]:
     """One small file, and nothing at all."""
     small = bench.h5(16)
@@ -155,10 +165,7 @@ def fix_h5(bench: Bench) -> list[Row]:
     """A large .h5 against a copy of it."""
     large, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
 
-    def fix() -> None:
-        unnest("fix", large, "-o", output)()
-        output.unlink()
-
+    fix = removing(output, unnest("fix", large, "-o", output))
     seconds = interleaved(
         {"cp": copied(large, output), "fix": fix, "h5py": command(sys.executable, "-c", "import h5py")},
         bench.rounds,
@@ -183,11 +190,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
     source, output = bench.h5(bench.megabytes), bench.folder / "output.keras"
 
     def fix(*options: str) -> Callable[[], None]:
-        def run() -> None:
-            unnest("fix", source, "-o", output, *options)()
-            output.unlink()
-
-        return run
+        return removing(output, unnest("fix", source, "-o", output, *options))
 
     seconds = interleaved(
         {
@@ -258,10 +261,7 @@ def fix_saved_model(bench: Bench) -> list[Row]:
         saved_models.synced(output)
         shutil.rmtree(output)
 
-    def fix() -> None:
-        unnest("fix", large, "-o", output)()
-        shutil.rmtree(output)
-
+    fix = removing(output, unnest("fix", large, "-o", output))
     tasks = {
         "cp": copy,
         "fix": fix,
@@ -316,16 +316,9 @@ def other_ways(bench: Bench) -> list[Row]:
         return []
     command(bench.tensorflow, "-c", MAKE, path, str(bench.megabytes))()
 
-    def written(write: Callable[[], None]) -> Callable[[], None]:
-        def run() -> None:
-            write()
-            output.unlink()
-
-        return run
-
     tasks = {
-        "by hand": written(command(bench.tensorflow, "-c", BY_HAND, path, output)),
-        "fix": written(unnest("fix", path, "-o", output)),
+        "by hand": removing(output, command(bench.tensorflow, "-c", BY_HAND, path, output)),
+        "fix": removing(output, unnest("fix", path, "-o", output)),
         "inspect": unnest("inspect", path, code=1),
     }
     if shutil.which("h5dump"):
@@ -415,11 +408,7 @@ def growth(bench: Bench) -> list[Row]:
     rows, output = [], bench.folder / "output.h5"
     for megabytes in (16, 64, 256):
         path = bench.h5(megabytes)
-
-        def fix(path: Path = path) -> None:
-            unnest("fix", path, "-o", output)()
-            output.unlink()
-
+        fix = removing(output, unnest("fix", path, "-o", output))
         took = interleaved({"fix": fix}, bench.rounds)["fix"]
         rows.append((f"`fix` of {megabytes} MiB", f"{took}, {peak_of_fix(path, output):.0f} MiB"))
     kinds: list[tuple[str, Callable[[int], Stored], tuple[int, ...]]] = [

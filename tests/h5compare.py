@@ -45,7 +45,21 @@ def names_of(group: h5py.Group, name: str) -> list[str]:
         if name in group.attrs
         else sorted((k for k in group.attrs if k.startswith(name)), key=lambda k: int(k[len(name) :]))
     )
-    return [n.decode() if isinstance(n, bytes) else str(n) for k in keys for n in group.attrs[k]]
+    return [text(n) for k in keys for n in group.attrs[k]]
+
+
+def text(value: str | bytes) -> str:
+    """As h5py of any age stored it."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def weights_by_layer(path: Path) -> dict[str, list[tuple[str, str, bytes]]]:
+    """Name, type and bytes of each weight of an .h5, in the order of every layer that has some."""
+    with h5py.File(path) as file:
+        layers = file["model_weights"]
+        listed = {name: names_of(layers[name], "weight_names") for name in names_of(layers, "layer_names")}
+        nodes = {name: [(w, layers[name][w]) for w in names] for name, names in listed.items() if names}
+        return {name: [(w, node.dtype.str, node[()].tobytes()) for w, node in each] for name, each in nodes.items()}
 
 
 def _texts(a: h5py.Group, b: h5py.Group, place: str = "/") -> list[str]:

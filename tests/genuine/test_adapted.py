@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 from unnest.core.plan import plan
 from unnest.formats.detect import open_container
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "adapted"
-
-
-def weights(path: Path) -> dict[str, list[tuple[str, bytes]]]:
-    """Name and bytes of each, in the order of every layer that has some."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
-        return {
-            name: [(w, layers[name][w][()].tobytes()) for w in names] for name, names in listed.items() if len(names)
-        }
 
 
 @pytest.mark.parametrize(("stack", "count"), [("tfkeras", 4), ("keras3", 3)])
@@ -29,8 +19,8 @@ def test_every_layer_gets_its_own(stack: str, count: int, tmp_path: Path) -> Non
     """As the same stack saved the template itself."""
     done = unnest.fix(FOLDER / f"{stack}-discretization-parallel.h5", tmp_path / "out.h5")
     assert (done.error, done.action) == (None, "fixed")
-    base = weights(FOLDER / f"{stack}-discretization-base.h5")
-    assert weights(tmp_path / "out.h5") == base
+    base = weights_by_layer(FOLDER / f"{stack}-discretization-base.h5")
+    assert weights_by_layer(tmp_path / "out.h5") == base
     assert len(base) == count
 
 

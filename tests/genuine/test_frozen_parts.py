@@ -13,6 +13,7 @@ import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 from unnest.core.plan import plan
 from unnest.formats.detect import open_container
 
@@ -20,27 +21,13 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "frozen_parts"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
 
 
-def text(name: str | bytes) -> str:
-    """As h5py of any age stored it."""
-    return name.decode() if isinstance(name, bytes) else name
-
-
-def weights(path: Path) -> dict[str, list[bytes]]:
-    """Of each layer that has some, in its own order."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        names = [text(name) for name in layers.attrs["layer_names"]]
-        listed = {name: [text(w) for w in layers[name].attrs["weight_names"]] for name in names}
-        return {name: [layers[name][w][()].tobytes() for w in ws] for name, ws in listed.items() if ws}
-
-
 @pytest.mark.parametrize("path", PARALLEL, ids=lambda path: str(path.stem))
 def test_every_layer_gets_its_own(path: Path, tmp_path: Path) -> None:
     """As the same stack saved the template itself."""
     done = unnest.fix(path, tmp_path / "out.h5")
     assert (done.error, done.action) == (None, "fixed")
-    base = weights(path.with_name(path.name.replace("parallel", "base")))
-    assert weights(tmp_path / "out.h5") == base
+    base = weights_by_layer(path.with_name(path.name.replace("parallel", "base")))
+    assert weights_by_layer(tmp_path / "out.h5") == base
     assert len(base) == 2
 
 
@@ -77,7 +64,8 @@ def test_each_way_gets_its_own(path: Path, options: dict[str, Any], which: str, 
     given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
     done = unnest.fix(given, tmp_path / "out.keras", **options)
     assert done.error is None
-    base = weights(path.with_name(path.name.replace("parallel", "base")))["ways"]
+    listed = weights_by_layer(path.with_name(path.name.replace("parallel", "base")))["ways"]
+    base = [data for _, _, data in listed]
     forward, backward = (base[3:], base[:3]) if "forward" in path.name else (base[:3], base[3:])
     with zipfile.ZipFile(tmp_path / "out.keras") as archive:
         member = io.BytesIO(archive.read("model.weights.h5"))

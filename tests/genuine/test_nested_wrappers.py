@@ -12,6 +12,7 @@ import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "nested_wrappers"
 PARALLEL = sorted(FOLDER.glob("*-parallel.keras"))
@@ -63,16 +64,8 @@ def test_into_other_containers(path: Path, to: Literal["h5", "weights"], tmp_pat
         done = unnest.fix(which, tmp_path / f"{which.stem}.{'h5' if to == 'h5' else 'weights.h5'}", to=to)
         assert done.error is None
         assert done.output is not None
-        outputs.append(Path(done.output).read_bytes() if to == "weights" else flat(Path(done.output)))
+        outputs.append(Path(done.output).read_bytes() if to == "weights" else weights_by_layer(Path(done.output)))
     assert outputs[0] == outputs[1]
-
-
-def flat(path: Path) -> dict[str, list[bytes]]:
-    """The list of weights of each layer that has some."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
-        return {name: [layers[name][w][()].tobytes() for w in names] for name, names in listed.items() if len(names)}
 
 
 @pytest.mark.parametrize("stack", ["keras3", "tfkeras"])

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "quantized"
-
-
-def weights(path: Path) -> dict[str, list[tuple[str, str, bytes]]]:
-    """Name, type and bytes of each, in the order of every layer that has some."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
-        read = {name: [(w, layers[name][w]) for w in names] for name, names in listed.items() if len(names)}
-        return {name: [(w, node.dtype.str, node[()].tobytes()) for w, node in nodes] for name, nodes in read.items()}
 
 
 @pytest.mark.parametrize("kind", ["int8", "int4", "lora"])
@@ -26,8 +17,8 @@ def test_every_layer_gets_its_own(kind: str, tmp_path: Path) -> None:
     """As Keras saved the template itself."""
     done = unnest.fix(FOLDER / f"{kind}-parallel.h5", tmp_path / "out.h5")
     assert (done.error, done.action) == (None, "fixed")
-    base = weights(FOLDER / f"{kind}-base.h5")
-    assert weights(tmp_path / "out.h5") == base
+    base = weights_by_layer(FOLDER / f"{kind}-base.h5")
+    assert weights_by_layer(tmp_path / "out.h5") == base
     assert {name: len(of_layer) for name, of_layer in base.items()} == dict.fromkeys(
         ("hidden", "score"), len(base["score"])
     )

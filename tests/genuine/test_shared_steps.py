@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 from unnest.core.plan import plan
 from unnest.formats.detect import open_container
 
@@ -15,23 +15,13 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "shared_steps"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
 
 
-def weights(path: Path) -> dict[str, list[tuple[str, bytes]]]:
-    """Name and bytes of each, in the order of every layer that has some."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        listed = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
-        return {
-            name: [(w, layers[name][w][()].tobytes()) for w in names] for name, names in listed.items() if len(names)
-        }
-
-
 @pytest.mark.parametrize("path", PARALLEL, ids=lambda path: str(path.stem))
 def test_every_place_gets_them(path: Path, tmp_path: Path) -> None:
     """As the same stack saved the template itself."""
     done = unnest.fix(path, tmp_path / "out.h5")
     assert (done.error, done.action) == (None, "fixed")
-    base = weights(path.with_name(path.name.replace("parallel", "base")))
-    assert weights(tmp_path / "out.h5") == base
+    base = weights_by_layer(path.with_name(path.name.replace("parallel", "base")))
+    assert weights_by_layer(tmp_path / "out.h5") == base
     assert {len(of_layer) for of_layer in base.values()} <= {2, 3}
     assert len(base) == 3
 

@@ -10,17 +10,10 @@ import h5py
 import pytest
 
 import unnest
+from tests.h5compare import weights_by_layer
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "spectral"
 KINDS = ["trained", "layer-frozen", "held-frozen"]
-
-
-def listed(path: Path) -> dict[str, list[tuple[str, bytes]]]:
-    """Name and bytes of each weight of an `.h5`, in the order of every layer that has some."""
-    with h5py.File(path) as file:
-        layers = file["model_weights"]
-        names = {name: [*layers[name].attrs["weight_names"]] for name in layers.attrs["layer_names"]}
-        return {name: [(w, layers[name][w][()].tobytes()) for w in own] for name, own in names.items() if len(own)}
 
 
 def placed(path: Path) -> dict[str, bytes]:
@@ -41,7 +34,7 @@ def test_h5(kind: str, tmp_path: Path) -> None:
     """As Keras saved the template itself; a kernel of one row has the vector's shape."""
     done = unnest.fix(FOLDER / f"{kind}-parallel.h5", tmp_path / "out.h5")
     assert (done.error, done.action) == (None, "fixed")
-    assert listed(tmp_path / "out.h5") == listed(FOLDER / f"{kind}-base.h5")
+    assert weights_by_layer(tmp_path / "out.h5") == weights_by_layer(FOLDER / f"{kind}-base.h5")
 
 
 @pytest.mark.parametrize("which", ["parallel", "base"])

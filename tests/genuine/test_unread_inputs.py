@@ -12,7 +12,7 @@ import h5py
 import pytest
 
 import unnest
-from tests.genuine.test_frozen_parts import text, weights
+from tests.h5compare import text, weights_by_layer
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "unread_inputs"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
@@ -34,7 +34,7 @@ def test_as_the_template_was_saved(path: Path, tmp_path: Path) -> None:
     assert unnest.fix(path, tmp_path / "out.h5").action == "fixed"
     base = path.with_name(path.name.replace("parallel", "base"))
     assert config(tmp_path / "out.h5") == config(base)
-    assert weights(tmp_path / "out.h5") == weights(base)
+    assert weights_by_layer(tmp_path / "out.h5") == weights_by_layer(base)
 
 
 def _layer(model: dict[str, Any], name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -52,6 +53,18 @@ def test_weights_of_no_layer() -> None:
         lay_out(stored)
 
 
+def check_custom(layer: dict[str, Any], names: Sequence[str], place: str, *, is_placed: bool) -> None:
+    """Whether the weights of a layer of somebody's own are its own `vars` at that place; else it is refused."""
+    tensors = tuple(Tensor(name, (3,), "<f4", name) for name in names)
+    model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    stored = Stored("model", model, groups=(Group(layer["config"]["name"], tensors),), keras_version="3.15.1")
+    if is_placed:
+        assert lay_out(stored).tensors == {f"layers/{place}/vars/{k}": t for k, t in enumerate(tensors)}
+        return
+    with pytest.raises(Refused, match=f"only the code of {layer['class_name']} knows both"):
+        lay_out(stored)
+
+
 @pytest.mark.parametrize(
     ("names", "is_placed"),
     [
@@ -65,15 +78,8 @@ def test_weights_of_no_layer() -> None:
 )
 def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_placed: bool) -> None:
     """Their names say so; a layer that is held has a name of its own."""
-    tensors = tuple(Tensor(name, (3,), "<f4", name) for name in names)
-    layer: JsonObject = {"class_name": "Scale", "config": {"name": "scale_1"}}
-    model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
-    stored = Stored("model", model, groups=(Group("scale_1", tensors),), keras_version="3.15.1")
-    if is_placed:
-        assert lay_out(stored).tensors == {f"layers/scale/vars/{k}": t for k, t in enumerate(tensors)}
-        return
-    with pytest.raises(Refused, match="only the code of Scale knows both"):
-        lay_out(stored)
+    layer = {"class_name": "Scale", "config": {"name": "scale_1"}}
+    check_custom(layer, names, "scale", is_placed=is_placed)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +93,5 @@ def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_
 )
 def test_weights_that_bear_the_name_of_who_holds_their_layer(held: JsonObject, *, is_placed: bool) -> None:
     """A wrapper of somebody's own that makes a Dense's weights in its own scope, as they did for Keras 2."""
-    tensors = tuple(Tensor(f"norm_1/{name}:0", (3,), "<f4", name) for name in ("kernel", "bias"))
-    layer: JsonObject = {"class_name": "WeightNorm", "config": {"name": "norm_1", "layer": held}}
-    model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
-    stored = Stored("model", model, groups=(Group("norm_1", tensors),), keras_version="3.15.1")
-    if is_placed:
-        assert lay_out(stored).tensors == {f"layers/weight_norm/vars/{k}": t for k, t in enumerate(tensors)}
-        return
-    with pytest.raises(Refused, match="only the code of WeightNorm knows both"):
-        lay_out(stored)
+    layer = {"class_name": "WeightNorm", "config": {"name": "norm_1", "layer": held}}
+    check_custom(layer, ("norm_1/kernel:0", "norm_1/bias:0"), "weight_norm", is_placed=is_placed)
