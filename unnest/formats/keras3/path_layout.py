@@ -21,6 +21,14 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, places
 
+#: How the name of a weight begins that a path-keyed file had among its layer's own (`path_order.py`).
+OWN_VARS = "vars/"
+#: What is left to do where only a class's code tells.
+BY_CODE = (
+    "fix without --to and --keras, load the output with its code, and hand the weights on by get_weights and "
+    "set_weights"
+)
+
 
 @dataclass
 class Layout:
@@ -173,7 +181,8 @@ def _name(entry: JsonObject) -> str:
 
 def _has_all(name: str, holder: str, tensors: Sequence[Tensor]) -> bool:
     """Whether the names of weights say that all are a layer's own, or its holder's."""
-    return all(_holds(name, tensor) or _holds(holder, tensor) for tensor in tensors)
+    names = [name, holder] if holder else [name]
+    return all(t.name.startswith(OWN_VARS) or any(_holds(each, t) for each in names) for t in tensors)
 
 
 def _holds(name: str, tensor: Tensor) -> bool:
@@ -183,7 +192,7 @@ def _holds(name: str, tensor: Tensor) -> bool:
     """
     parts = tensor.name.split("/")
     if len(parts) == 1:
-        return bool(name) and tensor.name.startswith(f"{name}_")
+        return tensor.name.startswith(f"{name}_")
     return parts[-2] == name or parts[-2].rpartition("_")[0] == name
 
 
@@ -203,10 +212,12 @@ def check_not_quantized(entry: JsonObject, name: str) -> None:
 
 
 def unplaced(name: str, kind: str) -> Refused:
-    """The refusal of a layer whose weights only its code knows the places, or the order, of."""
+    """The refusal of a layer of which the places of the weights, or their order, are not known.
+
+    Of somebody's own layer only its code knows them.
+    """
+    why = f"for a {kind} like this not both are known" if kind in OWN else f"only the code of {kind} knows both"
     return Refused(
         "cannot-convert",
-        f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and only the code of "
-        f"{kind} knows both: fix without --to and --keras, load the output with that code, and hand its weights on by "
-        "get_weights and set_weights",
+        f"{name!r}: .keras calls weights by the attributes that lead to them, .h5 lists them, and {why}: {BY_CODE}",
     )

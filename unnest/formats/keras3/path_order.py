@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.held_layers import HELD_UNDER, wrapped
 from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, places, promises_weights
-from unnest.formats.keras3.path_layout import Layout, check_not_quantized, unplaced
+from unnest.formats.keras3.path_layout import BY_CODE, OWN_VARS, Layout, check_not_quantized, unplaced
 
 
 def in_order(model: Stored, *, in_lists: bool) -> Stored:
@@ -22,12 +24,12 @@ def in_order(model: Stored, *, in_lists: bool) -> Stored:
     """
     assert model.architecture is not None
     layers = read(model.architecture).layers
-    if in_lists:
-        for group in model.groups:
-            _check_order_decided(layers[group.name].stored, group.tensors)
     is_older = any(t.ref.startswith(DEPENDENCIES) for g in model.groups for t in g.tensors)
     lists = _Lists((model.keras_version or "").startswith("3."), DEPENDENCIES if is_older else LAYERS)
     groups = [Group(g.name, lists.of_layer(layers[g.name].stored, g.name, g.tensors)) for g in model.groups]
+    if in_lists:
+        for group in groups:
+            _check_order_decided(layers[group.name], group.tensors)
     return model._replace(groups=tuple(groups))
 
 
@@ -65,10 +67,11 @@ class _Lists:
         if any(ref.split("/")[-2:-1] != ["vars"] for ref in index_by_ref):
             raise refusal
         home = _home(tensors, self.attribute)
-        if all(ref.startswith(f"{home}/vars/") for ref in index_by_ref):
+        own_vars = join_path(_innermost(entry, home), "vars")
+        if all(ref.rpartition("/")[0] == own_vars for ref in index_by_ref):
             if not all(ref.rpartition("/")[2].isdecimal() for ref in index_by_ref):  # names of the class's own
                 raise refusal
-            return tuple(tensors)
+            return tuple(t._replace(name=f"{OWN_VARS}{k}") for k, t in enumerate(tensors))
         layout = Layout(self.modern, self.attribute)
         layout.add_layer(entry, name, [t._replace(name=str(k)) for k, t in enumerate(tensors)], home)
         if set(layout.tensors) != set(index_by_ref):
@@ -78,7 +81,8 @@ class _Lists:
     def _of_model_at(self, path: str, model: JsonObject, name: str, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The weights of a model at `path`, which `name` holds, each with the layers of the model that own it.
 
-        Raises Refused where a layer is not where it should be, or does not say what of it is trained.
+        Raises Refused where a layer is not where it should be, or one of Keras's own does not say what of it is
+        trained.
         """
         ordered: list[Tensor] = []
         for layer, place in places(model, path, self.attribute):
@@ -86,15 +90,13 @@ class _Lists:
             if is_model(layer.stored):
                 inner_sorted = self._of_model_at(place, layer.stored, name, inner)
             else:
-                is_attention = layer.class_name == "MultiHeadAttention" and layer.settings.get("trainable") is not False
-                count = len(inner) if is_attention else trained_count(layer, len(inner))
-                if promises_weights(layer) if not inner else count is None:
-                    raise unplaced(name, "TimeDistributed")
-                trained = [t._replace(trained=k < (count or 0)) for k, t in enumerate(inner)]
-                inner_sorted = self.of_layer(layer.stored, layer.name, trained, place)
+                if not inner and promises_weights(layer):
+                    why = f"the weights of {layer.name!r} in it are stored elsewhere, with a layer that shares them"
+                    raise _refusal(name, why)
+                inner_sorted = self.of_layer(layer.stored, layer.name, _flagged(layer, inner, name), place)
             ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
         if {t.ref for t in ordered} != {t.ref for t in tensors}:
-            raise unplaced(name, "TimeDistributed")
+            raise _refusal(name, "weights are stored in it that are of no layer of its config")
         return _trained_first(ordered)
 
 
@@ -103,12 +105,35 @@ def _trained_first(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(sorted(tensors, key=lambda t: not t.trained))
 
 
+def _refusal(name: str, why: str) -> Refused:
+    return Refused("cannot-convert", f"{name!r}: {why}: {BY_CODE}")
+
+
+def _flagged(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[Tensor]:
+    """A layer's weights with what of them is trained: all, of a layer of somebody's own that does not tell.
+
+    Raises Refused where one of Keras's own does not tell.
+    """
+    count = trained_count(layer, len(tensors))
+    if count is None and (layer.class_name == "MultiHeadAttention" or not _is_keras_own(layer.stored)):
+        count = len(tensors)
+    if tensors and count is None:
+        raise _refusal(holder, f"which weights of {layer.name!r} in it are trained does not follow from its config")
+    return [t._replace(trained=k < (count or 0)) for k, t in enumerate(tensors)]
+
+
 def _held_model(entry: JsonObject) -> JsonObject | None:
     """The model that a TimeDistributed layer applies to every step."""
     config = entry.get("config")
     held = config.get("layer") if isinstance(config, Mapping) else None
     is_applied = str(entry.get("class_name")) == "TimeDistributed" and isinstance(held, Mapping) and is_model(held)
     return held if is_applied and isinstance(held, Mapping) else None
+
+
+def _innermost(entry: JsonObject, path: str) -> str:
+    """Where the weights are of a layer at `path`: those of one that only applies another are that one's."""
+    inner = wrapped(entry)
+    return path if inner is None else _innermost(inner, join_path(path, *HELD_UNDER[str(entry["class_name"])]))
 
 
 def _home(tensors: Sequence[Tensor], attribute: str) -> str:
@@ -124,24 +149,37 @@ def _of(layer: Layer, tensors: Sequence[Tensor]) -> list[Tensor]:
     return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (layer.name,)]
 
 
-def _check_order_decided(entry: JsonObject, tensors: Sequence[Tensor]) -> None:
-    """Raises Refused where a nested model's list depends on which weights of a layer of somebody's own are trained.
+def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
+    """Raises Refused where a model's list depends on which weights of a layer of somebody's own in it are trained.
 
     Whichever they are, it is the same where all that is trained comes before them, and all the rest behind.
     """
-    leaves = [*_leaves(entry, tensors)] if is_model(entry) else []
-    for k, (layer, own, is_told) in enumerate(leaves):
+    leaves = [*_leaves(layer, tensors)]
+    for k, (leaf, own, is_told) in enumerate(leaves):
         before = [t for _, ts, told in leaves[:k] for t in ts if not (told and t.trained)]
         behind = [t for _, ts, told in leaves[k + 1 :] for t in ts if t.trained or not told]
         if own and not is_told and (before or behind):
-            raise unplaced(layer.name, layer.class_name)
+            raise _refusal(
+                leaf.name,
+                f".h5 lists the weights of {layer.name!r} with all that is trained first, and which of this layer's "
+                f"are trained only the code of {leaf.class_name} knows",
+            )
 
 
-def _leaves(model: JsonObject, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
-    """The layers of a model and of those in it, each with its weights, and whether it is told which are trained."""
-    for layer in read(model).layers.values():
-        own = _of(layer, tensors)
-        if is_model(layer.stored):
-            yield from _leaves(layer.stored, own)
-        else:
-            yield layer, own, layer.class_name in OWN or trained_count(layer, len(own)) is not None
+def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
+    """The layers of a model that a layer is or holds, and of those in it.
+
+    Each with its weights, and whether it is told which of them are trained. A layer without a model is the only one.
+    """
+    model = layer.stored if is_model(layer.stored) else _held_model(layer.stored)
+    if model is None:
+        yield layer, tensors, _is_keras_own(layer.stored) or trained_count(layer, len(tensors)) is not None
+        return
+    for inner in read(model).layers.values():
+        yield from _leaves(inner, _of(inner, tensors))
+
+
+def _is_keras_own(entry: JsonObject) -> bool:
+    """Whether the layer is one of Keras's own, and so is the layer that it only applies."""
+    inner = wrapped(entry)
+    return str(entry.get("class_name")) in OWN and (inner is None or _is_keras_own(inner))

@@ -74,6 +74,7 @@ def check_custom(layer: dict[str, Any], names: Sequence[str], place: str, *, is_
         (("dense_1_W:0", "dense_1_b:0"), False),  # of a layer that it holds
         (("scale_1_gamma:0", "dense_1_b:0"), False),
         (("scale_10_gamma:0", "scale_10_beta:0"), False),
+        (("scale_1/dense/kernel:0", "scale_1/dense/bias:0"), False),  # of the first layer of its class
     ],
 )
 def test_weights_that_a_custom_layer_holds_itself(names: tuple[str, str], *, is_placed: bool) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.core.architecture import snake_case
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.errors import Refused
+from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order
 
 CELL: JsonObject = {"units": 1, **{f"{part}_initializer": None for part in ("kernel", "recurrent", "bias")}}
@@ -61,7 +63,7 @@ def test_layers_that_could_be_quantized_and_are_not() -> None:
     model: JsonObject = {"module": "keras", "class_name": "Sequential", "config": {"name": "outer", "layers": [layer]}}
     tensors = tuple(Tensor(f"layers/dense/vars/{k}", (3,), "<f4", f"layers/dense/vars/{k}") for k in range(2))
     stored = Stored("model", model, groups=(Group("d", tensors),), keras_version="3.15.1")
-    assert in_order(stored, in_lists=True) == stored
+    assert [t.ref for t in in_order(stored, in_lists=True).tensors] == [t.ref for t in tensors]
 
 
 def dense(name: str, **config: Json) -> JsonObject:
@@ -121,11 +123,11 @@ def test_frozen_layers_of_a_time_distributed_model_come_last() -> None:
     [
         ((dense("d"), dense("e")), ("dense/vars/0", "dense/vars/1")),  # the second is stored elsewhere
         ((dense("d"),), ("dense/vars/0", "dense/vars/1", "dense_1/vars/0")),
-        (({"class_name": "Scale", "config": {"name": "s"}},), ("scale/vars/0", "scale/vars/1")),
+        (({"class_name": "Attention", "config": {"name": "s"}},), ("attention/vars/0",)),
     ],
 )
 def test_time_distributed_over_what_is_not_known(layers: tuple[JsonObject, ...], paths: tuple[str, ...]) -> None:
-    """A layer without its weights, weights without a layer, and a layer that does not say what of it is trained."""
+    """A layer without its weights, weights without a layer, and one of Keras's that does not say what is trained."""
     with pytest.raises(Refused, match=r"'steps'.*without --to and --keras.*set_weights"):
         per_step(sequential("a", *layers), *paths)
 
@@ -159,7 +161,7 @@ def within(*layers: JsonObject, weights: dict[str, int]) -> Stored:
 def test_own_layer_whose_place_in_the_list_is_decided(stored: Stored) -> None:
     """Whichever of its weights are trained: nothing that is trained comes behind them, and nothing else before."""
     listed = in_order(stored, in_lists=True).groups[0].tensors
-    assert sorted(listed) == sorted(stored.groups[0].tensors)
+    assert {t.ref for t in listed} == {t.ref for t in stored.groups[0].tensors}
     assert [t.ref for t in listed if "own" in t.ref] == [t.ref for t in stored.tensors if "own" in t.ref]
 
 
@@ -173,9 +175,24 @@ def test_own_layer_whose_place_in_the_list_is_decided(stored: Stored) -> None:
 )
 def test_own_layer_whose_place_in_the_list_is_open(stored: Stored) -> None:
     """Which of its weights are trained is in its code; where each layer's are apart that is not asked."""
-    with pytest.raises(Refused, match="only the code of Own knows both"):
+    with pytest.raises(Refused, match=r"lists the weights of 'inner' with all.*are trained only the code of Own knows"):
         in_order(stored, in_lists=True)
-    assert {*in_order(stored, in_lists=False).tensors} == {*stored.tensors}
+    assert {t.ref for t in in_order(stored, in_lists=False).tensors} == {t.ref for t in stored.tensors}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_own_layer_in_a_model_that_is_applied_to_every_step(*, is_last: bool, wrapped: bool) -> None:
+    """As in a nested model, be it applied to every step itself or not."""
+    own: JsonObject = {"class_name": "TimeDistributed", "config": {"name": "td", "layer": OWN_LAYER}}
+    own, path = (own, "time_distributed/layer") if wrapped else (OWN_LAYER, "own")
+    layers = (dense("d"), own) if is_last else (own, dense("d"))
+    paths = [*(f"dense/vars/{k}" for k in range(2)), *(f"{path}/vars/{k}" for k in range(3))]
+    if is_last:
+        assert [t.ref.removeprefix(PER_STEP + "/") for t in per_step(sequential("a", *layers), *paths)] == paths
+        return
+    with pytest.raises(Refused, match="lists the weights of 'steps' with all that is trained first"):
+        per_step(sequential("a", *layers), *paths)
 
 
 def test_names_of_a_class_s_own_have_no_order() -> None:
@@ -184,3 +201,31 @@ def test_names_of_a_class_s_own_have_no_order() -> None:
     model: JsonObject = {**sequential("outer", OWN_LAYER), "module": "keras"}
     with pytest.raises(Refused, match="only the code of Own knows both"):
         in_order(Stored("model", model, groups=(Group("own", tensors),), keras_version="3.15.1"), in_lists=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "depth"),
+    [("TimeDistributed", "layer", 1), ("TimeDistributed", "layer", 2), ("RNN", "cell", 1)],
+)
+def test_own_layer_that_another_applies(kind: str, attribute: str, depth: int) -> None:
+    """Both containers of both Keras call its weights `vars/0`, `vars/1`: their places and their order are known."""
+    layer, path = OWN_LAYER, snake_case(kind)
+    for k in range(depth):
+        layer, path = {"class_name": kind, "config": {"name": f"outer_{k}", attribute: layer}}, f"{path}/{attribute}"
+    refs = [f"layers/{path}/vars/{k}" for k in range(3)]
+    group = Group(f"outer_{depth - 1}", tuple(Tensor(r, (3,), "<f4", r) for r in refs))
+    model: JsonObject = {**sequential("outer", layer), "module": "keras"}
+    stored = in_order(Stored("model", model, groups=(group,), keras_version="2.15.0"), in_lists=False)
+    assert [t.ref for t in stored.tensors] == refs
+    assert [*lay_out(stored).tensors.values()] == [*stored.tensors]
+    assert [*lay_out(stored).tensors] == refs
+
+
+def test_own_layer_that_another_applies_and_that_holds_one() -> None:
+    """Only its code knows in which order it lists the weights of that."""
+    layer: JsonObject = {"class_name": "TimeDistributed", "config": {"name": "steps", "layer": OWN_LAYER}}
+    refs = [f"layers/time_distributed/layer/inner/vars/{k}" for k in range(2)]
+    group = Group("steps", tuple(Tensor(r, (3,), "<f4", r) for r in refs))
+    model: JsonObject = {**sequential("outer", layer), "module": "keras"}
+    with pytest.raises(Refused, match="only the code of Own knows both"):
+        in_order(Stored("model", model, groups=(group,), keras_version="2.15.0"), in_lists=False)
