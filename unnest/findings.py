@@ -43,6 +43,11 @@ class Code(Enum):
         "the optimizer state is carried, but not which optimizer it is of: a checkpoint stores no compile settings",
         "compile the loaded model as it was, then give optimizer_weights to optimizer.set_weights",
     )
+    STATE_NOT_RESTORED = (
+        "warning",
+        "Keras restores no state of a LossScaleOptimizer from an .h5: training goes on with a fresh one",
+        "a .keras of the same run holds the state, and is restored: keep it, and fix it without --to",
+    )
     NO_GRAPH = (
         "info",
         "{what} keeps its layers in code: the file has no graph to look at",

@@ -23,7 +23,7 @@ from unnest.formats.convertible import (
     naming_file,
     no_weights,
 )
-from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
+from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
 
 
 class TargetFormat(NamedTuple):
@@ -69,6 +69,7 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
         return target
     if target.container == "h5":
         check_listed_once(source, target.model)
+        target = target._replace(findings=(*target.findings, *not_restored(target.model)))
     if target.container != source.container:
         check_frozen_parts(source, target.model)
         target = target._replace(findings=(*target.findings, *left_of_layers(source, target.container, target.model)))
@@ -249,7 +250,7 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
     if as_stored.training is None:
         as_stored = as_stored._replace(optimizer=None)
-    return TargetFormat("h5", in_hdf5(as_stored), ".h5", findings=left_out(model, as_stored))
+    return TargetFormat("h5", in_hdf5(as_stored), ".h5", findings=(*left_out(model, as_stored), *never_held(model)))
 
 
 def _as_json(source: Source, plan: Plan) -> TargetFormat:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from unnest.core.architecture.compile_config import is_legacy_optimizer, optimizer_class
 from unnest.core.keras3.tensors import stored_refs
 from unnest.core.keras_facts.adapted import untold
+from unnest.core.keras_facts.config_forms import LOSS_SCALE
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source
@@ -40,3 +42,16 @@ def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
         return ()
     where = "a file of weights" if model.contents == "weights" else "a model without compile settings"
     return (Code.OPTIMIZER_DROPPED(why=f"{where} has no place for its {left_over} tensors"),)
+
+
+def not_restored(model: Stored) -> tuple[Finding, ...]:
+    """The state that an `.h5` holds for nobody (source: files of Keras 2.15 and tf_keras 2.21, and their loaders)."""
+    is_scaling = optimizer_class(model.training) == LOSS_SCALE and not model.is_keras_3
+    return (Code.STATE_NOT_RESTORED(),) if is_scaling and model.contents == "model" else ()
+
+
+def never_held(model: Stored) -> tuple[Finding, ...]:
+    """What a `.keras` has none of, and who goes on with the training in another container may think that it had."""
+    if model.optimizer is None and is_legacy_optimizer(model.training):
+        return (Code.STATE_NOT_STORED(),)
+    return ()

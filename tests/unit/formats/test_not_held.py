@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source, tensors
 from tests.unit.formats.build import file
-from unnest.core.model import Group, Stored
+from unnest.core.model import Group, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
+from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
 
 NET = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=None))
 WEIGHTS = (Group("y", tensors("y/mean:0", "y/variance:0")),)
@@ -66,3 +66,29 @@ def test_of_a_checkpoint(model: Stored, code: list[str]) -> None:
 def test_a_checkpoint_of_weights_alone_leaves_nothing() -> None:
     checkpoint = file("checkpoint", Stored("weights", groups=WEIGHTS))
     assert left_of_checkpoint(checkpoint, Stored("weights", groups=WEIGHTS)) == ()
+
+
+def test_state_that_a_file_never_had() -> None:
+    """Of a legacy optimizer a `.keras` has none; one of another, which is not there, was not made."""
+    legacy: JsonObject = {"optimizer": {"module": "keras.optimizers.legacy", "class_name": "SGD"}, "loss": "mse"}
+    without = WHOLE._replace(training=legacy, optimizer=None)
+    assert [code for code, _ in said(never_held(without))] == ["state-not-stored"]
+    assert never_held(without._replace(optimizer=STATE)) == ()
+    assert never_held(without._replace(training={"optimizer": {"module": "keras.optimizers"}})) == ()
+    assert never_held(without._replace(training=None)) == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "training", "codes"),
+    [
+        ("2.15.0", {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}}, ["state-not-restored"]),
+        ("2.10.0", {"optimizer_config": {"class_name": "LossScaleOptimizer"}}, []),  # which is restored
+        ("3.15.1", {"optimizer_config": {"class_name": "LossScaleOptimizerV3"}}, []),  # Keras 3 restores none at all
+        ("2.15.0", {"optimizer_config": {"class_name": "Adam"}}, []),
+        ("2.15.0", None, []),
+    ],
+)
+def test_state_that_keras_does_not_read_from_an_h5(version: str, training: JsonObject | None, codes: list[str]) -> None:
+    model = WHOLE._replace(training=training, keras_version=version)
+    assert [code for code, _ in said(not_restored(model))] == codes
+    assert not_restored(model._replace(contents="weights")) == ()

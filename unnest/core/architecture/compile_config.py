@@ -10,6 +10,9 @@ from unnest.core.model import Json, JsonObject, Tensor
 NOT_BY_OUTPUT = ("optimizer_config", "optimizer")
 """Settings that hold the optimizer: their keys are never output names."""
 
+LEGACY = "keras.optimizers.legacy"
+"""Where the optimizers of before Keras 2.11 are."""
+
 
 def with_output_names(training: JsonObject | None, outputs: Mapping[str, str]) -> JsonObject | None:
     """The compile settings with losses, metrics and weights under the template's output names.
@@ -46,6 +49,15 @@ def optimizer_class(training: JsonObject | None) -> str | None:
         if isinstance(config, str):
             return config
     return None
+
+
+def is_legacy_optimizer(training: JsonObject | None) -> bool:
+    """Whether a model was compiled with an optimizer of `keras.optimizers.legacy`, as a `.keras` spells it.
+
+    No `.keras` holds variables of such a one. (Source: files of Keras 2.15.)
+    """
+    optimizer = (training or {}).get("optimizer")
+    return isinstance(optimizer, Mapping) and optimizer.get("module") == LEGACY
 
 
 def output_names(layers: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core import json_tree
+from unnest.core.architecture.compile_config import is_legacy_optimizer
 from unnest.core.keras3.config_values import built_in, named, plain
 from unnest.core.keras3.context import Context
 from unnest.core.keras3.masked_training import BY_ALL
@@ -44,9 +45,6 @@ LOSS_CLASSES: dict[str, tuple[str, ...]] = {
     "BinaryFocalCrossentropy": ("apply_class_balancing", "alpha", "gamma", "from_logits", "label_smoothing", "axis"),
 }  # fmt: skip
 """Loss class -> its arguments beside `name` and `reduction`."""
-
-LEGACY = "keras.optimizers.legacy"
-"""Where the optimizers of before Keras 2.11 are (source: `.keras` of Keras 2.15, which hold no variables of theirs)."""
 
 REDUCTIONS = {"auto": "sum_over_batch_size", "sum_over_batch_size": "sum_over_batch_size", "sum": "sum", "none": None}
 
@@ -100,7 +98,7 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     _note_masked_losses(compiled["loss"], _outputs(model), context)
     new = result._replace(training=compiled)
     if stored.optimizer is None:
-        if isinstance(given, Mapping) and given.get("module") == LEGACY:
+        if is_legacy_optimizer(settings):
             context.findings.append(Code.STATE_NOT_STORED())
         return new
     try:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
+from unnest.core.architecture.compile_config import LEGACY
 from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
 from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.model import Json, JsonObject, Stored
@@ -24,10 +25,10 @@ ADDED = ("module", "registered_name", "build_config", "compile_config")
 #: tf_keras left the name `keras` to Keras 3; new optimizers, the first that `.keras` stores; `.keras` itself.
 RENAMED, OPTIMIZERS, MODULES = (2, 16), (2, 11), (2, 13)
 #: The modules of Keras's optimizers, and of those of before Keras 2.11.
-OWN_OPTIMIZERS, LEGACY = "keras.optimizers", "keras.optimizers.legacy"
+OWN_OPTIMIZERS = "keras.optimizers"
 #: The one around another optimizer that `mixed_float16` makes: a `.keras` with it does not load without its state,
 #: which is nested there (seen with Keras 2.15).
-LOSS_SCALE = "LossScaleOptimizerV3"
+LOSS_SCALE, LOSS_SCALE_OF_OLD = "LossScaleOptimizerV3", "LossScaleOptimizer"
 #: Keras 2 compile settings that .h5 leaves out.
 RUNTIME = ("run_eagerly", "steps_per_execution", "jit_compile")
 
@@ -158,7 +159,8 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
         return None
     kind = str(given.get("class_name")).removeprefix("Custom>")
     config: Any = given["config"]
-    if ">" in kind or kind == LOSS_SCALE:
+    is_scaling = kind == LOSS_SCALE or (kind == LOSS_SCALE_OF_OLD and release < (3,))
+    if ">" in kind or is_scaling:
         return None
     is_legacy = release < (3,) and config.get("is_legacy_optimizer") is not False
     rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")

@@ -6,6 +6,7 @@ from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
+from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.convertible import check_frozen_parts, check_readable, check_weights, naming_file, no_weights
@@ -41,6 +42,8 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     not_held = [*converted.findings, *left_out(converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
         not_held += left_of_checkpoint(source, target)
+    elif complete.optimizer is not None and complete.training is None:
+        not_held.append(Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it"))
     not_held += left_of_layers(source, name, target)
     return TargetFormat(
         name, Rewritten(target), SUFFIXES[name], findings=tuple(not_held), conversions=converted.conversions

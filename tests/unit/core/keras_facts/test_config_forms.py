@@ -104,9 +104,10 @@ def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(version: str, 
     assert settings == {"loss": "mse", "optimizer_config": {"class_name": name, "config": {}}}
 
 
-def test_a_loss_scale_s_state_is_nested_in_a_zip() -> None:
+@pytest.mark.parametrize("kind", ["LossScaleOptimizerV3", "LossScaleOptimizer"])  # over one of today's, of old
+def test_a_loss_scale_s_state_is_nested_in_a_zip(kind: str) -> None:
     """And a `.keras` that has the settings without it does not load: both stay out."""
-    scaled = {"class_name": "LossScaleOptimizerV3", "config": {"inner_optimizer": {}, "dynamic": True}}
+    scaled = {"class_name": kind, "config": {"inner_optimizer": {}, "dynamic": True}}
     state = (Tensor("s", (), "<i8", "/s"),)
     given = stored(training={"loss": "mse", "optimizer_config": scaled}, optimizer=state, keras_version="2.15.0")
     zipped = as_zipped(given)
