@@ -245,7 +245,33 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
             if all(_alike(kind, leaves) for kind in kinds[:most]):
                 has_maxima = len(kinds) > most and _is_set(known, "amsgrad") and _alike(kinds[most], leaves)
                 return StoredState(old[:start], averages, list(kinds[:most]), kinds[most] if has_maxima else ())
-    raise NoCounterpart("its order does not follow from the file")
+    count, why = _trained_count(old, known, leaves), "its order does not follow from the file"
+    if count is not None:
+        why += (
+            f", as it is of {count} weights, and {size} seem to be trained; if you had frozen some, freeze them again"
+        )
+    raise NoCounterpart(why)
+
+
+def _trained_count(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tensor]) -> int | None:
+    """Of how many of the `leaves`, but not of all, a state is by its shapes; None where it is none of that class.
+
+    Keras of its own does not store that a model within was frozen, and no Keras which weights a custom layer does not
+    train. (Source: files of Keras 2.2.4.)
+    """
+    slots = CLASSES[known.kind]
+    fewest = 1 if known.kind == "RMSprop" else len(slots.powers)
+    most = len(slots.powers) + ("amsgrad" in slots.arguments)
+    for size in range(len(leaves) - 1, 0, -1) if not _is_set(known, "use_ema") else ():
+        for start in range(MOST_NUMBERS + 1):
+            each, rest = divmod(len(old) - start, size)
+            if rest or not fewest <= each <= most or any(t.shape for t in old[:start]):
+                continue
+            (kinds,) = _readings(old[start:], each, size, known)
+            shapes = iter([leaf.shape for leaf in leaves])
+            if all(_alike(kind, kinds[0]) for kind in kinds[:fewest]) and all(t.shape in shapes for t in kinds[0]):
+                return size
+    return None
 
 
 def _by_leaf(leaves: Sequence[Tensor], arrays: Sequence[Tensor]) -> dict[str, Tensor]:

@@ -185,6 +185,29 @@ def test_an_order_that_does_not_follow_from_the_file(
         state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
 
 
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes", "count"),
+    [
+        ("Adam", {}, [(), (3,), (3,), (1,)], 1),  # with a place for amsgrad's, as Keras 2.2.4 has it
+        ("Adam", {}, [(), (4, 3), (4, 3)], 1),
+        ("Adam", MODERN, [(), (), (3,), (3,)], 1),
+        ("RMSprop", {}, [(3,)], 1),
+        ("SGD", {"momentum": 0.9}, [(), (5,)], None),
+        ("Adam", {}, [(), (4, 3), (4, 3), (3,), (3,)], None),
+        ("SGD", {"momentum": 0.9, "use_ema": True, **MODERN}, [(), (), (4, 3)], None),
+    ],
+)
+def test_state_of_fewer_weights(
+    kind: str, config: dict[str, Any], shapes: list[tuple[int, ...]], count: int | None
+) -> None:
+    """Its shapes say of how many it is; who trains on has to know."""
+    context = Context.of("2.2.4", "tensorflow")
+    with pytest.raises(NoCounterpart) as why:
+        state(slots(*shapes), of(kind, learning_rate=0.1, **config), [KERNEL, BIAS], PLACES, context)
+    is_told = f", as it is of {count} weights, and 2 seem to be trained" in f"{why.value}"
+    assert is_told is (count is not None)
+
+
 def test_nothing_is_trained() -> None:
     with pytest.raises(NoCounterpart, match="no weight of the model is trained"):
         state(slots(()), of("SGD", lr=0.1), [], PLACES, Context.of("2.2.4", None))
