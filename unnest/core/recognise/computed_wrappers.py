@@ -146,8 +146,8 @@ def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
 def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
     """The wrapper that a tensor joins, or why it is none; None where nothing looks like towers."""
     miss: NearMiss | None = None
-    for joined in _levels(graph, root):
-        for far in graph.reaches:
+    for far in graph.reaches:
+        for joined in _levels(graph, root):
             try:
                 copies = walk_back(graph, joined.operands, _Sources(graph, far=far).of)
             except Unlike as reason:

@@ -38,6 +38,8 @@ class LayerTensors(TensorGraph):
     operations take of the first tensor that they read.
     """
 
+    reaches = (True, False)
+
     def __init__(
         self,
         graph: Graph,

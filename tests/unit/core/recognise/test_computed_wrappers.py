@@ -359,7 +359,16 @@ def masked(w: Writer) -> Tensor:
     return w.call("where", w.call("math.greater", X, y=0.5, name=None), x=X, y=0.0)
 
 
-@pytest.mark.parametrize("before", [shaped, standardized, centered, masked])
+def rolled(w: Writer) -> Tensor:
+    """Rows in another order, which all are still there: the slices' bounds are of the rows before."""
+    return w.call("roll", X, shift=1, axis=0)
+
+
+def turned_round(w: Writer) -> Tensor:
+    return w.call("reverse", X, axis=[0])
+
+
+@pytest.mark.parametrize("before", [shaped, standardized, centered, masked, rolled, turned_round])
 @pytest.mark.parametrize("by_split", [True, False])
 def test_what_is_computed_before_the_cut_has_rows(before: Callable[[Writer], Tensor], by_split: bool) -> None:
     w = Writer()
