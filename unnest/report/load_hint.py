@@ -44,6 +44,8 @@ def _other_places(model: Stored, container: str) -> str | None:
     """Why every Keras, its writer included, does not find some weights, or sets them elsewhere than they were."""
     if container == "keras" and (shared := loading.shared_between_models(model)):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
+    if container == "keras" and (sharing := loading.without_its_weights(model)):
+        return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
     if surplus := loading.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
     name = misplaced_within(model, container)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 
 GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
@@ -251,3 +251,41 @@ def test_surplus_weights_promise_no_loading(kind: str, loads: bool) -> None:
     assert bool(loads_in(model, "a.h5", "h5")) == loads
     assert (load_line(model, "a.h5", "h5") is not None) == loads
     assert ("tf_keras" not in does_not_load_in(model, "h5")) == loads
+
+
+NOT_NOTED: JsonObject = {}
+
+
+def applying(name: str, weights: dict[str, int], *, nested: bool) -> Stored:
+    """A model with a Dense in two TimeDistributed layers, or in a model in it, and how many weights each has there."""
+    dense: JsonObject = {
+        "name": "d",
+        **{f"{w}_{k}": None for w in ("kernel", "bias") for k in ("initializer", "constraint")},
+    }
+    steps: list[Json] = [
+        {"class_name": name, "config": {"name": at, "layer": {"class_name": "Dense", "config": dense, **shared}}}
+        for at, shared in (("a", NOT_NOTED), ("b", {"shared_object_id": 3}))
+    ]
+    architecture: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": steps}}
+    tensors = {at: tuple(Tensor(f"{at}/{k}", (3,), "<f4", f"{at}/{k}") for k in range(n)) for at, n in weights.items()}
+    groups = tuple(Group(at, own) for at, own in tensors.items())
+    if nested:
+        architecture = {"class_name": "Sequential", "config": {"name": "outer", "layers": [architecture]}}
+        groups = (Group("m", tuple(t._replace(owner=(g.name,)) for g in groups for t in g.tensors)),)
+    return Stored("model", {**architecture, "module": "keras"}, groups=groups, keras_version="3.15.1")
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    ("name", "weights", "loads"),
+    [
+        ("TimeDistributed", {"a": 2, "b": 0}, False),
+        ("TimeDistributed", {"a": 2, "b": 2}, True),  # a copy for each, as `--to keras` writes it
+        ("Mine", {"a": 2, "b": 0}, True),  # which may hold what it likes
+    ],
+)
+def test_layer_that_two_apply(name: str, weights: dict[str, int], *, nested: bool, loads: bool) -> None:
+    """Keras stores its weights with the first in a `.keras`, and does not load that."""
+    model = applying(name, weights, nested=nested)
+    assert bool(loads_in(model, "a.keras", "keras")) == loads
+    assert does_not_load_in(model, "keras").get("Keras 3", "").startswith("" if loads else "a layer that b shares")
