@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 from typing import NamedTuple
 
 from unnest import destination, examine, outputs
@@ -19,7 +20,7 @@ from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.convert import TargetFormat, target_format
 from unnest.formats.detect import container, open_container
 from unnest.options import Dialect, FixOptions, Meter
-from unnest.report.result import Action, Kept, Result
+from unnest.report.result import Action, AsKeras3, Kept, Result
 
 
 def _check_refusal(source: Source, plan: Plan, options: FixOptions) -> None:
@@ -48,25 +49,33 @@ def carried_out(
     target = _chosen_target(source, plan, options)
     action, dry_run_action = _actions(source, plan, target)
     if action == "unchanged" and options.output is None:
-        return replace(result, action="unchanged")
+        return replace(result, action="unchanged", as_keras_3=_as_keras_3(source, plan, result, options))
     output_path = options.output or outputs.default_output(source.path, target.suffix, bare=source.container in BARE)
     if options.in_place:
         output_path, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
     result = _with_output(result, target, plan, output_path)
     source.check_sums()
+    as_keras_3 = cache(partial(_as_keras_3, source, plan, result, options))
     job = _copy_job(source) if action == "unchanged" else _write_job(source, plan, target, options, meter or _unwatched)
+    job = job.followed_by(as_keras_3)
     if not options.in_place:
         destination.check_place(source, target, output_path, options)
     if options.dry_run:
-        return replace(result, action=_dry_run_action(result, target, job, options, dry_run_action))
+        action = _dry_run_action(result, target, job, options, dry_run_action)
+        return replace(result, action=action, as_keras_3=as_keras_3())
     if options.in_place:
         atomic.replace(os.path.realpath(output_path), backup, job.fill, job.check, fingerprint)
     elif destination.publish(source, target, output_path, job.fill, job.check, options.force) == "same":
         action = "unchanged"
     debris = workspace.leftovers(os.path.realpath(output_path) if options.in_place else output_path)
     findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
-    return replace(result, action=action, checks=tuple(job.checks), findings=findings)
+    return replace(result, action=action, checks=tuple(job.checks), findings=findings, as_keras_3=as_keras_3())
+
+
+def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:
+    """What --keras 3 would do, for whoever did not ask for it."""
+    return examine.as_keras_3(source, plan, result, options) if options.keras == "original" else None
 
 
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
@@ -146,6 +155,15 @@ class _Job(NamedTuple):
     fill: atomic.Fill
     check: atomic.Fill
     checks: list[str]
+
+    def followed_by(self, prepare: Callable[[], object]) -> _Job:
+        """The same job, with something to do while the disk is still busy with what was written."""
+
+        def check(path: str) -> None:
+            self.check(path)
+            prepare()
+
+        return self._replace(check=check)
 
 
 def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:

@@ -97,8 +97,6 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
                 result = examine.described(result, source, plan)
             with writing(options.output or path):
                 carried = carried_out(result, source, plan, options, meter, fingerprint)
-            if options.keras == "original":
-                carried = replace(carried, as_keras_3=examine.as_keras_3(source, plan, carried, options))
         if options.verify and not options.dry_run and carried.output is not None:
             from unnest.verify import verified
 

@@ -51,13 +51,13 @@ def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, m
     if not links:
         monkeypatch.setattr(system, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    checked = atomic._check_and_sync  # noqa: SLF001 - between reading back and replacing
+    made = atomic._made  # noqa: SLF001 - between reading back and replacing
 
-    def meanwhile(made: str, check: atomic.Fill) -> None:
-        checked(made, check)
+    def meanwhile(path_of_new: str, fill: atomic.Fill, check: atomic.Fill) -> None:
+        made(path_of_new, fill, check)
         change(path)
 
-    monkeypatch.setattr(atomic, "_check_and_sync", meanwhile)
+    monkeypatch.setattr(atomic, "_made", meanwhile)
     result = unnest.fix(path, in_place=True)
     assert result.error is not None
     assert (result.action, result.error.code) == ("refused", "changed")

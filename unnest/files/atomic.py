@@ -7,7 +7,6 @@ so for the input itself. Whatever goes wrong before, a signal included, the work
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import errno
 import os
@@ -20,6 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from unnest.errors import Failed, Refused, UnnestError
 from unnest.files import replaceable, system
 from unnest.files.interrupts import Held, completed
+from unnest.files.syncing import Syncing
 from unnest.files.system import same, sync_folder
 from unnest.files.workspace import Workspace
 
@@ -44,9 +44,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
     """
     with _workspace(target) as (work, held):
         with held.released():
-            fill(work.new_path)
-            _set_modes(work, modes)
-            _check_and_sync(work.new_path, check)
+            _made(work.new_path, partial(_with_modes, work, modes, fill), check)
             if os.path.isfile(target) and same(work.new_path, target):
                 return "same"
         if force:
@@ -64,9 +62,7 @@ def publish_folder(
         target = work.target
         with held.released():
             os.mkdir(work.new_path)
-            fill(work.new_path)
-            _set_modes(work, modes)
-            _check_and_sync(work.new_path, check)
+            _made(work.new_path, partial(_with_modes, work, modes, fill), check)
             if system.is_folder(target) and same_tree(work.new_path, target):
                 return "same"
         if force:
@@ -94,10 +90,8 @@ def publish_parts(
     with _workspace(target) as (work, held):
         with held.released():
             for path, name in sources:
-                system.copy_file(path, work.part(name))
-            _set_modes(work, modes)
-            for path, name in sources:
-                _check_and_sync(work.part(name), partial(same_bytes, path))
+                fill = partial(_with_modes, work, modes, partial(copy, path))
+                _made(work.part(name), fill, partial(same_bytes, path))
             places = [os.path.join(work.folder, name) for name in names]
             if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
                 return "same"
@@ -152,8 +146,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
         read = read or Fingerprint.of(target)
         try:
             with held.released():
-                fill(work.new_path)
-                _check_and_sync(work.new_path, check)
+                _made(work.new_path, fill, check)
             if read is None or not read.is_of(target):
                 raise changed(target)
             old_status = read.status
@@ -266,61 +259,18 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
     return message if work is None or not work.path else message.replace(work.new_path, work.target)
 
 
-def _check_and_sync(new_path: str, check: Fill) -> None:
-    """Read back and on the disk: it works while the bytes are compared, and both take about as long as a copy."""
-    syncing = _Sync(new_path)
-    syncing.start()
-    try:
-        check(new_path)
-    finally:
-        syncing.wait()
-    if syncing.error:
-        raise syncing.error
+def _made(path: str, fill: Fill, check: Fill) -> None:
+    """Filled, read back and on the disk, which works meanwhile: each takes about as long as a copy."""
+    with Syncing(path) as syncing:
+        fill(path)
+        syncing.filled()
+        check(path)
 
 
-class _Sync:
-    """fsync in the background, of a file or all of a folder; reading what was written does not wait for it.
-
-    No `threading.Thread`: where memory runs out in its first steps, whoever starts it waits for ever. (Source: CPython
-    3.11, threading.py: start waits for what the new thread sets.)
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.error: BaseException | None = None
-        self._begun, self._done = _thread.allocate_lock(), _thread.allocate_lock()
-        self._done.acquire()
-
-    def start(self) -> None:
-        """In a thread, if there is room for one more; else `wait` does it."""
-        with contextlib.suppress(RuntimeError, MemoryError):
-            _thread.start_new_thread(self._run, ())
-
-    def wait(self) -> None:
-        """Until all is on the disk, or `error` says why it is not."""
-        self._run()
-        with self._done:
-            pass
-
-    def _run(self) -> None:
-        """Whoever comes first does it."""
-        if not self._begun.acquire(blocking=False):
-            return
-        try:
-            self._sync()
-        except BaseException as e:  # noqa: BLE001 - whoever waits for it is told
-            self.error = e
-        finally:
-            self._done.release()
-
-    def _sync(self) -> None:
-        if not os.path.isdir(self.path):
-            system.sync(self.path)
-            return
-        for name in _names(self.path):
-            system.sync(os.path.join(self.path, name))
-        for folder, _, _ in os.walk(self.path):
-            sync_folder(folder)
+def _with_modes(work: Workspace, modes: Modes | None, fill: Fill, path: str) -> None:
+    """Fill the path, and set the modes of all that is in the workspace."""
+    fill(path)
+    _set_modes(work, modes)
 
 
 def _set_modes(work: Workspace, modes: Modes | None) -> None:

@@ -126,6 +126,14 @@ def sync(path: str) -> None:
         os.fsync(file.fileno())
 
 
+def sync_so_far(path: str) -> None:
+    """The bytes that a file has so far, on the disk; nothing where there is no file yet, or the system cannot."""
+    if not hasattr(os, "fdatasync") or not os.path.isfile(path):
+        return
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        os.fdatasync(file.fileno())
+
+
 def sync_folder(path: str) -> None:
     """A folder's names, so that they survive a power cut; not every system can."""
     with contextlib.suppress(OSError):

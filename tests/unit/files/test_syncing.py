@@ -1,0 +1,171 @@
+"""What is written is on the disk before it gets its name, and on its way there before it is whole."""
+
+from __future__ import annotations
+
+import _thread
+import errno
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unnest.errors import Failed
+from unnest.files import syncing, system
+from unnest.files.atomic import publish, publish_folder
+from unnest.files.syncing import Syncing
+
+#: Seconds after which a thread that was waited for will not come any more.
+PATIENCE = 10
+
+
+def _no_room(*_: object) -> int:
+    raise RuntimeError("can't start new thread")
+
+
+def _dies_at_once(*_: object) -> int:
+    return 0
+
+
+def _fill(path: str) -> None:
+    Path(path).write_bytes(b"new")
+
+
+def _ignore(_: str) -> None:
+    """Nothing to read back."""
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that were synced when they were whole."""
+    names: list[str] = []
+    monkeypatch.setattr(system, "sync", lambda path: names.append(Path(path).name))
+    return names
+
+
+@pytest.mark.parametrize("start", [_no_room, _dies_at_once])
+def test_where_no_thread_syncs_we_do(
+    start: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synced: list[str]
+) -> None:
+    """There may be no room for a thread, or no memory for its first step."""
+    monkeypatch.setattr(_thread, "start_new_thread", start)
+    target = tmp_path / "out.h5"
+    publish(str(target), _fill, _ignore)
+    assert target.read_bytes() == b"new"
+    assert synced == ["out.h5"]
+
+
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], None]], threading.Event]:
+    """Has something done at each sync of a file that is not whole yet; the event is set after the first."""
+
+    def arranged(happens: Callable[[str], None]) -> threading.Event:
+        event = threading.Event()
+
+        def sync_so_far(path: str) -> None:
+            try:
+                happens(path)
+            finally:
+                event.set()
+
+        monkeypatch.setattr(syncing, "PAUSE", 0.001)
+        monkeypatch.setattr(system, "sync_so_far", sync_so_far)
+        return event
+
+    return arranged
+
+
+def _filling_until(event: threading.Event) -> Callable[[str], None]:
+    def fill(path: str) -> None:
+        _fill(path)
+        assert event.wait(PATIENCE)
+
+    return fill
+
+
+def test_a_large_file_goes_to_the_disk_while_it_is_written(
+    tmp_path: Path, synced: list[str], early: Callable[[Callable[[str], None]], threading.Event]
+) -> None:
+    """And once more when it is whole."""
+    names: list[str] = []
+    event = early(lambda path: names.append(Path(path).name))
+    publish(str(tmp_path / "out.h5"), _filling_until(event), _ignore)
+    assert set(names) == {"out.h5"}
+    assert synced == ["out.h5"]
+
+
+def test_an_error_of_the_disk_is_told_once_and_kept(
+    tmp_path: Path, synced: list[str], early: Callable[[Callable[[str], None]], threading.Event]
+) -> None:
+    """The sync of the whole file would not hear of it any more."""
+
+    def fails(_: str) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    with pytest.raises(Failed, match=r"out\.h5: cannot be written .*check the disk"):
+        publish(str(tmp_path / "out.h5"), _filling_until(early(fails)), _ignore)
+    assert os.listdir(tmp_path) == []
+    assert synced == []
+
+
+def test_what_could_not_be_written_is_not_synced(tmp_path: Path, synced: list[str]) -> None:
+    """The error is the filler's."""
+
+    def fill(_: str) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(Failed, match="no space left"):
+        publish(str(tmp_path / "out.h5"), fill, _ignore)
+    assert synced == []
+
+
+def test_nobody_goes_on_where_there_is_nothing_to_write_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt may come before anybody can say that it is over; then the workspace is removed."""
+    ended = threading.Event()
+    start = _thread.start_new_thread
+
+    def watched(run: Callable[[], None], arguments: tuple[()]) -> int:
+        def run_and_tell() -> None:
+            run()
+            ended.set()
+
+        return start(run_and_tell, arguments)
+
+    monkeypatch.setattr(syncing, "PAUSE", 0.001)
+    monkeypatch.setattr(_thread, "start_new_thread", watched)
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    Syncing(str(folder / "out.h5")).__enter__()
+    assert not ended.wait(0.05)
+    folder.rmdir()
+    assert ended.wait(PATIENCE)
+
+
+def test_all_of_a_folder(tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files, and the folders in it with their names."""
+    folders: list[str] = []
+    monkeypatch.setattr(system, "sync_folder", folders.append)
+
+    def fill(path: str) -> None:
+        Path(path, "variables").mkdir()
+        for name in ("saved_model.pb", "variables/variables.index"):
+            _fill(os.path.join(path, name))
+
+    publish_folder(str(tmp_path / "out"), fill, _ignore)
+    assert sorted(synced) == ["saved_model.pb", "variables.index"]
+    assert [Path(path).name for path in folders][:2] == ["out", "variables"]
+    assert Path(tmp_path, "out", "saved_model.pb").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "fdatasync"), reason="macOS and Windows have no such call")
+def test_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, if it is there; no folder."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", lambda file: synced.append(os.fstat(file).st_size))
+    for name in ("absent", "."):
+        system.sync_so_far(str(tmp_path / name))
+    assert synced == []
+    _fill(str(tmp_path / "there"))
+    system.sync_so_far(str(tmp_path / "there"))
+    assert synced == [3]
