@@ -13,7 +13,7 @@ from unnest.files import system
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Seconds between two syncs of a file that is still being written; one that is written sooner is synced once.
+#: Seconds between two syncs of what is still being written; what is written sooner is synced once.
 PAUSE = 0.02
 
 
@@ -60,7 +60,7 @@ class Syncing:
             return
         try:
             while not self._written.acquire(timeout=PAUSE) and self._may_come():
-                system.sync_so_far(self.path)
+                _sync_newest(self.path)
             if self._is_filled:
                 self._sync()
         except BaseException as e:  # noqa: BLE001 - whoever waits for it is told
@@ -73,10 +73,25 @@ class Syncing:
         return os.path.isdir(os.path.dirname(self.path) or ".")
 
     def _sync(self) -> None:
-        if not os.path.isdir(self.path):
-            system.sync(self.path)
-            return
-        for folder, _, files in os.walk(self.path):
-            for name in files:
-                system.sync(os.path.join(folder, name))
+        for path in _files(self.path):
+            system.sync(path)
+        for folder, _, _ in os.walk(self.path):
             system.sync_folder(folder)
+
+
+def _files(path: str) -> list[str]:
+    """A file, or all that are in a folder."""
+    if not os.path.isdir(path):
+        return [path]
+    return [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+
+
+def _sync_newest(path: str) -> None:
+    """Sync a file that is being written, or the one in a folder; nothing where there is none yet.
+
+    Not all of a folder: each sync has the disk's own memory written out too, however little of the file is new.
+    """
+    with contextlib.suppress(FileNotFoundError):  # not yet, or not any more
+        newest = max(_files(path), key=lambda file: os.stat(file).st_mtime_ns, default=None)
+        if newest is not None:
+            system.sync_data(newest)

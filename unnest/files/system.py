@@ -126,12 +126,11 @@ def sync(path: str) -> None:
         os.fsync(file.fileno())
 
 
-def sync_so_far(path: str) -> None:
-    """The bytes that a file has so far, on the disk; nothing where there is no file yet, or the system cannot."""
-    if not hasattr(os, "fdatasync") or not os.path.isfile(path):
-        return
-    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-        os.fdatasync(file.fileno())
+def sync_data(path: str) -> None:
+    """The bytes that a file has so far, on the disk, where the system can leave out what is known of the file."""
+    if hasattr(os, "fdatasync"):
+        with open(path, "rb") as file:
+            os.fdatasync(file.fileno())
 
 
 def sync_folder(path: str) -> None:

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from string import Formatter
 
-from unnest.files import system, workspace
+from unnest.files import workspace
 from unnest.files.interrupts import Held
+from unnest.files.syncing import Syncing
 from unnest.files.workspace import Workspace
 from unnest.keras import stores
 
@@ -40,11 +41,10 @@ def replacing(path: str) -> Iterator[str]:
             _upload(Path(local), name, store, path.removesuffix(name))
         return
     with Held() as held, Workspace(os.path.realpath(path)) as work:
-        with held.released():
+        folder = Path(work.new_path).parent
+        with held.released(), Syncing(str(folder)) as syncing:
             yield work.new_path
-            folder = Path(work.new_path).parent
-            for written in sorted(folder.rglob("*")):
-                system.sync_folder(str(written)) if written.is_dir() else system.sync(str(written))
+            syncing.filled()
         parts = _parts(folder, work.name)
         for part in parts:
             _keep_mode(folder / part, Path(work.folder, part))

@@ -63,14 +63,14 @@ def early(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], None]], 
     def arranged(happens: Callable[[str], None]) -> threading.Event:
         event = threading.Event()
 
-        def sync_so_far(path: str) -> None:
+        def sync_data(path: str) -> None:
             try:
                 happens(path)
             finally:
                 event.set()
 
         monkeypatch.setattr(syncing, "PAUSE", 0.001)
-        monkeypatch.setattr(system, "sync_so_far", sync_so_far)
+        monkeypatch.setattr(system, "sync_data", sync_data)
         return event
 
     return arranged
@@ -158,14 +158,25 @@ def test_all_of_a_folder(tmp_path: Path, synced: list[str], monkeypatch: pytest.
     assert Path(tmp_path, "out", "saved_model.pb").read_bytes() == b"new"
 
 
-@pytest.mark.skipif(not hasattr(os, "fdatasync"), reason="macOS and Windows have no such call")
-def test_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file, if it is there; no folder."""
-    synced: list[int] = []
-    monkeypatch.setattr(os, "fdatasync", lambda file: synced.append(os.fstat(file).st_size))
-    for name in ("absent", "."):
-        system.sync_so_far(str(tmp_path / name))
-    assert synced == []
-    _fill(str(tmp_path / "there"))
-    system.sync_so_far(str(tmp_path / "there"))
-    assert synced == [3]
+def test_the_file_in_a_folder_that_is_being_written(
+    tmp_path: Path, synced: list[str], early: Callable[[Callable[[str], None]], threading.Event]
+) -> None:
+    """The others wait until the end; an empty folder has nothing to sync."""
+    names: list[str] = []
+    event = early(lambda path: names.append(Path(path).name))
+    with Syncing(str(tmp_path)) as syncing:
+        assert not event.wait(0.05)
+        for name, time in (("a", 1), ("b", 3), ("c", 2)):
+            _fill(str(tmp_path / f"{name}.new"))
+            os.utime(tmp_path / f"{name}.new", (time, time))
+        names.clear()
+        _wait_for("b.new", names, event)
+        syncing.filled()
+    assert sorted(synced) == ["a.new", "b.new", "c.new"]
+
+
+def _wait_for(name: str, names: list[str], event: threading.Event) -> None:
+    """Until it is what is synced again and again."""
+    while names[-2:] != [name, name]:
+        event.clear()
+        assert event.wait(PATIENCE)
