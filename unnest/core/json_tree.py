@@ -23,6 +23,11 @@ def _everything(_: JsonObject) -> bool:
     return True
 
 
+def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    """Whether a value that is no object is a list."""
+    return isinstance(value, (list, Sequence)) and not isinstance(value, str)
+
+
 def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> Iterator[tuple[Path, JsonObject]]:
     """Every object of a value with its path, outer before inner, in the order of the text.
 
@@ -36,7 +41,7 @@ def walk(value: Json, *, into: Callable[[JsonObject], bool] = _everything) -> It
             if into(part):
                 below = [((*path, key), each) for key, each in part.items() if type(each) not in LEAVES]
                 pending += reversed(below)
-        elif _holds(part):
+        elif is_list(part):
             items = [((*path, index), each) for index, each in enumerate(part) if type(each) not in LEAVES]
             pending += reversed(items)
 
@@ -48,7 +53,7 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
         at, part = pending.pop()
         if isinstance(part, OBJECT):
             pending += reversed([((*at, key), each) for key, each in part.items()])
-        elif _holds(part):
+        elif is_list(part):
             pending += reversed([((*at, index), each) for index, each in enumerate(part)])
         else:
             yield at, part
@@ -63,7 +68,7 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
             yield part
             inner = part.values() if keys is None else [each for key, each in part.items() if keys(key)]
             pending += [each for each in reversed(list(inner)) if type(each) not in LEAVES]
-        elif _holds(part):
+        elif is_list(part):
             pending += [each for each in reversed(part) if type(each) not in LEAVES]
 
 
@@ -79,7 +84,7 @@ def objects_inner_first(value: Json) -> Iterator[JsonObject]:
                 pending.append((part, True))
                 inner = list(part.values())
                 pending += [(each, False) for each in reversed(inner) if type(each) not in LEAVES]
-        elif _holds(part):
+        elif is_list(part):
             pending += [(each, False) for each in reversed(part) if type(each) not in LEAVES]
 
 
@@ -110,7 +115,7 @@ def transform(
                 inner = [done.pop() for _ in part]
                 changed = change(part, dict(zip(part, inner, strict=True)))
                 part = part if _is_same_object(part, changed) else changed
-        elif _holds(part):
+        elif is_list(part):
             if not is_left:
                 pending.append((part, True))
                 pending += [(inner, False) for inner in part]
@@ -175,11 +180,6 @@ def _at(value: Json, key: str | int) -> Json:
     if isinstance(value, Sequence) and isinstance(key, int):
         return value[key]
     raise KeyError(key)
-
-
-def _holds(value: Json) -> TypeGuard[Sequence[Json]]:
-    """Whether a value that is no object is a list."""
-    return isinstance(value, (list, Sequence)) and not isinstance(value, str)
 
 
 def _is_same_object(before: JsonObject, after: Json) -> bool:

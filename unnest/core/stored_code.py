@@ -75,9 +75,10 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
 
 def _has_code(entry: JsonObject) -> bool:
     """Whether an entry is a layer that keeps a function as code."""
-    config = entry.get("config")
-    keys = FUNCTIONS.get(str(entry.get("class_name")), ())
-    return isinstance(config, Mapping) and any(parts_of(config.get(key))[0] is not None for key in keys)
+    config, keys = entry.get("config"), FUNCTIONS.get(str(entry.get("class_name")))
+    if keys is None or not isinstance(config, Mapping):
+        return False
+    return any(parts_of(config.get(key))[0] is not None for key in keys)
 
 
 def _name(entry: JsonObject) -> str:

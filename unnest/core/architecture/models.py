@@ -9,7 +9,7 @@ from unnest.budget import remembered, spend
 from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
-from unnest.core.json_tree import OBJECT
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
@@ -57,7 +57,7 @@ def _entries(model: JsonObject) -> Sequence[Json] | None:
     if isinstance(config, OBJECT) and "concat_axis" in config:  # Keras 1's Merge lists the models that it merges
         return None
     layers = config.get("layers") if isinstance(config, OBJECT) else config
-    if not isinstance(layers, Sequence) or isinstance(layers, str):
+    if layers is None or not is_list(layers):
         return None
     if not layers and not isinstance(config, OBJECT):
         return None

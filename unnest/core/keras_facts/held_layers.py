@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
+from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject, Tensor
@@ -44,7 +45,7 @@ def _parts(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     parts: list[HeldLayer] = []
     for value in config.values():
         for held in value if isinstance(value, list) else [value]:
-            if isinstance(held, Mapping) and "class_name" in held:
+            if type(held) not in LEAVES and isinstance(held, OBJECT) and "class_name" in held:
                 parts += _held(held, is_frozen=is_frozen)
     return 2 * parts if _tells_one_way(entry) else parts
 

@@ -78,7 +78,7 @@ def today(class_name: str) -> str:
         return "Functional"
     if class_name in EXPORTED:
         return EXPORTED[class_name]
-    bare = re.sub(r"V[12]$", "", class_name)
+    bare = class_name[:-2] if class_name.endswith(("V1", "V2")) else class_name
     return bare if bare in OWN else class_name
 
 
