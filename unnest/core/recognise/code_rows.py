@@ -159,7 +159,7 @@ class NumberedRows(Interpretation[Value]):
 
     def attribute(self, of: Value, name: str) -> Value:
         """Of modules and of rows."""
-        if self._has_dynamic_shape and isinstance(of, Rows) and name == "shape":
+        if self._has_dynamic_shape and isinstance(of, Rows) and name == "shape" and not of.is_reduced:
             return of.shape
         attribute = row_operations.attribute(of, name)
         if isinstance(attribute, ListMethod):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache, partial
+from itertools import chain
 
 from unnest.budget import answered, fits
 from unnest.core.architecture.graph import Layer
@@ -239,6 +240,7 @@ class RowsMade(Enum):
 
     KEPT = "each of its own, where it was"
     MIXED = "rows that depend on each other"
+    ONE = "one row that depends on all, a loss say"
     OTHERS = "some of them, or more, or in another order"
     UNKNOWN = "nobody can tell; or a number made of all, a loss say"
 
@@ -253,7 +255,7 @@ def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
         return rows[0] if len(rows) == 1 else rows
 
     made = {
-        _rows_made(*(_followed(layer, partial(given, count), (rank,)) for count in (ROWS_A_PART, 2 * ROWS_A_PART)))
+        _rows_made(*(_followed(layer, partial(given, count), (rank,)) for count in ROWS_MADE_OF))
         for rank in (ranks if is_told else RANKS)
     }
     return made.pop() if len(made) == 1 else RowsMade.UNKNOWN
@@ -265,19 +267,31 @@ def _sizes_of(shape: Shape | None) -> tuple[int, ...]:
     return sizes if shape and len(sizes) == len(shape) - 1 else ()
 
 
-def _rows_made(value: Value | None, of_more: Value | None) -> RowsMade:
-    """The same by what code returns for ROWS_A_PART rows, and for more: the numbers that it computes with stay."""
-    values = value if isinstance(value, list) else [value]
-    results = [each for each in values if isinstance(each, Rows) and each.rank]
-    others = [each for each in (of_more if isinstance(of_more, list) else [of_more]) if isinstance(each, Rows)]
-    is_by_number = [each.factors for each in results] != [each.factors for each in others if each.rank]
+ROWS_MADE_OF = (ROWS_A_PART, 2 * ROWS_A_PART, 1)
+"""Numbers of rows that code is followed for: the numbers that it computes with do not depend on them."""
+
+
+def _rows_made(value: Value | None, of_more: Value | None, of_one: Value | None) -> RowsMade:
+    """The same by what code returns for each of ROWS_MADE_OF; for one row alone it need not have an answer."""
+    first, others = _results(value), [_results(of_more), *([] if of_one is None else [_results(of_one)])]
+    results = [each for each in first if isinstance(each, Rows) and each.rank]
+    tensors = [[each for each in result if isinstance(each, Rows)] for result in others]
+    if results and all(each.along and len(each.numbers) <= 1 for each in (*results, *chain(*tensors))):
+        return RowsMade.ONE
+    factors = [each.factors for each in results]
+    is_by_number = any([each.factors for each in tensor if each.rank] != factors for tensor in tensors)
     if any(result.along for result in results) or is_by_number:
         return RowsMade.MIXED
     is_other = any(result.numbers != tuple(range(ROWS_A_PART)) for result in results)
-    if is_other or any(isinstance(each, Stacked) for each in values):
+    if is_other or any(isinstance(each, Stacked) for each in first):
         return RowsMade.OTHERS
-    is_kept = bool(results) and len(results) == len(values) and not any(each.may_have_moved for each in results)
+    is_kept = bool(results) and len(results) == len(first) and not any(each.may_have_moved for each in results)
     return RowsMade.KEPT if is_kept else RowsMade.UNKNOWN
+
+
+def _results(value: Value | None) -> Sequence[Value | None]:
+    """The tensors that a function returns."""
+    return value if isinstance(value, list) else [value]
 
 
 ROWS_A_TOWER = 2

@@ -113,12 +113,13 @@ class LayerTensors(TensorGraph):
         if what.name or not reads or is_operation(layer, self.graph.call(at)):
             return what
         if layer_facts.is_function(layer) and layer.settings.get("time_major") is not True:
-            made = self._rows_made(layer, tuple(self.shape(ref, known) for ref in reads))
+            made = self._made_of(at, known)
             return OpCall(OF_CODE[made], reads, {}) if made in OF_CODE else NOTHING
         return _of_rows(layer, reads)
 
-    def _rows_made(self, layer: Layer, shapes: tuple[Shape | None, ...]) -> RowsMade:
-        """What a layer's code makes of such tensors: followed once, for whatever output of the model it is asked."""
+    def _made_of(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> RowsMade:
+        """What a layer's code makes of what a call gives it: followed once, for whatever output of the model."""
+        layer, shapes = self.graph.layers[at.layer], tuple(self.shape(ref, known) for ref in self.graph.call(at).reads)
         made = self._made.get((layer.name, shapes))
         if made is None:
             made = self._made[layer.name, shapes] = followed_slices.rows_made(layer, shapes)
@@ -204,6 +205,8 @@ class LayerTensors(TensorGraph):
         while what.name == "reshape" and (shape := [*shape_of(what)]) and all(size == 1 for size in shape):
             ref = graph.reads(ref.call)[0]
             what = graph.of(ref.call)
+        if not what.name and layer_facts.is_function(graph.graph.layers[ref.layer]):
+            return graph._made_of(ref.call) is RowsMade.ONE
         if what.name not in ("reducemean", "reducesum", "mean", "sum"):
             return False
         axes = axis_of(what)
@@ -271,7 +274,7 @@ def _settings(layer: Layer) -> Json:
     return settings
 
 
-OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.OTHERS: "takes"}
+OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mixes", RowsMade.OTHERS: "takes"}
 """The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""
 
 OVER_STEPS = frozenset({

@@ -15,7 +15,7 @@ from unnest.core.recognise import row_operations
 from unnest.core.recognise.number_kernels import ELEMENTWISE
 from unnest.core.recognise.op_calls import plain_name
 from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING, TAKING_NO_AXIS
-from unnest.core.recognise.row_keeping import KEEPING
+from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER
 from unnest.core.recognise.row_kernels import OF_ONE_VALUE, by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
@@ -33,9 +33,12 @@ from unnest.core.recognise.row_values import (
     as_entries,
     as_number,
     as_numbers,
+    as_one_row,
     changed,
+    combined,
     computed_with,
     each,
+    rows_in,
     static_shape,
 )
 
@@ -59,7 +62,10 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
     room, _, name = function.path.rpartition(".")
     rows = [value for value in (*positional, *keywords.values()) if isinstance(value, Rows)]
     given = {key: value for key, value in keywords.items() if key != "name"}
-    if rows and room and (computed := _computed(function.path, rows, positional, given)):
+    computed = _shaped(function.path, positional, given) if room else None
+    if room and rows and computed is None:
+        computed = _computed(function.path, rows, positional, given)
+    if computed is not None:
         return computed
     own = OF_SHAPES.get(name) if room else BUILTINS.get(name)
     if own is None:
@@ -68,6 +74,20 @@ def call(function: Value, positional: Sequence[Value], keywords: Mapping[str, Va
         return own(*positional, **given)
     except (TypeError, ValueError, LookupError, ArithmeticError) as error:
         raise NotFollowed from error
+
+
+def _shaped(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
+    """What is made of all rows, with other axes: a batch of one row, unless it is to be a number."""
+    kind, tensors = plain_name(path), rows_in([*positional, *keywords.values()])
+    if kind not in SHAPING or not tensors or not all(each.along and len(each.numbers) <= 1 for each in tensors):
+        return None
+    whole = computed_with(tensors, f"calls {path}")
+    shape = keywords.get("shape", positional[-1] if positional else None)
+    return whole if kind == "reshape" and shape in ([], ()) else as_one_row(whole)
+
+
+SHAPING = frozenset({"reshape", "expanddims", "stack", "pack", "broadcastto", "fill", "flatten", "batchflatten"})
+"""Functions that may give a tensor more axes than it has."""
 
 
 def _change_list(of: list[Value], name: str, *arguments: Value) -> None:
@@ -95,14 +115,15 @@ def _computed(
         computed = _along(path, positional, keywords)
         return [computed] * 2 if kind == "topk" else computed
     if kind in MATRIX_PRODUCTS or kind == "dot":
-        return _product(path, rows)
+        return _product(path, rows, [*positional, *keywords.values()])
     if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
         return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
     if name in OF_ONE_VALUE:  # what was done before is no longer seen
         return computed_with(rows, "")._replace(change=f"calls {path}", along="")
     if name not in CHANGING and kind not in ELEMENTWISE and room.rpartition(".")[2] not in CHANGING_ROOMS:
         return None
-    computed = computed_with(rows, f"calls {path}", [*positional, *keywords.values()])
+    compute = combined if kind in NUMBER_BY_NUMBER else computed_with
+    computed = compute(rows, f"calls {path}", [*positional, *keywords.values()])
     return computed if kind in KEEPING else computed._replace(may_have_moved=True)
 
 
@@ -157,21 +178,23 @@ def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
     done = changed(tensor, f"calls {path}")
     if 0 in axes:
         done = done._replace(along=done.along or f"calls {path} along the rows")
-    if kernel in ALONG or keywords.get("keepdims") or keywords.get("keep_dims") or others[1:]:
+    if kernel in ALONG:
         return done
+    if keywords.get("keepdims") or keywords.get("keep_dims") or others[1:]:
+        return done._replace(numbers=(0,)) if 0 in axes else done
     sizes = tuple(size for at, size in enumerate(tensor.sizes, 1) if at not in axes)
     return done._replace(numbers=() if 0 in axes else done.numbers, rank=tensor.rank - len(axes), sizes=sizes)
 
 
-def _product(path: str, rows: Sequence[Rows]) -> Rows:
+def _product(path: str, rows: Sequence[Rows], factors: Sequence[Value]) -> Rows:
     """Of matrices; one of rows with rows is made of all of them, and so is `dot` of more axes."""
-    product = computed_with(rows, f"calls {path}")
+    product = computed_with(rows, f"calls {path}", factors)
     is_of_all = len(rows) > 1 and (rows[0].rank == MATRIX or plain_name(path) == "dot")
     return product._replace(along=product.along or f"calls {path} along the rows") if is_of_all else product
 
 
 def _shape(tensor: Value) -> Vector:
-    if not isinstance(tensor, Rows):
+    if not isinstance(tensor, Rows) or tensor.is_reduced:
         raise NotFollowed
     return Vector(tensor.shape)
 

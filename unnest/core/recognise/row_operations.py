@@ -20,8 +20,9 @@ from unnest.core.recognise.row_values import (
     Vector,
     as_entries,
     as_number,
+    as_one_row,
     changed,
-    computed_with,
+    combined,
     each,
     static_shape,
 )
@@ -50,7 +51,7 @@ def binary(symbol: str, left: Value, right: Value) -> Value:
     tensors = [side for side in (left, right) if isinstance(side, Rows)]
     if tensors:
         change = f"computes with the values (`{symbol.removeprefix('classic ')}`)"
-        return computed_with(tensors, change, [left, right])
+        return combined(tensors, change, [left, right])
     for side in (left, right):
         if isinstance(side, Unexplained):
             return side
@@ -140,6 +141,8 @@ def _entry(values: Sequence[Value], key: Value) -> Value:
 def part_of(rows: Rows, key: Value) -> Rows:
     """`rows[key]`."""
     keys = key if type(key) is tuple else (key,)
+    if rows.is_reduced and None in keys:
+        return as_one_row(rows)
     first, others = keys[0], keys[1:]
     if first is ...:
         if len(keys) > 1:

@@ -43,6 +43,11 @@ class Rows(NamedTuple):
         return (len(self.numbers), *self.sizes[: self.rank - 1])
 
     @property
+    def is_reduced(self) -> bool:
+        """Whether it is one thing made of all rows, without an axis of theirs: `shape` says nothing of it."""
+        return bool(self.along) and not self.numbers
+
+    @property
     def has_true_sizes(self) -> bool:
         """Whether all sizes are the tensor's own."""
         return self.sizes is not SIZES
@@ -154,20 +159,42 @@ def changed(rows: Rows, change: str) -> Rows:
 def computed_with(tensors: Sequence[Rows], change: str, factors: Sequence[Value] = ()) -> Rows:
     """What is computed of several tensors, number by number: the largest one's rows, with what was done to any.
 
-    `factors` are the other operands; of these the plain numbers are kept.
+    `factors` are the other operands; of these the plain numbers are kept, and what nothing explains may be made of the
+    rows, or of anything.
     """
     whole = max(tensors, key=lambda tensor: (tensor.rank, len(tensor.numbers)))
     numbers = (float(factor) for factor in factors if isinstance(factor, (int, float)))
     return whole._replace(
         change=next((tensor.change for tensor in tensors if tensor.change), change),
         along=next((tensor.along for tensor in tensors if tensor.along), ""),
-        may_have_moved=any(tensor.may_have_moved for tensor in tensors),
+        may_have_moved=any(tensor.may_have_moved for tensor in tensors)
+        or any(isinstance(factor, Unexplained) for factor in factors),
         factors=(*(factor for tensor in tensors for factor in tensor.factors), *numbers),
     )
 
 
+def as_one_row(reduced: Rows) -> Rows:
+    """What was made of all rows as a batch of one row, of some shape."""
+    return reduced._replace(numbers=(0,), rank=max(reduced.rank, 2), sizes=SIZES, is_partly=True)
+
+
+def combined(tensors: Sequence[Rows], change: str, factors: Sequence[Value] = ()) -> Rows:
+    """`computed_with`, of what is lined up as TensorFlow does: a row with each of several, or rows with another axis.
+
+    Raises NotFollowed where rows lie elsewhere, so that nobody knows what is lined up with what.
+    """
+    whole = computed_with(tensors, change, factors)
+    others = [tensor for tensor in tensors if not tensor.is_reduced]
+    is_crossed = any(tensor.numbers != whole.numbers or tensor.rank != whole.rank for tensor in others)
+    if is_crossed and whole.may_have_moved:
+        raise NotFollowed
+    return whole._replace(along=whole.along or f"{change} of other rows") if is_crossed else whole
+
+
 def static_shape(rows: Rows) -> tuple[int | None, ...]:
-    """The shape when the model is made: the batch is not known."""
+    """The shape when the model is made: the batch is not known. Raises NotFollowed for what has no batch."""
+    if rows.is_reduced:
+        raise NotFollowed
     return (None, *rows.shape[1:])
 
 
@@ -201,6 +228,18 @@ def each(value: Value) -> Iterator[Value]:
     if isinstance(value, (list, tuple)) and type(value) in PLAIN_LISTS:
         return iter(value)
     raise NotFollowed
+
+
+def rows_in(values: Iterable[Value]) -> list[Rows]:
+    """The tensors of rows among values, and within lists and tuples among them."""
+    found, within = [], [*values]
+    while within:
+        value = within.pop(0)
+        if isinstance(value, Rows):
+            found.append(value)
+        elif type(value) in PLAIN_LISTS:
+            within[:0] = as_entries(value)
+    return found
 
 
 def lists_in(values: Iterable[Value]) -> list[list[Value]]:

@@ -325,6 +325,7 @@ def test_a_template_may_work_along_the_batch(step: Step, layer: str | None) -> N
 
 
 tf: Any = None  # what the code of slices names; it is read, not called
+K: Any = None
 
 
 def test_a_parallel_model_in_a_template_joins_what_its_slices_took() -> None:
@@ -420,6 +421,16 @@ def test_a_loss_beside_rows_is_reduced_over_the_batch() -> None:
     assert mixing_layer(w.graph(loss)) == "op_2"
     weights = weighed(0)(w, rows)
     assert mixing_layer(w.graph(rows, weights)) == "op_4"
+
+
+def test_a_loss_may_be_given_a_row_by_code() -> None:
+    """It counts where nothing is told of rows, as an operation's does."""
+    w = Writer()
+    (rows,) = w.dense(["x", 0, 0])
+    settings = {"function": function_of(lambda x: K.reshape(K.mean(x), [1, 1])), "function_type": "lambda"}
+    (loss,) = w.layer("Lambda", "loss", settings, [rows])
+    assert mixing_layer(w.graph(rows, loss)) is None
+    assert mixing_layer(w.graph(loss)) == "loss"
 
 
 def normalizing(*class_names: str) -> Writer:

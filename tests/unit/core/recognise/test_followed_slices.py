@@ -502,6 +502,17 @@ def test_a_slice_without_rows_tells_nothing() -> None:
     ("function", "made"),
     [
         (lambda x: x - K.mean(x, axis=0), RowsMade.MIXED),
+        (lambda x: x - x[:1], RowsMade.MIXED),
+        (lambda x: K.maximum(x, x[-1:]), RowsMade.MIXED),
+        (lambda x: x - K.concatenate([x[:1], x[:-1]], axis=0), RowsMade.MIXED),
+        (lambda x: x + K.sum(x, axis=1), RowsMade.MIXED),
+        (lambda x: tf.einsum("ij,ik->jk", x, x)[0] + x, RowsMade.UNKNOWN),
+        (lambda x: K.reshape(K.mean(x), [1, 1]), RowsMade.ONE),
+        (lambda x: K.expand_dims(K.sqrt(K.mean(K.square(x))), 0), RowsMade.ONE),
+        (lambda x: tf.stack([[tf.reduce_sum(x)]]), RowsMade.ONE),
+        (lambda x: K.mean(x, axis=0, keepdims=True), RowsMade.ONE),
+        (lambda x: K.max(x)[None, None], RowsMade.ONE),
+        (lambda x: x * K.reshape(K.mean(x), [1, 1]), RowsMade.MIXED),
         (lambda x: tf.nn.softmax(x, axis=0) * x, RowsMade.MIXED),
         (lambda x: tf.matmul(tf.nn.softmax(tf.matmul(x, tf.transpose(x))), x), RowsMade.MIXED),
         (lambda x: tf.gather(x, tf.nn.top_k(x[:, 0], 1)[1]), RowsMade.MIXED),
@@ -514,6 +525,7 @@ def test_a_slice_without_rows_tells_nothing() -> None:
         (lambda x: x / tf.cast(tf.shape(x)[1], "float32"), RowsMade.KEPT),
         (lambda x: x / tf.cast(tf.shape(x)[0], "float32"), RowsMade.MIXED),  # by their number
         (lambda x: tf.multiply(x, tf.shape(x)[0]), RowsMade.MIXED),
+        (lambda x: x * K.cast(K.shape(x)[0] > 5, "float32"), RowsMade.MIXED),
         (lambda x: tf.reshape(tf.transpose(x), tf.shape(x)), RowsMade.UNKNOWN),
         (lambda x: K.softmax(K.transpose(x)) * 2.0, RowsMade.UNKNOWN),
         (lambda x: 2 * K.mean(x), RowsMade.UNKNOWN),  # a number

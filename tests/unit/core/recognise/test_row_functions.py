@@ -71,7 +71,7 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
         (of("somebodys_own", X), Unexplained("somebodys_own")),
         (of("somebodys_own", 2), Unexplained("somebodys_own")),
         (of("reduce_mean", X, axis=0), along(X._replace(numbers=(), rank=2, sizes=X.sizes), "reduce_mean")),
-        (of("reduce_mean", X, axis=0, keepdims=True), along(X, "reduce_mean")),
+        (of("reduce_mean", X, axis=0, keepdims=True), along(part(0), "reduce_mean")),
         (of("reduce_mean", X), along(X._replace(numbers=(), rank=0, sizes=SIZES[2:]), "reduce_mean")),
         (of("reduce_mean", X, axis=-1, keepdims=True), X._replace(change="calls tensorflow.reduce_mean")),
         (of("nn.softmax", X, axis=0), along(X, "nn.softmax")),
@@ -124,6 +124,40 @@ def test_calls_that_nobody_can_follow(name: str, arguments: tuple[Value, ...]) -
         of(name, *arguments)
 
 
+OF_ALL = along(X._replace(numbers=(), rank=0, sizes=SIZES[2:]), "reduce_mean")
+"""A number made of all rows."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        of("reshape", OF_ALL, [1, 1]),
+        of("reshape", OF_ALL, (-1,)),
+        of("expand_dims", of("expand_dims", OF_ALL, 0), 0),
+        of("stack", [[OF_ALL]]),
+        of("fill", [1, 1], OF_ALL),
+        of("broadcast_to", OF_ALL, [1, 3]),
+    ],
+)
+def test_what_is_made_of_all_rows_is_one(value: Value) -> None:
+    """Whatever shape it is given."""
+    assert isinstance(value, Rows)
+    assert (value.numbers, value.rank, value.along) == ((0,), 2, OF_ALL.along)
+
+
+def test_a_number_that_is_to_be_one() -> None:
+    assert of("reshape", OF_ALL, []) == of("reshape", OF_ALL, shape=()) == OF_ALL
+    with pytest.raises(NotFollowed):
+        of("shape", OF_ALL)
+
+
+def test_what_nothing_explains_may_be_made_of_the_rows() -> None:
+    """Such as what `einsum` gives."""
+    for name in ("add", "matmul", "maximum"):
+        assert of(name, X, of("einsum", "ij,ik->jk", X, X)).may_have_moved  # type: ignore[attr-defined]
+    assert not of("maximum", X, 0.0).may_have_moved  # type: ignore[attr-defined]
+
+
 def test_the_static_shape_does_not_know_the_batch() -> None:
     assert call(attribute(X, "get_shape"), [], {}) == (None, *SIZES[:2])
     assert call(attribute(attribute(X, "shape"), "as_list"), [], {}) == [None, *SIZES[:2]]
@@ -148,7 +182,15 @@ def python(name: str, *arguments: Value, **keywords: Value) -> Value:
         (python("sorted", (3, 1, 2), reverse=True), [3, 2, 1]),
         (python("sum", [1, 2.5]), 3.5),
         (python("sum", [[1], [2]], []), [1, 2]),
-        (python("sum", [X, Y]), X._replace(change="computes with the values (`+`)", factors=(0.0,))),
+        (python("sum", [X, X]), X._replace(change="computes with the values (`+`)", factors=(0.0,))),
+        (
+            python("sum", [X, Y]),
+            X._replace(
+                change="computes with the values (`+`)",
+                along="computes with the values (`+`) of other rows",
+                factors=(0.0,),
+            ),
+        ),
         (python("min", [3, 1]), 1),
         (python("max", 3, 1, 4), 4),
         (python("list"), []),

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.recognise.row_operations import attribute, binary, extend, in_place, negative, subscript, truth
+from unnest.core.recognise.row_operations import (
+    attribute,
+    binary,
+    extend,
+    in_place,
+    negative,
+    part_of,
+    subscript,
+    truth,
+)
 from unnest.core.recognise.row_values import MAX_VALUES, SIZES, Once, Rows, Unexplained, Value, Vector
 
 X = Rows((0, 1, 2, 3), 3)
@@ -50,7 +59,28 @@ def test_one_entry_of_an_axis_is_a_part() -> None:
 def test_what_nothing_explains_stays_so() -> None:
     for value in (subscript(SOMEBODYS, 0), attribute(SOMEBODYS, "n"), binary("+", 1, SOMEBODYS), negative(SOMEBODYS)):
         assert value == SOMEBODYS
-    assert binary("*", X, SOMEBODYS) == X._replace(change="computes with the values (`*`)")
+    assert binary("*", X, SOMEBODYS) == X._replace(change="computes with the values (`*`)", may_have_moved=True)
+
+
+def test_rows_that_are_computed_with_others() -> None:
+    """A row with each of several, or rows with another axis; not where each has the one beside it."""
+    with_others = "computes with the values (`-`) of other rows"
+    for other in (part_of(X, slice(None, 1)), part_of(X, slice(1, 4)), X._replace(rank=X.rank - 1)):
+        assert binary("-", X, other).along == with_others  # type: ignore[attr-defined]
+    assert binary("-", X, X).along == ""  # type: ignore[attr-defined]
+    with pytest.raises(NotFollowed):
+        binary("-", X._replace(may_have_moved=True), part_of(X, slice(None, 1)))
+
+
+def test_what_is_made_of_all_rows_gets_an_axis() -> None:
+    """Then it is a batch of one row; without a `None` among its keys it has none."""
+    of_all = X._replace(numbers=(), rank=0, along="calls tensorflow.reduce_mean along the rows")
+    for key in (None, (None, None), (..., None)):
+        one = subscript(of_all, key)
+        assert isinstance(one, Rows)
+        assert (one.numbers, one.rank, one.along) == ((0,), 2, of_all.along)
+    with pytest.raises(NotFollowed):
+        attribute(of_all, "shape")
 
 
 def test_the_first_change_stays() -> None:
