@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
@@ -289,3 +291,11 @@ def test_layer_that_two_apply(name: str, weights: dict[str, int], *, nested: boo
     model = applying(name, weights, nested=nested)
     assert bool(loads_in(model, "a.keras", "keras")) == loads
     assert does_not_load_in(model, "keras").get("Keras 3", "").startswith("" if loads else "a layer that b shares")
+
+
+def test_layer_that_is_noted_at_both_places() -> None:
+    """As tf_keras notes a model that two layers apply, and finds it again."""
+    model = applying("TimeDistributed", {"a": 2, "b": 0}, nested=False)
+    noted = json.loads(json.dumps(model.architecture).replace('"layer": {', '"layer": {"shared_object_id": 3, '))
+    assert does_not_load_in(model._replace(architecture=noted, keras_version="2.15.0"), "keras").keys() == {"Keras 3"}
+    assert "tf_keras" in does_not_load_in(model._replace(keras_version="2.15.0"), "keras")

@@ -37,9 +37,10 @@ def split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
 def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
     if not tensors:  # an architecture alone
         return {name: Share() for name in graph.layers}
+    if not all(t.owner for t in tensors):
+        tensors = at_every_place(tensors, graph)
     if all(t.owner for t in tensors):
         return _as_told(tensors, graph)
-    tensors = at_every_place(tensors, graph)
     borne = names_of_nameless(tensors, graph)
     layers = [Claimant.of(layer, borne.get(layer.name, "")) for layer in graph.layers.values()]
     by_name = name_claims(tensors, layers)
@@ -97,7 +98,7 @@ def _check_complete(layers: Sequence[Claimant], shares: Sequence[Share]) -> None
 
 
 def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
-    """The container says whose each weight is."""
+    """The container, or what layers share, says whose each weight is."""
     if not {t.owner[0] for t in tensors} <= set(graph.layers):
         raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
     shares = {}

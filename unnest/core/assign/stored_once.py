@@ -23,9 +23,11 @@ from unnest.core.model import JsonObject, Tensor
 class _Place(NamedTuple):
     """A layer that is no model, at one of its places, and how many trained weights and others its config promises.
 
-    `entry` is the layer that has them: another than `layer` where that one wraps it and has none of its own.
+    `entry` is the layer that has them: another than `layer` where that one wraps it and has none of its own. `path` are
+    the names of the models within that lead to it, and its own.
     """
 
+    path: tuple[str, ...]
     layer: Layer
     entry: JsonObject
     trained: int
@@ -40,8 +42,9 @@ class _Place(NamedTuple):
         return name if self.entry is not self.layer.stored and isinstance(name, str) else self.layer.name
 
     def is_borne_by(self, tensor: Tensor) -> bool:
-        """Whether a weight's name says that it is this layer's, or the wrapping one's."""
-        return not {self.name, self.layer.name}.isdisjoint(tensor.name.split("/"))
+        """Whether a weight's name says that it is this layer's, the wrapping one's, or one's within it."""
+        within = read(self.entry).layers if is_model(self.entry) else ()
+        return not {self.name, self.layer.name, *within}.isdisjoint(tensor.name.split("/"))
 
     @property
     def total(self) -> int:
@@ -49,11 +52,11 @@ class _Place(NamedTuple):
 
 
 def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
-    """A model's flat list with the weights of shared layers at each place; as it is where that is not certain.
+    """A model's flat list with the weights of shared layers at each place, each with its owners; else as it is.
 
-    It is where the list is shorter than what the configs promise by just what layers promise that are met again, by
-    name, class and config, in another nested model or wrapping layer; and what stands at their first place bears their
-    name.
+    It is certain where the list is shorter than what the configs promise by just what layers promise that are met
+    again, by name, class and config, in another nested model or wrapping layer; and what stands at their first place
+    bears their name.
     """
     places = [*_places(graph)]
     first: dict[str, _Place] = {}
@@ -70,18 +73,24 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
     shared = [name for name, times in Counter(names).items() if times > 1]
     if not all(first[name].is_borne_by(t) for name in shared for t in (*trained[name], *rest[name])):
         return tensors
-    return [t for part in (trained, rest) for name in names for t in part[name]]
+    return [
+        t._replace(owner=place.path, trained=part is trained)
+        for part in (trained, rest)
+        for place in places
+        for t in part[place.name]
+    ]
 
 
-def _places(graph: Graph) -> Iterator[_Place]:
+def _places(graph: Graph, around: tuple[str, ...] = ()) -> Iterator[_Place]:
     """The layers of a model and of those nested in it, in the order of a flat list."""
     for layer in graph.layers.values():
+        path = (*around, layer.name)
         if is_model(layer.stored):
-            yield from _places(read(layer.stored))
+            yield from _places(read(layer.stored), path)
         else:
             claimant = Claimant.of(layer, "")
             is_told = claimant.promised is not None or claimant.has_none
-            yield _Place(layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_told)
+            yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_told)
 
 
 def _total(places: Iterable[_Place]) -> int:

@@ -16,7 +16,7 @@ from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.held_layers import promised_total, wrapped
+from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.keras_facts.layer_classes import (
     CELLED,
     EXPORTED,
@@ -28,6 +28,7 @@ from unnest.core.keras_facts.layer_classes import (
 )
 from unnest.core.keras_facts.operation_modules import operation_module
 from unnest.core.keras_facts.own_functions import activations, given_objects, rules
+from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.stored_code import vocabularies
 
@@ -202,34 +203,37 @@ def noted_as_shared(model: Stored) -> list[str]:
 
 
 def without_its_weights(model: Stored) -> str | None:
-    """The first layer of a path-keyed file that applies a layer which another applies too, and is stored there alone.
+    """The first layer of a path-keyed file that applies one which another applies too, and which is stored there alone.
 
-    Built from the JSON the two have a layer each, and every Keras looks for the weights in both. (Source: one Dense in
-    two TimeDistributed layers, in `.keras` files of Keras 3.15 and tf_keras 2.21.)
+    Built from the JSON each has one of its own, and every Keras looks for the weights in both: but where the JSON notes
+    at both places that it is one. (Source: a Dense, and a Sequential, in two TimeDistributed layers, in `.keras` files
+    of Keras 3.15 and tf_keras 2.21.)
     """
     architecture = model.architecture
-    if architecture is None or not is_model(architecture) or not any(map(_applies_shared, layer_entries(architecture))):
+    if architecture is None or not is_model(architecture):
         return None
-    return _without_weights(architecture, {group.name: group.tensors for group in model.groups})
+    held = (wrapped(entry) for entry in layer_entries(architecture))
+    times = Counter(entry[SHARED] for entry in held if entry is not None and SHARED in entry)
+    if 1 not in times.values():
+        return None
+    return _without_weights(architecture, {group.name: group.tensors for group in model.groups}, times)
 
 
-def _without_weights(model: JsonObject, weights: Mapping[str, Sequence[Tensor]]) -> str | None:
+def _without_weights(
+    model: JsonObject, weights: Mapping[str, Sequence[Tensor]], times: Mapping[Json, int]
+) -> str | None:
     for layer in read(model).layers.values():
         own, refused = weights.get(layer.name, ()), None
         if is_model(layer.stored):
             within: dict[str, list[Tensor]] = {}
             for t in own:
                 within.setdefault(t.owner[0] if t.owner else "", []).append(t._replace(owner=t.owner[1:]))
-            refused = _without_weights(layer.stored, within)
-        elif not own and _applies_shared(layer.stored) and promised_total(layer.stored):
+            refused = _without_weights(layer.stored, within, times)
+        elif not own and times.get((wrapped(layer.stored) or {}).get(SHARED)) == 1 and must_have(layer.config):
             refused = layer.name
         if refused is not None:
             return refused
     return None
-
-
-def _applies_shared(entry: JsonObject) -> bool:
-    return SHARED in (wrapped(entry) or ())
 
 
 def with_surplus_weights(model: Stored) -> str | None:

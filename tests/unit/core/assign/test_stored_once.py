@@ -9,6 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
+from unnest.core.assign.flat_list import split
 from unnest.core.assign.stored_once import at_every_place
 
 
@@ -61,3 +62,29 @@ def test_list_of_every_place_stays() -> None:
 )
 def test_doubtful_list_stays(names: list[str], models: tuple[dict[str, Any], ...]) -> None:
     assert placed(names, template(*models)) == names
+
+
+def applying(name: str, before: str) -> dict[str, Any]:
+    """A TimeDistributed layer over a model of two layers of one shape with statistics between them."""
+    inner = functional(
+        source(), dense("d", "x"), norm("n", "d"), dense("e", "n"), outputs=[("e", 0, 0)], name="each_step"
+    )
+    return layer(name, [before], kind="TimeDistributed", layer=inner)
+
+
+@pytest.mark.parametrize("prefix", ["", "each_step/"])  # as tf.keras and Keras 3 call them
+def test_model_that_two_layers_apply(prefix: str) -> None:
+    """Both have the whole list, in the order of the model's own; nobody looks for another reading of the two."""
+    own = [f"{prefix}{name}" for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")]
+    shares = split(tensors(*own), template(applying("a", "x"), applying("b", "a")))
+    assert {name: [t.name for t in share.tensors] for name, share in shares.items() if share.tensors} == {
+        "a": own,
+        "b": own,
+    }
+
+
+def test_owners_are_told() -> None:
+    """The layer at each place, behind the models that lead to it."""
+    found = at_every_place(tensors(*ONCE), template(ONE, OTHER))
+    assert [t.owner for t in found if t.name.startswith("both")] == [("one", "both")] * 2 + [("other", "both")] * 2
+    assert [t.name for t in found if not t.trained] == ["n/mean:0", "n/variance:0"]
