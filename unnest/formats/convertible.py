@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.assign.stored_groups import layer_name_by_group
-from unnest.core.keras_facts.held_layers import partly_frozen, promised_total
+from unnest.core.keras_facts.held_layers import partly_frozen, promised_total, wrapped
+from unnest.core.keras_facts.loading import times_applied
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import JsonObject, Plan, Stored, Tensor
 from unnest.errors import Refused
@@ -82,12 +84,19 @@ def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
     for name, layer in layers.items():
         tensors = tensors_by_layer.get(name, ())
         if not tensors and _must_have_weights(layer.stored):
-            raise Refused(
-                "weights-missing",
-                f"{source.path}: {name!r} would come without its weights, which are not in the file or not "
-                "found; please report it if they are",
-            )
+            _check_stored_elsewhere(source, layer, model.architecture, is_moved=is_moved)
         _check_complete(source, layer, tensors, may_have_none=True, is_moved=is_moved)
+
+
+def _check_stored_elsewhere(source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool) -> None:
+    """Raises Refused for a layer without weights, unless Keras finds them with another that applies the same layer."""
+    shared = (wrapped(layer.stored) or {}).get(SHARED)
+    if shared is not None and not is_moved and times_applied(architecture)[shared] > 1:
+        return
+    why = "which are not in the file or not found; please report it if they are"
+    if shared is not None:
+        why = "which stand with another that applies the same layer; Keras does not find these there: save an .h5"
+    raise Refused("weights-missing", f"{source.path}: {layer.name!r} would come without its weights, {why}")
 
 
 def _check_complete(

@@ -139,3 +139,21 @@ def test_a_layer_within_that_has_none_at_all() -> None:
         check_weights(file(), told, is_moved=True)
     assert refusal.value.code == "weights-missing"
     check_weights(file(), model(outer, Group("inner", tensors("a/kernel:0", "a/bias:0"))), is_moved=True)
+
+
+def applying_one(*numbers: int | None) -> Stored:
+    """A layer for each number, which applies a layer that the JSON notes by it; the first has the weights of all."""
+    held = [layer("d", **DENSE) | ({} if n is None else {"shared_object_id": n}) for n in numbers]
+    steps = [layer(f"t{k}", kind="TimeDistributed", layer=each) for k, each in enumerate(held)]
+    return model(sequential(*steps), Group("t0", tensors("d/kernel:0", "d/bias:0")))
+
+
+def test_weights_that_keras_finds_with_another_layer() -> None:
+    """Where both places are noted to be one, as tf_keras notes a model; another container's loader knows nothing."""
+    check_weights(file(), applying_one(3, 3), is_moved=False)
+    with pytest.raises(Refused, match="'t1' would come without its weights, which stand with another"):
+        check_weights(file(), applying_one(3, 3), is_moved=True)
+    with pytest.raises(Refused, match="'t1' would come without its weights, which stand with another"):
+        check_weights(file(), applying_one(None, 3), is_moved=False)
+    with pytest.raises(Refused, match="'t1' would come without its weights, which are not in the file"):
+        check_weights(file(), applying_one(3, None), is_moved=False)

@@ -212,11 +212,16 @@ def without_its_weights(model: Stored) -> str | None:
     architecture = model.architecture
     if architecture is None or not is_model(architecture):
         return None
-    held = (wrapped(entry) for entry in layer_entries(architecture))
-    times = Counter(entry[SHARED] for entry in held if entry is not None and SHARED in entry)
+    times = times_applied(architecture)
     if 1 not in times.values():
         return None
     return _without_weights(architecture, {group.name: group.tensors for group in model.groups}, times)
+
+
+def times_applied(architecture: JsonObject) -> Counter[Json]:
+    """At how many places the JSON notes that it is the same layer which others apply, by the number that it bears."""
+    held = (wrapped(entry) for entry in layer_entries(architecture))
+    return Counter(entry[SHARED] for entry in held if entry is not None and SHARED in entry)
 
 
 def _without_weights(

@@ -85,9 +85,12 @@ class Placement:
         return stored[-1] if stored else None
 
     def moves_of(self, layer: Layer, path_of: str, target: str) -> list[Move]:
-        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused."""
+        """A layer's sub-tree; a model inside it that had a wrapper lies deeper than it will. Raises Refused.
+
+        A model that another layer holds too, and has stored, has nothing in this one's.
+        """
         inner_model = layer.settings.get("layer")
-        if not isinstance(inner_model, Mapping) or not is_model(inner_model):
+        if not isinstance(inner_model, Mapping) or not is_model(inner_model) or not self.tree.under(path_of):
             return [Move(path_of, target)]
         tree, start = self.tree, join_path(path_of, "layer")
         roots = [

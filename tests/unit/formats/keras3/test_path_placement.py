@@ -63,3 +63,21 @@ def test_the_template_of_a_wrapper_moves_out(tmp_path: Path) -> None:
         Move("layers/sequential", "", recursive=False),
         Move("layers/sequential/layers/dense", "layers/dense"),
     ]
+
+
+def test_a_model_that_another_layer_has_stored(tmp_path: Path) -> None:
+    """Nothing of it lies in the second that holds it, whose own group moves alone."""
+    steps = [layer(name, kind="TimeDistributed", layer=INNER) for name in ("t", "u")]
+    stored = [f"layers/time_distributed/layer/layers/dense/vars/{k}" for k in (0, 1)]
+    groups = [f"layers/{name}/vars" for name in ("time_distributed", "time_distributed_1")]
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        for weight in stored:
+            file[weight] = [1.0]
+        for group in groups:
+            file.create_group(group)
+    model = sequential(*steps)
+    where = Placement(Tree(GuardedFile(str(tmp_path / "m.h5")), "2.21.0"), model)
+    layers = read(model).layers
+    first, second = (group.rpartition("/")[0] for group in groups)
+    assert where.moves_of(layers["u"], second, "layers/b") == [Move(second, "layers/b")]
+    assert Move(f"{first}/layer", "layers/a/layer") in where.moves_of(layers["t"], first, "layers/a")
