@@ -86,7 +86,12 @@ class Code(Enum):
     STAYS_NESTED = (
         "warning",
         "{template} stays a nested model: {why}",
-        "the model predicts the same; only its layers are one level deeper",
+        "its layers are one level deeper",
+    )
+    ORDER_NOT_TOLD = (
+        "warning",
+        "the weights of {template} stay in the order in which they were saved, and nobody can tell whose they are",
+        "if a model in it was frozen, Keras gives them to other layers: load them into your code's model, frozen alike",
     )
 
     FROZEN_WITHIN = (

@@ -41,7 +41,7 @@ from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
 
-KEEP_NESTED = "--keep-nested keeps the template as a nested model, whatever order its weights are in"
+KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"
 
 
 def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:

@@ -118,7 +118,7 @@ class _Unwrapping:
         graph, wrapper, self.outputs = last
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
         self.findings = [f for f in self.findings if f != other_ends]
-        self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=doubt))
+        self._tell_of_doubt(wrapper, doubt)
         outer = read(extract.in_place(graph, wrapper))
         model, name = extract.instead_of_nested(outer, wrapper.template, template.model)
         return ModelWeights(model, {name: template.as_flat_list()})
@@ -205,7 +205,9 @@ class _Unwrapping:
         Raises Ambiguous where the template's weights cannot be shared out, unless it may stay nested.
         """
         reason = extract.cannot_flatten(graph, wrapper)
-        if reason is None:
+        if reason is not None:
+            self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
+        else:
             try:
                 template_weights = level.by_layer().get(wrapper.template, Share())
                 shares = split(template_weights.tensors, read(extract.own_layers(graph, wrapper)))
@@ -213,9 +215,13 @@ class _Unwrapping:
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
-                reason = str(doubt)
-        self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
+                self._tell_of_doubt(wrapper, str(doubt))
         return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
+
+    def _tell_of_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
+        """Why the template stays nested whose weights cannot be shared out, and what that means."""
+        template = wrapper.template
+        self.findings += [Code.STAYS_NESTED(template=template, why=doubt), Code.ORDER_NOT_TOLD(template=template)]
 
     def _with_model(
         self, level: ModelWeights, graph: Graph, model: JsonObject, unpacked: Mapping[str, Mapping[str, Share]]

@@ -85,7 +85,7 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     kept = unwrap.unwrap_all(ModelWeights(model, bad), keep_nested=True)
     assert kept.refusal is None
     assert list(read(kept.left.model).layers) == ["x", "t"]
-    assert [finding.code for finding in kept.findings] == ["stays-nested"]
+    assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
 
 
 def template_around_a_wrapper() -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_what_stays_nested_keeps_its_ends() -> None:
     groups = {"t": Share(tensors("p", "q", shape=(5,)), sorted_out=False)}
     kept = unwrap.unwrap_all(ModelWeights(outer, groups), keep_nested=True)
     assert kept.outputs == {"n": "t", "m": "t_1"}
-    assert [finding.code for finding in kept.findings] == ["stays-nested"]
+    assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
 
 
 def test_weights_with_owners_keep_them_when_their_model_goes() -> None:
