@@ -73,6 +73,11 @@ class Code(Enum):
         "{name} lists inputs or outputs in another order than {template}, or not all; the result has {template}'s",
         "feed and read lists in the order of the template; names are safe",
     )
+    CALLED_IN_TRAINING = (
+        "warning",
+        "the towers call {template} with training=True, and so predict with dropout and the means of their own rows",
+        "the output is {template} as it predicts without: call it with training=True for the other",
+    )
     ROWS_MIXED = (
         "warning",
         "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",

@@ -75,7 +75,9 @@ def mixing_layer(model: Graph) -> str | None:
 
 
 def _mixing_layer(model: Graph) -> str | None:
-    at = rows_kept(LayerTensors(model), model.outputs, dict.fromkeys(model.inputs)).mixing if model.outputs else None
+    # A Sequential whose input nobody stored begins with what its first layer gives.
+    entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
+    at = rows_kept(LayerTensors(model), model.outputs, entries).mixing if model.outputs else None
     if at is not None:
         return at.layer
     nested = (layer for layer in model.layers.values() if is_model(layer.stored) and layer.calls)

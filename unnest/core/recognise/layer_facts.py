@@ -15,7 +15,8 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
-from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN, is_keras_class
+from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN, is_keras_class, today
+from unnest.core.keras_facts.own_functions import ROLES, activations
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
@@ -82,6 +83,62 @@ def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
 def stored_code(layer: Layer) -> lambda_code.CodeFacts | None:
     """The facts of a Lambda's code; None where there is none to read."""
     return lambda_code.code(layer.settings.get("function"))
+
+
+def is_in_training(call: Call) -> bool:
+    """Whether a call says that the layer is to work as in training, whatever the model does."""
+    return any(part.get("training") in (True, 1) for part in json_tree.objects(call.stored))
+
+
+#: The mode of Keras 1's BatchNormalization that takes the means of the rows at hand, in training or not.
+OF_EVERY_BATCH = 2
+
+
+def normalizes_by_batch(layer: Layer, call: Call) -> bool | None:
+    """Whether a call of a layer, or of one in it, takes the means of the rows that it is given.
+
+    None where that layer is frozen and called in training: since TensorFlow 2 it works as ever, before it did not.
+    """
+    if _is_batch_normalization(layer.stored) and layer.settings.get("mode") == OF_EVERY_BATCH:
+        return True
+    if not is_in_training(call):
+        return False
+    frozen = [
+        isinstance(config := part.get("config"), Mapping) and config.get("trainable") is False
+        for part in json_tree.objects(layer.stored)
+        if _is_batch_normalization(part)
+    ]
+    return None if frozen and all(frozen) else bool(frozen)
+
+
+def _is_batch_normalization(entry: JsonObject) -> bool:
+    class_name = entry.get("class_name")
+    is_normalization = isinstance(class_name, str) and today(class_name) == "BatchNormalization"
+    return is_normalization and is_keras_class("BatchNormalization", entry)
+
+
+def runs_others_code(layer: Layer) -> bool:
+    """Whether one of Keras's layers runs what is none of Keras's: somebody's own activation, or a layer that it holds.
+
+    A Lambda that it holds gets other rows than the layer does, so that its code tells nothing.
+    """
+    return remembered(_runs_others_code, layer.stored)
+
+
+def _runs_others_code(stored: JsonObject) -> bool:
+    parts = json_tree.objects(stored, keys=lambda key: key != "dtype" and not key.endswith(ROLES))
+    for part in parts:
+        config = part.get("config")
+        if "class_name" not in part or not isinstance(config, Mapping) or "name" not in config:
+            continue
+        class_name = str(part["class_name"])
+        if part is not stored and (class_name == "Lambda" or not (is_keras_class(class_name, part) or is_model(part))):
+            return True
+        # Keras 3 writes the names of its own activations as texts, and functions that are none of its own as objects.
+        named = {key: value for key, value in config.items() if "module" not in part or not isinstance(value, str)}
+        if any(activations(named, ())):
+            return True
+    return False
 
 
 def is_function(layer: Layer) -> bool:

@@ -106,11 +106,14 @@ class LayerTensors(TensorGraph):
 
     def computed(self, at: CallId, known: dict[Ref, Shape | None] | None = None) -> OpCall:
         """What a call says; what layers of Keras's own, models and stored code do to rows has names of its own."""
-        layer, reads = self.graph.layers[at.layer], [*self.graph.call(at).reads]
+        layer, call = self.graph.layers[at.layer], self.graph.call(at)
+        reads = [*call.reads]
+        if (is_mixed := layer_facts.normalizes_by_batch(layer, call)) is not False:
+            return OpCall("mixes", reads, {}) if is_mixed else NOTHING
         if is_model(layer.stored):
             return OpCall("rowwise", reads, {})
         what = self.parsed(at)
-        if what.name or not reads or is_operation(layer, self.graph.call(at)):
+        if what.name or not reads or is_operation(layer, call):
             return what
         if layer_facts.is_function(layer) and layer.settings.get("time_major") is not True:
             made = self._made_of(at, known)
@@ -241,7 +244,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
     """What one of Keras's own layers does to rows: most keep them apart."""
     if layer.settings.get("time_major") is True:
         return OpCall("timemajor", reads, {})
-    if not is_keras_class(layer.class_name, layer.stored):
+    if not is_keras_class(layer.class_name, layer.stored) or layer_facts.runs_others_code(layer):
         return NOTHING
     if today(layer.class_name) in ALONG_AXES:
         return OpCall("alongaxis", reads, {"axis": layer.settings.get("axis", -1)})

@@ -12,6 +12,7 @@ from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.model import JsonObject, NearMiss, Scope, Template, Wrapper
 from unnest.core.recognise.found import LayerWrapper
+from unnest.core.recognise.layer_facts import is_in_training
 from unnest.core.recognise.wrappers import recognise
 from unnest.core.rewrite import extract
 from unnest.core.rewrite.model_weights import ModelWeights
@@ -150,6 +151,8 @@ class _Unwrapping:
                 self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
                 self._follow_ends(graph, wrapper)
         self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
+        if scope != "embedded" and wrapper.inline is None and is_in_training(graph.call(wrapper.towers[0])):
+            self.findings.append(Code.CALLED_IN_TRAINING(template=wrapper.template))
         if place.depth > self._deepest:
             self._deepest, self.innermost = place.depth, innermost(graph, wrapper, scope, place.level)
         place.level = self._take_out(place.level, graph, wrapper, scope)
@@ -169,9 +172,10 @@ class _Unwrapping:
     def _report(self, graph: Graph, wrapper: LayerWrapper, scope: Scope, depth: int) -> None:
         if wrapper.bound_late:
             self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
-        template = graph.layers[wrapper.template]
-        if is_model(template.stored) and (layer := _mixing_layer(read(template.stored))) is not None:
-            self.findings.append(Code.ROWS_MIXED(layer=layer, template=wrapper.template))
+        for name in sorted({call.layer for call in wrapper.first} | {wrapper.template}):
+            part = graph.layers[name]
+            if is_model(part.stored) and (layer := _mixing_layer(read(part.stored))) is not None:
+                self.findings.append(Code.ROWS_MIXED(layer=layer, template=name))
         self.wrappers.append(
             Wrapper(
                 name=graph.name,

@@ -13,7 +13,7 @@ from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.recognise.one_layer import function as function_of
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Ref
-from unnest.core.model import MixedRows, NearMiss
+from unnest.core.model import Json, MixedRows, NearMiss
 from unnest.core.recognise import layer_facts
 from unnest.core.recognise.batch_axis import mixing_layer, rows_kept
 from unnest.core.recognise.layer_tensors import LayerTensors
@@ -431,6 +431,37 @@ def test_a_loss_may_be_given_a_row_by_code() -> None:
     (loss,) = w.layer("Lambda", "loss", settings, [rows])
     assert mixing_layer(w.graph(rows, loss)) is None
     assert mixing_layer(w.graph(loss)) == "loss"
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments", "mixing"),
+    [
+        ({}, {"training": True}, "norm"),
+        ({}, {}, None),
+        ({"mode": 2}, {}, "norm"),
+        ({"trainable": False}, {"training": True}, None),
+    ],
+)
+def test_a_normalization_by_the_rows_at_hand(
+    config: dict[str, Any], arguments: dict[str, Any], mixing: str | None
+) -> None:
+    w = Writer()
+    (rows,) = w.dense(["x", 0, 0])
+    (normalized,) = w.layer("BatchNormalization", "norm", config, [rows])
+    w.layers[-1]["inbound_nodes"] = [[[*rows, arguments]]]
+    assert mixing_layer(w.graph(normalized)) == mixing
+
+
+def test_a_sequential_without_an_input() -> None:
+    """Nobody stored what it reads; its first layer gives rows."""
+    code = function_of(lambda x: x - K.mean(x, axis=0))
+    entries: list[Json] = [
+        {"class_name": "Dense", "config": {"name": "d", "trainable": True, "units": 3}},
+        {"class_name": "Lambda", "config": {"name": "centred", "trainable": True, "function": code}},
+    ]
+    model = read({"class_name": "Sequential", "config": {"name": "s", "layers": entries}})
+    assert not model.inputs
+    assert mixing_layer(model) == "centred"
 
 
 def normalizing(*class_names: str) -> Writer:

@@ -11,6 +11,7 @@ from tests.unit.core.build import functional, layer, sequential, source
 from tests.unit.core.recognise.one_layer import called, code_lambda, op_function, op_keras_3, op_node
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.model import Json
 from unnest.core.recognise import layer_facts
 
 K: Any = None
@@ -200,3 +201,73 @@ def test_a_row_of_the_source_is_a_row_for_the_template(
     source_shape: Shape | None, template_shape: Shape | None, answer: bool
 ) -> None:
     assert layer_facts.same_rows(source_shape, template_shape) is answer
+
+
+IN_TRAINING: Json = [["x", 0, 0, {"training": True}]]
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_in_training"),
+    [
+        (IN_TRAINING, True),
+        ([["x", 0, 0, {"training": 1}]], True),
+        ([["x", 0, 0, {"training": False}]], False),
+        ([["x", 0, 0, {"mask": True}]], False),
+        ({"args": [], "kwargs": {"training": True}}, True),
+        ({"args": [], "kwargs": {"training": None}}, False),
+    ],
+)
+def test_calls_in_training(stored: Json, is_in_training: bool) -> None:
+    assert layer_facts.is_in_training(Call((), stored)) is is_in_training
+
+
+@pytest.mark.parametrize(
+    ("one", "by_batch"),
+    [
+        (called("BatchNormalization", IN_TRAINING), True),
+        (called("BatchNormalizationV1", IN_TRAINING), True),
+        (called("BatchNormalization"), False),
+        (called("BatchNormalization", IN_TRAINING, trainable=False), None),
+        (called("BatchNormalization", mode=2), True),
+        (called("BatchNormalization", IN_TRAINING, mode=0), True),
+        (called("BatchNormalization", mode=1), False),
+        (called("Dropout", IN_TRAINING), False),
+        (called("TimeDistributed", IN_TRAINING, layer=layer("n", kind="BatchNormalization")), True),
+    ],
+)
+def test_normalization_by_the_rows_at_hand(one: OneLayer, by_batch: bool | None) -> None:
+    assert layer_facts.normalizes_by_batch(*one) is by_batch
+
+
+SELF_MADE: Json = {"module": "builtins", "class_name": "function", "config": "mine", "registered_name": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("one", "others"),
+    [
+        (called("Dense", activation="relu"), False),
+        (called("Dense", activation="mine"), True),
+        (called("Activation", activation="<lambda>"), True),
+        (called("LSTM", activation="tanh", recurrent_activation="mine"), True),
+        (called("Dense", activation=SELF_MADE), True),
+        (called("Dense", activation=None, kernel_initializer={"class_name": "Mine", "config": {"name": "m"}}), False),
+        (called("TimeDistributed", layer=layer("held", kind="Lambda")), True),
+        (called("TimeDistributed", layer=layer("held", kind="Mine")), True),
+        (called("TimeDistributed", layer=layer("held", activation="relu")), False),
+        (called("TimeDistributed", layer=layer("held", activation="mine")), True),
+        (called("TimeDistributed", layer=functional(source(), layer("y", kind="Lambda"))), True),
+        (called("RNN", cell=layer("cell", kind="LSTMCell", activation="tanh")), False),
+        (called("RNN", cell=layer("cell", kind="MyCell")), True),
+    ],
+)
+def test_layers_of_keras_that_run_code_of_others(one: OneLayer, others: bool) -> None:
+    """Which nothing in the file tells the work of."""
+    assert layer_facts.runs_others_code(one[0]) is others
+
+
+def test_an_activation_of_keras_3_is_a_text() -> None:
+    """Functions that are none of its own it writes as objects."""
+    for activation, others in (("log_sigmoid", False), (SELF_MADE, True)):
+        settings: dict[str, Json] = {"name": "l", "activation": activation}
+        entry: dict[str, Json] = {"module": "keras.layers", "class_name": "Dense", "config": settings}
+        assert layer_facts.runs_others_code(Layer("l", "Dense", settings, entry, ())) is others

@@ -88,6 +88,17 @@ def test_weights_that_fit_nothing_refuse_or_stay_nested() -> None:
     assert [finding.code for finding in kept.findings] == ["stays-nested", "order-not-told"]
 
 
+def test_a_template_that_is_called_in_training() -> None:
+    """The call goes with the wrapper, and says what it did."""
+    model = wrapped(dense_template("t"), "outer")
+    called = next(entry for entry in model["config"]["layers"] if entry["name"] == "t")
+    for call in called["inbound_nodes"]:
+        call[0][3] = {"training": True}
+    unwrapped = unwrap.unwrap_all(level(model), keep_nested=False)
+    assert [(w.template, w.scope) for w in unwrapped.wrappers] == [("t", "whole")]
+    assert [finding.code for finding in unwrapped.findings] == ["called-in-training"]
+
+
 def template_around_a_wrapper() -> dict[str, Any]:
     """A model `mid` of a wrapper of `t`, and a layer behind it."""
     inner = wrapped(dense_template("t"), "inner")

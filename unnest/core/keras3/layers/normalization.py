@@ -23,7 +23,8 @@ def batch_normalization(kind: str, config: Config, name: str, weights: Weights, 
         if config.get("trainable") is False and not context.is_tf and () < context.release < (2, 4):
             context.frozen.append(name)
         return plain_layer(kind, config, name, weights, context)
-    raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes by the batch at hand, which Keras 3 does not")
+    by = "each row by itself" if mode == 1 else "by the batch at hand"
+    raise refused(name, kind, f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")
 
 
 def normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:

@@ -21,7 +21,8 @@ def test_one_axis(config: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("config", "shapes", "why"),
     [
-        ({"mode": 1}, SHAPES, "mode 1 of Keras 1 normalizes by the batch at hand"),
+        ({"mode": 1}, SHAPES, "mode 1 of Keras 1 normalizes each row by itself"),
+        ({"mode": 2}, SHAPES, "mode 2 of Keras 1 normalizes by the batch at hand"),
         ({"axis": [1, 2]}, SHAPES, "normalizes along one axis"),
         ({"axis": -1}, SHAPES[:3], "has 3 weights in place of 4"),
     ],
