@@ -1163,6 +1163,20 @@ RULES = [
         tests="tests/unit/core/recognise/test_row_functions.py tests/unit/core/recognise/test_followed_slices.py",
     ),
     Broken(
+        rule="normalization by the rows at hand makes them depend on each other",
+        file="core/recognise/layer_tensors.py",
+        old='            return OpCall("mixes", reads, {}) if is_mixed else NOTHING\n',
+        new='            return OpCall("rowwise", reads, {})\n',
+        tests="tests/unit/core/recognise/test_batch_axis.py",
+    ),
+    Broken(
+        rule="a layer of Keras's that runs a function or a layer of somebody's own proves nothing",
+        file="core/recognise/layer_tensors.py",
+        old=" or layer_facts.runs_others_code(layer):\n",
+        new=":\n",
+        tests="tests/unit/core/recognise/test_layer_tensors.py",
+    ),
+    Broken(
         rule="one row that is made of all rows is no tower's, whatever shape it is given",
         file="core/recognise/followed_slices.py",
         old="        return RowsMade.ONE\n",

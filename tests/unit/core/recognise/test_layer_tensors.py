@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.recognise.inline import UNITS, Writer, X
-from unnest.core.architecture.graph import Ref
+from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import OpCall
 
@@ -63,6 +63,16 @@ def test_a_number_may_be_given_a_row_of_its_own() -> None:
     one_row = writer.call("reshape", rows, shape=[1, 1])
     tensors = LayerTensors(writer.graph(single, several, one_row))
     assert [tensors.is_number(Ref(*tensor)) for tensor in (single, several, one_row)] == [True, False, False]
+
+
+def test_what_a_function_of_somebodys_own_does_to_rows() -> None:
+    """Keras's own activations keep them apart; of another nobody knows."""
+    writer = Writer()
+    activations = ["relu", "mine"]
+    for name in activations:
+        writer.layer("Activation", name, {"activation": name}, [X])
+    tensors = LayerTensors(writer.graph(*([name, 0, 0] for name in activations)))
+    assert [tensors.computed(CallId(name, 0)).name for name in activations] == ["rowwise", ""]
 
 
 def test_the_shape_of_tensors_put_together() -> None:
