@@ -93,6 +93,8 @@ def initializer(value: Json, layer: str, context: Context) -> Json:
         context.note("initializer", layer, kind)
         kind, config = "Zeros", {}
     kept = {k: v for k, v in config.items() if k in INITIALIZERS[kind]}
+    if "maxval" in kept and kept["maxval"] is None:
+        kept["maxval"] = 1  # (Source: TensorFlow 1.8, random_uniform of what is no integer.)
     return built_in("keras.initializers", kind, kept)
 
 

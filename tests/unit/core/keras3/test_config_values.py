@@ -61,6 +61,10 @@ def built_in(module: str, kind: str, **config: Any) -> dict[str, Any]:
             {"class_name": "GlorotUniformV2", "config": {"seed": 3, "dtype": "float32"}},
             built_in("keras.initializers", "GlorotUniform", seed=3),
         ),
+        (
+            {"class_name": "RandomUniform", "config": {"minval": 0, "maxval": None, "seed": None}},
+            built_in("keras.initializers", "RandomUniform", minval=0, maxval=1, seed=None),
+        ),
     ],
 )
 def test_initializer(value: Any, written: Any) -> None:
