@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unnest.core.model import Group, Json, Stored
+from unnest.core.model import Group, Json, Stored, Tensor
 from unnest.core.rewrite.numbered_names import NUMBERED
 
 #: Classes whose meaning is Keras's own: models and inputs are what a graph is made of.
@@ -139,7 +139,7 @@ def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Sto
         layer = next((n for n in names if name.startswith(f"{n}_")), None)  # Keras 1
         return name if layer is None else renaming.name(layer) + name[len(layer) :]
 
-    return _weights(renamed(stored, renaming), weight)
+    return _weights(renamed(stored, renaming), weight, renaming)
 
 
 def _numbered(name: str, renaming: Renaming, names: set[str]) -> str | None:
@@ -150,9 +150,12 @@ def _numbered(name: str, renaming: Renaming, names: set[str]) -> str | None:
     return f"{renaming.name(stem)}_{number}" if stem in names and number.isdigit() else None
 
 
-def _weights(stored: Stored, weight: Callable[[str], str]) -> Stored:
+def _weights(stored: Stored, weight: Callable[[str], str], renaming: Renaming) -> Stored:
+    def new(tensor: Tensor) -> Tensor:
+        return tensor._replace(name=weight(tensor.name), owner=tuple(map(renaming.name, tensor.owner)))
+
     def of(group: Group) -> Group:
-        return group._replace(tensors=tuple(t._replace(name=weight(t.name)) for t in group.tensors))
+        return group._replace(tensors=tuple(map(new, group.tensors)))
 
     return stored._replace(groups=tuple(of(g) for g in stored.groups))
 
