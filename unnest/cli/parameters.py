@@ -30,7 +30,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdou
 Architecture = Annotated[
     str | None,
     typer.Option(
-        metavar="MODEL.json", help="The architecture of a weights-only file: the parallel model's, or its template's."
+        metavar="MODEL.json",
+        help="The architecture of a weights-only file: the parallel model's, or the single-device one's.",
     ),
 ]
 SliceLayers = Annotated[

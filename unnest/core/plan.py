@@ -14,7 +14,8 @@ from unnest.core.architecture import (
     read,
     renumber_shared_objects,
 )
-from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.given_architecture import shared_out
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_groups import as_listed, group_names, layer_name_by_group, without_operations
 from unnest.core.keras_facts.weight_order import is_trained_by_name
@@ -47,8 +48,8 @@ KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights i
 def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:
     """What shall become of a stored model.
 
-    `architecture` is for weights alone: the parallel model's JSON or its template's. Raises NotAGraph where a graph
-    does not add up.
+    `architecture` is for weights alone: the parallel model's JSON or the single-device one's. Raises NotAGraph where a
+    graph does not add up.
     """
     if stored.architecture is not None:
         return _plan_model(stored, choices)
@@ -191,27 +192,24 @@ def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
 
 
 def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
-    """Weights whose architecture was kept apart: the parallel model's, or the template's."""
+    """Weights whose architecture was kept apart: the parallel model's, or the single-device one's."""
     if not is_model(architecture):
         return without_layers(stored, architecture)
-    graph = read(architecture)
-    with_weights = [g for g in stored.groups if g.tensors]
     if _groups_are_layers(stored.groups, architecture):
         return _plan_model(stored._replace(architecture=architecture), choices)
-    if len(with_weights) != 1:
+    is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
+    if not is_of_one_layer and weight_names.find(stored.groups) is None:
         return _mismatch(stored, "the layers of the architecture given are not those of the weights")
     try:
-        shares = split(with_weights[0].tensors, graph)
-        by_order = placed_by_order(shares, graph)
+        groups, by_order = shared_out(stored.groups, architecture)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
-    groups = tuple(Group(name, shares[name].tensors) for name in group_names(architecture))
     of_template = stored._replace(architecture=architecture, groups=groups)
     template_plan = _plan_model(of_template, choices)
     wrapper = _wrapper_around(stored, model_name(architecture))
     result = template_plan.result or of_template._replace(architecture=None)
     wrappers = (wrapper, *(w._replace(depth=w.depth + 1) for w in template_plan.wrappers))
-    template = template_plan.template or template_of(architecture, Share(with_weights[0].tensors))
+    template = template_plan.template or template_of(architecture, Share(tuple(t for g in groups for t in g.tensors)))
     placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
     return template_plan._replace(
         verdict="parallel",
@@ -283,12 +281,12 @@ def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
 
 
 def _mismatch(stored: Stored, why: str) -> Plan:
-    hint = "pass the JSON of the model that was saved, or of its template"
+    hint = "pass the JSON of the model that was saved, or of the single-device model in it"
     return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}"))
 
 
 def _wrapper_around(stored: Stored, template: str) -> Wrapper:
-    """The wrapper around the one layer that holds all weights."""
+    """The wrapper around the one layer that holds all weights; of several, names tell it."""
     by_names = weight_names.find(stored.groups)
     if by_names:
         return _wrapper_by_names(by_names)

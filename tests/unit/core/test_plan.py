@@ -23,6 +23,13 @@ def template_of(first: str, second: str) -> dict[str, Any]:
     return functional(*chain, inputs=[("tx", 0, 0)], outputs=[(second, 0, 0)], name="t")
 
 
+def with_head(name: str) -> dict[str, Any]:
+    """The single-device model whose last layer is no part of the template."""
+    config = TEMPLATE["config"]
+    layers = [*config["layers"], layer(name, ["b"], **DENSE)]
+    return {**TEMPLATE, "config": {**config, "layers": layers, "output_layers": [[name, 0, 0]]}}
+
+
 PARALLEL = functional(
     source(), split("s", "x"), nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)]), MERGE,
     outputs=[("m", 0, 0)], name="outer",
@@ -176,6 +183,36 @@ class TestWeightsAlone:
         result = plan(stored(None, groups), architecture=architecture)
         assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
         assert of_layers(result) == {"tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
+
+    def test_the_whole_single_device_model_s_may_be_given(self) -> None:
+        """The template's layers are the groups' own that no group is called after."""
+        groups = (*BARE, Group("h", tensors("h/kernel:0", "h/bias:0")))
+        result = plan(stored(None, groups), architecture=with_head("h"))
+        assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
+        assert of_layers(result) == {
+            "tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"],
+            "h": ["h/kernel:0", "h/bias:0"],
+        }  # fmt: skip
+        assert result.complete is not None
+        assert result.complete.architecture == with_head("h")
+        assert result.template is not None
+        assert result.template.parameters == 36
+
+    @pytest.mark.parametrize(
+        ("groups", "head"),
+        [
+            ((*BARE, Group("h", tensors("h/kernel:0", "h/bias:0"))), "other"),
+            ((*BARE, Group("h", tensors("h/kernel:0"))), "h"),
+            ((*BARE, Group("h", tensors("h/kernel:0", "h/bias:0", shape=(3, 9)))), "h"),
+            ((*BARE, Group("b", tensors("b/kernel:0", "b/bias:0"))), "h"),
+            ((Group("x", ()), Group("t", WEIGHTS), Group("h", tensors("h/kernel:0", "h/bias:0"))), "h"),
+        ],
+        ids=["other names", "one weight", "other shapes", "a layer of the template", "no wrapper"],
+    )
+    def test_a_head_that_does_not_fit_is_refused(self, groups: tuple[Group, ...], head: str) -> None:
+        result = plan(stored(None, groups), architecture=with_head(head))
+        assert result.refusal is not None
+        assert (result.refusal.code, result.result) == ("architecture-mismatch", None)
 
     def test_a_template_under_other_names_is_placed_by_order_and_says_so(self) -> None:
         """The code ran again, and Keras counted on."""

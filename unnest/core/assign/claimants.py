@@ -216,7 +216,8 @@ def _claims_counted_from_one(
     """The claims where the writer counted layers of a class from 1 and their variables from 0; None where it did not.
 
     `dense_2` has `dense_1/kernel` there, and `dense_1` has `dense/kernel` (source: tf.keras of TensorFlow 1.5 to 1.8).
-    Only where so every weight bears one layer's name, and every layer has all that its config promises, is it told.
+    Only where so every weight bears one layer's name, and every layer has all that its config promises, is it told; of
+    somebody's own layers, whose configs may be silent, each then has some.
     """
     names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
     renamed = [tensor._replace(name=_one_more(tensor.name, names)) for tensor in tensors]
@@ -225,10 +226,19 @@ def _claims_counted_from_one(
 
 
 def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[Claimant]) -> bool:
-    """Whether every weight bears one layer's name, and every layer's is borne by as many as its config promises."""
+    """Whether every weight bears one layer's name, and every layer's is borne by as many as its config promises.
+
+    One whose config may be silent of some bears any number, but not none.
+    """
     owners = Counter(next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1)
-    promised = [0 if layer.promised is None else layer.promised.total for layer in layers]
-    return owners.total() == len(claims) and all(owners[index] == total for index, total in enumerate(promised))
+    return owners.total() == len(claims) and all(_has_its_own(layer, owners[k]) for k, layer in enumerate(layers))
+
+
+def _has_its_own(layer: Claimant, count: int) -> bool:
+    """Whether a layer that so many weights are named after has all of its own, as far as that can be told."""
+    if layer.promised is None:
+        return (count == 0) is layer.has_none
+    return count == layer.promised.total
 
 
 def _one_more(weight_name: str, names: Container[str]) -> str:

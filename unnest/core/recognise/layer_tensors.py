@@ -150,6 +150,14 @@ class LayerTensors(TensorGraph):
         is_different = any(other != settings[0] for other in settings)
         return f"{names[0]} and {names[1]} compute different things" if is_different else None
 
+    def unread(self, column: Column) -> str:
+        """Also where Keras stored an operation's first argument alone, which is no tensor (`einsum`, up to 2.15)."""
+        calls = [(self.graph.layers[ref.layer], self.graph.call(ref.call)) for ref in column]
+        untold = [layer.name for layer, call in calls if not call.reads and said(layer, call) is not None]
+        if len(untold) == len(column):
+            return f"the file does not tell which tensors {', '.join(untold[:4])} are called on"
+        return super().unread(column)
+
     def shape(self, ref: Ref, known: dict[Ref, Shape | None] | None = None) -> Shape | None:
         """The shape of a tensor, as far as the file tells, None where it does not.
 

@@ -110,12 +110,14 @@ def argument(what: OpCall, position: int, *names: str) -> Value:
 
 
 def refs_in(values: Iterable[Value]) -> Iterator[Ref]:
-    """The tensors among arguments, and in lists among them."""
+    """The tensors among arguments, and in lists and slices among them."""
     for value in values:
         if isinstance(value, Ref):
             yield value
         elif isinstance(value, (list, tuple)):
             yield from refs_in(value)
+        elif isinstance(value, slice):
+            yield from refs_in((value.start, value.stop, value.step))
 
 
 def plain_name(name: str) -> str:

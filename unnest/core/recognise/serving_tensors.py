@@ -227,9 +227,15 @@ class ServingTensors(TensorGraph):
         first = self.op(column[0].call)
         for ref in column[1:]:
             spend(STEPS_A_PAIR)
-            if not _same(self.view, first, self.op(ref.call)):
+            if not _same(self.view, first, self.op(ref.call)) and not self._are_one_constant(column[0], ref):
                 return f"{column[0].layer} and {ref.layer} compute different things"
         return None
+
+    def _are_one_constant(self, one: Ref, other: Ref) -> bool:
+        """Whether two arguments of the root graph are given the same constant: each tower may capture its own."""
+        known = self.view.root.known
+        is_argument = self.op(one.call) is None and self.op(other.call) is None
+        return is_argument and one.layer in known and _equal(known[one.layer], known.get(other.layer))
 
 
 def _same(view: GraphView, one: Op | None, other: Op | None) -> bool:

@@ -97,6 +97,11 @@ class TensorGraph(ABC):
     def differ(self, column: Column) -> str | None:
         """Why calls that read as many tensors are not the same computation on them; None where they are."""
 
+    def unread(self, column: Column) -> str:
+        """Why calls of which some read no tensor are not the same computation."""
+        names = [*dict.fromkeys(ref.layer for ref in column)]
+        return f"the towers read different tensors: {', '.join(names[:4])}"
+
     @abstractmethod
     def is_given(self, ref: Ref) -> bool:
         """Whether a tensor holds rows as the caller gives them."""

@@ -81,7 +81,7 @@ def _differ(
     """Why one step of the towers is not the same computation in all of them; None where it is."""
     names = [*dict.fromkeys(ref.layer for ref in column)]
     if not all(reads) and not all(graph.of(at).name == "constant" for at in made_by):
-        return f"the towers read different tensors: {', '.join(names[:4])}"
+        return graph.unread(column)
     if len({ref.tensor for ref in column}) > 1:
         return f"the towers end in different outputs of {names[0]}"
     if len({len(each) for each in reads}) > 1:

@@ -7,7 +7,6 @@ all of them (`row_dependence`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -29,9 +28,10 @@ from unnest.core.recognise.op_kinds import (
     TAKING_NO_AXIS,
 )
 from unnest.core.recognise.op_shapes import KEEPING_SHAPE
+from unnest.core.recognise.row_counts import Counts, computed
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed, along, combined, each_its_own, every
 from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER, OVER_STEPS
-from unnest.core.recognise.tower_tensors import Counts, Known, Tensor, TowerTensors
+from unnest.core.recognise.tower_tensors import Known, Tensor, TowerTensors
 
 CHOOSING = frozenset({
     "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",
@@ -94,12 +94,11 @@ class TowerOperations:
         if not _are_known(given) or what.name not in COUNTING:
             return Known.LOST
         try:
-            one, other = (carry_out(what, partial(self._tensors.number, batch=batch)) for batch in range(2))
+            return [*computed(what, self._tensors.counted, self._tensors.rows)]
         except NOT_COMPUTED:
-            if not any(isinstance(tensor, Counts) and not tensor.are_same for tensor in given.values()):
+            if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
                 return Known.PLAIN
             return Known.LOST if what.name in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._tensors.sizes(here))
-        return [Counts(*pair) for pair in zip(one, other, strict=True)]
 
     # What is made of rows
 
@@ -243,7 +242,9 @@ def _size(what: OpCall, tensor: Array) -> Counts:
         raise UnreadableCall
     one, other = np.array(tensor.shape), np.array(tensor.shape)
     other[axes[0]] *= 2
-    return Counts(one, other) if what.name == "shape" else Counts(one.prod(), other.prod())
+    if what.name == "shape":
+        return Counts(one, other, np.arange(tensor.ndim) == axes[0])
+    return Counts(one.prod(), other.prod(), np.ones((), bool))
 
 
 def _are_known(given: Mapping[Ref, Tensor]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.elements import ELEMENT, Array, whole_numbers
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, refs_in
-from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, each_its_own, every
+from unnest.core.recognise.row_counts import Counts
+from unnest.core.recognise.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.recognise.tensor_graph import TensorGraph, Values
 
 ROWS = 60
@@ -24,20 +25,6 @@ class Known(Enum):
 
     PLAIN = "that it is made of none"
     LOST = "nothing"
-
-
-class Counts(NamedTuple):
-    """Numbers that are made of sizes: in the batch that is tried, and in one of twice as many rows."""
-
-    one: Array
-    other: Array
-
-    @property
-    def are_same(self) -> bool:
-        """Whether they are the same in both, or one number everywhere."""
-        if self.one.shape == self.other.shape:
-            return np.array_equal(self.one, self.other)
-        return self.one.size > 0 and bool(np.all(np.append(self.one, self.other) == self.one.flat[0]))
 
 
 Tensor: TypeAlias = "Array | Counts | Known"
@@ -86,7 +73,7 @@ class TowerTensors:
         if isinstance(tensor, np.ndarray):
             return tensor
         if isinstance(tensor, Counts):
-            return every(NO_ROW if tensor.are_same else THEIR_NUMBER, tensor.one.shape)
+            return tensor.rows
         if tensor is Known.LOST:
             raise UnreadableCall
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
@@ -114,17 +101,26 @@ class TowerTensors:
             tensor, [size if size > 1 or own is None else own for size, own in zip(tensor.shape, shape, strict=True)]
         )
 
-    def number(self, ref: Ref, batch: int = 0) -> Array:
+    def counted(self, ref: Ref) -> Counts | Array:
         """The numbers of a tensor that is made of no rows. Raises ByContents, UnreadableCall."""
         tensor = self.tensors[ref]
         if isinstance(tensor, Counts):
-            return tensor[batch]
+            return tensor
         if tensor is not Known.PLAIN:
             raise UnreadableCall
         numbers = self.constants.of(ref)
         if numbers.dtype == ELEMENT:
             raise UnreadableCall
         return numbers
+
+    def number(self, ref: Ref) -> Array:
+        """The same, as far as two batches show what they are for any. Raises ByContents, UnreadableCall."""
+        counted = self.counted(ref)
+        if not isinstance(counted, Counts):
+            return counted
+        if counted.depends and not counted.is_linear:
+            raise UnreadableCall
+        return counted.one
 
     def numbers(self, value: Value) -> list[int]:
         """The whole numbers of an argument. Raises NOT_COMPUTED."""

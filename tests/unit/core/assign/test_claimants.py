@@ -97,6 +97,27 @@ def test_variables_may_be_counted_from_zero_where_layers_are_from_one(
     assert name_claims(tensors(*names), layers) == expected
 
 
+OF_MINE = [
+    ("from one", ["scale/gamma:0", "dense/kernel:0", "dense/bias:0", "dense_1/kernel:0", "dense_1/bias:0"], "mddee"),
+    ("mine has none", ["dense/kernel:0", "dense/bias:0", "dense_1/kernel:0", "dense_1/bias:0"], "..dd"),
+    ("mine holds a Dense", ["dense/kernel:0", "dense/bias:0", "dense_1/kernel:0", "dense_1/bias:0",
+                            "dense_2/kernel:0", "dense_2/bias:0"], "..ddee"),
+    ("one of another", ["scale/gamma:0", "other/gamma:0", "dense/kernel:0", "dense/bias:0", "dense_1/kernel:0",
+                        "dense_1/bias:0"], "....dd"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "owners"), [row[1:] for row in OF_MINE], ids=[row[0] for row in OF_MINE])
+def test_so_they_may_be_beside_layers_of_somebody_s_own(names: list[str], owners: str) -> None:
+    """Whose configs do not tell how many weights they have."""
+    mine = layer("scale_1", ["x"], kind="Scale")
+    layers = [Claimant.of(each, "") for each in graph_of(mine, dense("dense_1"), dense("dense_2")).layers.values()]
+    index = {"m": layers.index(next(each for each in layers if each.name == "scale_1"))}
+    index.update({"d": index["m"] + 1, "e": index["m"] + 2})
+    expected = [None if owner == "." else frozenset({index[owner]}) for owner in owners]
+    assert name_claims(tensors(*names), layers) == expected
+
+
 def test_layers_without_names_bear_those_of_their_class() -> None:
     def bare(kind: str) -> dict[str, Any]:
         return {"class_name": kind, "config": {k: v for k, v in DENSE.items() if k != "name"}}

@@ -79,6 +79,30 @@ def of_sizes(axis: int, function: str = "math.multiply") -> Step:
     return step
 
 
+def if_so_many(w: Writer, x: Tensor, function: str = "math.greater", y: int = 5) -> Tensor:
+    """Times 1 where that is true of the number of rows, else times 0."""
+    is_so = w.call(function, w.size(x), y=y, name=None)
+    return w.call("math.multiply", x, y=w.call("cast", is_so, dtype="float32"), name=None)
+
+
+def one_of_two(w: Writer, x: Tensor) -> Tensor:
+    """Times one of two constants, which the number of rows chooses."""
+    factor = w.call("where", w.call("math.greater", w.size(x), y=5, name=None), x=0.5, y=2.0)
+    return w.call("math.multiply", x, y=factor, name=None)
+
+
+def in_groups(w: Writer, x: Tensor, group: int) -> Tensor:
+    """Every entry a row of its own, and rows of a group of them again."""
+    size = w.size(w.call("reshape", x, shape=[-1]))
+    count = w.call("compat.v1.floor_div", size, y=group, name=None)
+    return w.call("reshape", x, shape=[count, group])
+
+
+def at_most(w: Writer, x: Tensor, bound: Tensor) -> Tensor:
+    """Rows up to that one; all of a small batch."""
+    return w.rows(None, bound, of=x)
+
+
 def with_zeros(w: Writer, x: Tensor) -> Tensor:
     """A tensor of as many rows."""
     size = w.call("__operators__.getitem", w.call("compat.v1.shape", x, out_type="int32"), slice_spec=0)
@@ -123,6 +147,13 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "twice, then weighted": lambda w, x: w.call("linalg.matmul", w.call("concat", [x, x], axis=0), b=[[1.0]] * 3),
     "normalized over everything": function("math.l2_normalize", axis=None),
     "by their number": of_sizes(0),
+    "if there are so many": if_so_many,
+    "if there are not so many": lambda w, x: if_so_many(w, x, "math.less", 1000),
+    "if they are even": lambda w, x: if_so_many(w, x, "math.floormod", 2),
+    "by a constant that their number chooses": one_of_two,
+    "by a number times none": lambda w, x: w.call(
+        "math.add", x, y=w.call("cast", w.call("math.multiply", w.size(x), y=0), dtype="float32"), name=None
+    ),
     "over turned rows": over_turned_rows,
     "reduced": function("math.reduce_max", axis=0, keepdims=True),
     "reduced over everything": lambda w, x: w.call("math.subtract", x, y=w.call("math.reduce_mean", x), name=None),
@@ -207,6 +238,11 @@ ROW_BY_ROW: dict[str, Step] = {
         destination=1,
     ),
     "each twice": function("repeat", repeats=2, axis=0),
+    "up to their number": lambda w, x: at_most(w, x, w.size(x)),
+    "up to their number, counted in halves": lambda w, x: at_most(
+        w, x, w.call("compat.v1.floor_div", w.call("math.multiply", w.size(x), y=2, name=None), y=2, name=None)
+    ),
+    "counted by their entries": lambda w, x: in_groups(w, x, 3),
     "as many ones": lambda w, x: w.call("math.add", x, y=w.call("ones_like", x), name=None),
 }
 
@@ -267,7 +303,8 @@ KNOWN = [
     "normalized", "reduced", "weighed, axis from the end", "summed up", "turned twice", "padded with columns",
     "reversed twice", "a product with weights", "a product within each row", "a product by axes",
     "matrices, one for each row", "chosen by what is in the row", "shaped, and shaped back", "columns over columns",
-    "each twice", "as many ones", "clipped by their norms", "axes there and back",
+    "each twice", "as many ones", "up to their number", "counted by their entries",
+    "up to their number, counted in halves", "clipped by their norms", "axes there and back",
 ]  # fmt: skip
 
 
@@ -276,6 +313,28 @@ def test_towers_all_of_whose_operations_are_known_are_proven(name: str) -> None:
     w = Writer()
     (found,) = recognise(w.graph(w.join([ROW_BY_ROW[name](w, end) for end in w.dense(*w.split())]))).wrappers
     assert found.confidence == "proven"
+
+
+UP_TO = {
+    "a thousand": lambda w, x: w.call("math.minimum", w.size(x), y=1000, name=None),
+    "half, twice": lambda w, x: w.call("math.multiply", w.call("compat.v1.floor_div", w.size(x), y=2, name=None), y=2),
+    "twice less those tried": lambda w, x: w.call(
+        "math.subtract", w.call("math.multiply", w.size(x), y=2, name=None), y=60, name=None
+    ),
+    "as many as their remainder leaves": lambda w, x: w.call(
+        "math.subtract", w.size(x), y=w.call("math.floormod", w.size(x), y=10), name=None
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UP_TO)
+def test_bounds_that_two_batches_do_not_tell_prove_nothing(name: str) -> None:
+    """Of the batches that are tried, they keep all rows."""
+    w = Writer()
+    (found,) = recognise(
+        w.graph(w.join([at_most(w, end, UP_TO[name](w, end)) for end in w.dense(*w.split())]))
+    ).wrappers
+    assert found.confidence == "likely"
 
 
 OF_MINE = {"units": UNITS, "mine": True}

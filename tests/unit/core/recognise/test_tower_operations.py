@@ -13,9 +13,10 @@ from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.elements import NOT_COMPUTED
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import OpCall
+from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.recognise.tower_operations import TowerOperations
-from unnest.core.recognise.tower_tensors import Counts, Known, TowerTensors
+from unnest.core.recognise.tower_tensors import Known, TowerTensors
 
 ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 
@@ -61,7 +62,8 @@ def test_how_many_rows_there_are() -> None:
     shape = made("shape")
     assert isinstance(shape, Counts)
     assert (shape.one.tolist(), shape.other.tolist()) == ([6, 4], [12, 4])
-    assert not shape.are_same
+    assert shape.of_rows.tolist() == [True, False]
+    assert shape.is_linear
 
 
 @pytest.mark.parametrize("name", ["merge", "while", "unheardof"])
@@ -74,7 +76,7 @@ def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None
     w = Writer()
     known = TowerTensors(LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7)
     size = Ref("size", 0, 0)
-    known.tensors[size] = Counts(np.array(6), np.array(12))
+    known.tensors[size] = Counts(np.array(6), np.array(12), np.array(1, bool))
     given = {size: known.tensors[size]}
     (numbers,) = TowerOperations(known).made(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
     assert isinstance(numbers, Counts)

@@ -9,8 +9,9 @@ from tests.unit.core.recognise.inline import Writer, X
 from unnest.core.architecture.graph import Ref
 from unnest.core.recognise.layer_tensors import LayerTensors
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall
+from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER
-from unnest.core.recognise.tower_tensors import ROWS, Counts, Known, TowerTensors
+from unnest.core.recognise.tower_tensors import ROWS, Known, TowerTensors
 
 ENTRY = Ref("x", 0, 0)
 
@@ -42,23 +43,22 @@ def test_sizes_that_are_not_known() -> None:
 def test_what_else_is_known_of_a_tensor() -> None:
     """Numbers that are the same in every batch are made of no row, others of how many there are."""
     known, other = tensors(), Ref("other", 0, 0)
-    known.tensors[other] = Counts(np.array([6, 4]), np.array([12, 4]))
-    assert known.rows_of(other)["element"].tolist() == [THEIR_NUMBER] * 2
-    assert known.number(other, 1).tolist() == [12, 4]
-    known.tensors[other] = Counts(np.array([4, 4]), np.array([4, 4]))
-    assert known.rows_of(other)["element"].tolist() == [NO_ROW] * 2
+    known.tensors[other] = Counts(np.array([6, 4]), np.array([12, 4]), np.array([True, False]))
+    assert known.rows_of(other)["element"].tolist() == [THEIR_NUMBER, NO_ROW]
+    assert known.number(other).tolist() == [6, 4]
     known.tensors[other] = Known.LOST
     for ask in (known.rows_of, known.number):
         with pytest.raises(UnreadableCall):
             ask(other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "are_same"),
-    [([4], [4], True), ([4], [8], False), ([1, 1], [1, 1, 1], True), ([1, 2], [1, 2, 3], False), ([], [1], False)],
-)
-def test_numbers_of_two_batches(one: list[int], other: list[int], are_same: bool) -> None:
-    assert Counts(np.array(one), np.array(other)).are_same is are_same
+def test_what_is_no_multiple_of_the_rows_bounds_nothing() -> None:
+    """The smaller of their number and of 1000 is another one in larger batches."""
+    known, other = tensors(), Ref("other", 0, 0)
+    known.tensors[other] = Counts(np.array([6]), np.array([12]), np.array([True]), is_linear=False)
+    assert known.counted(other) is known.tensors[other]
+    with pytest.raises(UnreadableCall):
+        known.number(other)
 
 
 def test_arguments() -> None:

@@ -1,0 +1,72 @@
+"""The groups of a single-device model whose architecture was kept apart, out of those of the parallel model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import CallId, Graph
+from unnest.core.assign.claimants import Claimant, name_claims
+from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.stored_groups import group_names
+from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.model import Group, JsonObject, Tensor
+
+
+def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+    """The groups of the single-device model, and its layers whose weights order alone placed.
+
+    One group holds those of the template, as a flat list. Those of a head, which follows it, bear the names of layers
+    of the architecture; all others are the template's. Raises Ambiguous.
+    """
+    graph = read(architecture)
+    with_weights = [group for group in groups if group.tensors]
+    head = {group.name: group.tensors for group in with_weights[1:]}
+    if not with_weights or not head.keys() <= graph.layers.keys():
+        raise Ambiguous("the layers of the architecture given are not those of the weights")
+    flat_list = with_weights[0].tensors
+    template = replace(graph, layers={name: each for name, each in graph.layers.items() if name not in head})
+    shares = {**split(flat_list, template), **{name: Share(tensors) for name, tensors in head.items()}}
+    if head:
+        _check_head(graph, head, flat_list, shares)
+    by_order = placed_by_order({name: shares[name] for name in graph.layers}, graph)
+    return tuple(Group(name, shares[name].tensors) for name in group_names(architecture)), by_order
+
+
+def _check_head(
+    graph: Graph, head: Mapping[str, Sequence[Tensor]], flat_list: Sequence[Tensor], shares: Mapping[str, Share]
+) -> None:
+    """Raises Ambiguous where something speaks against it that these layers are the head, and all others the template.
+
+    Layers of other weights may bear such names: those of the template itself, where the program counted on.
+    """
+    claimants = {name: Claimant.of(layer, "") for name, layer in graph.layers.items()}
+    for name, tensors in head.items():
+        promised = claimants[name].promised
+        if claimants[name].has_none or (promised is not None and promised.total != len(tensors)):
+            raise Ambiguous(f"{name} has not the weights that its config promises")
+    for name, share in shares.items():
+        if why := contradiction(graph.layers[name], [t.shape for t in share.tensors]):
+            raise Ambiguous(f"{name}: {why}")
+    of_head = {index for index, name in enumerate(graph.layers) if name in head}
+    if any(claim and claim <= of_head for claim in name_claims(flat_list, [*claimants.values()])):
+        raise Ambiguous("weights within the template bear the name of a layer behind it")
+    late = next((name for name in _followers(graph, head) if name not in head and shares[name].tensors), None)
+    if late is not None:
+        raise Ambiguous(f"{late} follows {next(iter(head))}, and has weights within the template")
+
+
+def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
+    """The layers that read, by way of others too, what these give."""
+    if graph.sequential:
+        names = [*graph.layers]
+        return names[min(map(names.index, layers)) + 1 :]
+    pending = [CallId(name, rank) for name in layers for rank in range(len(graph.layers[name].calls))]
+    met = {*pending}
+    for at in pending:
+        following = {user for user, _ in graph.readers.get(at, ())} - met
+        met |= following
+        pending += following
+    return [at.layer for at in pending]

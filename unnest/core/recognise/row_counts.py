@@ -1,0 +1,141 @@
+"""Numbers that are made of how many rows a tower has: sizes, and what is computed of them.
+
+Two batches show what they are. Which of them depend on the number of rows, and whether as a * rows + b, follows from
+how they are computed: so it holds for every number of rows. (`rows > 5` is true in both batches, and no constant.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from unnest.core.architecture.graph import Ref
+from unnest.core.recognise.carried_out import CONTENTS, SAYS_NOTHING, by_name, carry_out
+from unnest.core.recognise.elements import ELEMENT, Array
+from unnest.core.recognise.op_calls import OpCall, Value, refs_in
+from unnest.core.recognise.op_kinds import REDUCING
+from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, every
+from unnest.core.recognise.row_keeping import NUMBER_BY_NUMBER
+
+SIZING = ("shape", "multiples")
+"""The arguments that only say how large a tensor is."""
+
+SUMS = frozenset({"add", "addv2", "sub", "subtract", "neg", "negative", "identity", "stopgradient"})
+PRODUCTS = frozenset({"mul", "multiply", "scalarmul"})
+QUOTIENTS = frozenset({"floordiv", "floordivide", "realdiv", "truediv", "truedivide", "divide", "div", "truncatediv"})
+
+
+class Counts(NamedTuple):
+    """Numbers that are made of sizes: in the batch that is tried, and in one of twice as many rows.
+
+    `of_rows`: which of the former depend on how many rows there are. `is_linear`: whether those are a * rows + b, for
+    whole numbers a and b, whatever the number of rows.
+    """
+
+    one: Array
+    other: Array
+    of_rows: Array
+    is_linear: bool = True
+
+    @property
+    def depends(self) -> bool:
+        """Whether any of them, or how many they are, depends on the number of rows."""
+        return bool(self.of_rows.any()) or self.one.shape != self.other.shape
+
+    @property
+    def rows(self) -> Array:
+        """The rows that they are made of; where how many they are depends on that, all do, unless they are alike."""
+        if self.one.shape != self.other.shape and not self._are_alike:
+            return every(THEIR_NUMBER, self.one.shape)
+        return np.where(self.of_rows, THEIR_NUMBER, NO_ROW).astype(np.int32).view(ELEMENT)
+
+    @property
+    def _are_alike(self) -> bool:
+        return self.one.size > 0 and bool(np.all(np.append(self.one, self.other) == self.one.flat[0]))
+
+
+def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -> list[Counts]:
+    """What an operation makes of some, and of plain numbers; the first batch has so many `rows`.
+
+    Raises NOT_COMPUTED.
+    """
+    known = {ref: lookup(ref) for ref in refs_in([*what.args, *what.kwargs.values()])}
+    counts = {ref: value for ref, value in known.items() if isinstance(value, Counts)}
+
+    def number(ref: Ref, batch: int = 0) -> Array:
+        value = known[ref]
+        if not isinstance(value, Counts):
+            return value
+        return value.other if batch else value.one
+
+    def of_rows(ref: Ref) -> Array:
+        return counts[ref].of_rows if ref in counts else np.zeros(np.shape(number(ref)), bool)
+
+    ones, others = (carry_out(what, partial(number, batch=batch)) for batch in range(2))
+    marks = _of_rows(what, ones, number, of_rows)
+    are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(what, known, of_rows, rows)
+    return [
+        Counts(one, other, mark, is_linear=are_linear and _is_whole(one, other, mark, rows))
+        for one, other, mark in zip(ones, others, marks, strict=True)
+    ]
+
+
+def _of_rows(
+    what: OpCall, results: tuple[Array, ...], number: Callable[[Ref], Array], of_rows: Callable[[Ref], Array]
+) -> list[Array]:
+    """Which numbers of each result depend on how many rows there are."""
+    refs = [*refs_in([*what.args, *what.kwargs.values()])]
+    if what.name in NUMBER_BY_NUMBER:
+        mark = reduce(np.logical_or, map(of_rows, refs))
+        if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
+            return [np.broadcast_to(mark, results[0].shape)]
+        return [np.full(result.shape, bool(mark.any())) for result in results]  # places, of `where` alone
+    given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+    beside = refs_in([value for name, value in given.items() if name not in (*CONTENTS, *SIZING)])
+    if any(of_rows(ref).any() for ref in beside):
+        return [np.ones(result.shape, bool) for result in results]
+    contents = {name: _marked(given[name], of_rows) for name in CONTENTS if name in given}
+    if not contents:
+        return [np.zeros(result.shape, bool) for result in results]
+    # A reduced number depends on it where any of those that it is made of does.
+    name = "reducesum" if what.name in REDUCING else what.name
+    return [mark.astype(bool) for mark in carry_out(OpCall(name, (), {**given, **contents}), number)]
+
+
+def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
+    """An argument with the marks of tensors in their places, and of plain numbers."""
+    if isinstance(value, Ref):
+        return of_rows(value)
+    return [_marked(part, of_rows) for part in value] if isinstance(value, list) else np.zeros(np.shape(value), bool)
+
+
+def _keeps_linear(
+    what: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
+) -> bool:
+    """Whether an operation makes a * rows + b of such numbers, if a is whole."""
+    name = what.name
+    operands = [*what.args, *(value for key, value in what.kwargs.items() if key not in SAYS_NOTHING)]
+    if name in PRODUCTS:
+        return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
+    if name in QUOTIENTS:
+        dividend, divisor = (known[value] if isinstance(value, Ref) else value for value in operands)
+        if isinstance(divisor, Counts) and divisor.depends:
+            return False
+        by = divisor.one if isinstance(divisor, Counts) else np.asarray(divisor)
+        return not isinstance(dividend, Counts) or not np.any((dividend.other - dividend.one) % (by * rows))
+    if name in ("reduceprod", "prod"):
+        return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
+    return name == "cast" or name in SUMS or name not in NUMBER_BY_NUMBER
+
+
+def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:
+    """Whether two batches show a whole number of times the rows, and little beside it: else 2 * rows - 60 is as 60."""
+    if one.dtype.kind == "b":
+        return False
+    if one.shape != other.shape:
+        return True
+    times, rest = (other - one) / rows, 2 * one - other
+    return not np.any(of_rows & ((times != np.floor(times)) | (np.abs(rest) >= rows)))
