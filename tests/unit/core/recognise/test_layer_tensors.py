@@ -42,6 +42,15 @@ def test_tensors_in_arguments_are_refs() -> None:
     assert (what.args, what.kwargs["slice_spec"]) == ([Ref(*X)], slice(Ref(*half), None, None))
 
 
+def test_what_an_operation_is_called_on_may_not_be_stored() -> None:
+    """Keras up to 2.15 stores its first argument alone, where that is no tensor: the equation of an einsum."""
+    w = Writer()
+    one, other = (w.call("einsum", "ij,jk->ik") for _ in range(2))
+    tensors = LayerTensors(w.graph(one, other))
+    assert tensors.unread((Ref(*one), Ref(*other))) == ("the file does not tell which tensors op_1, op_2 are called on")
+    assert tensors.unread((Ref(*X), Ref(*other))) == "the towers read different tensors: x, op_2"
+
+
 def test_numbers_have_no_rows() -> None:
     """Means over the batch, unless they keep its axis."""
     writer = Writer()

@@ -254,6 +254,18 @@ def test_constants_are_compared_by_bytes_and_dtype(pair: tuple[int, int], same: 
     assert (tensors.differ((refs[pair[0]], refs[2 + pair[1]])) is None) is same
 
 
+@pytest.mark.parametrize(("other", "same"), [((1.0, 2.0), True), ((1.0, 3.0), False), (None, False)])
+def test_constants_that_a_function_captures_are_compared_too(other: tuple[float, ...] | None, same: bool) -> None:
+    """Each tower may capture one of its own, handed in as an argument; of others nothing is known."""
+    known = {"a": np.array((1.0, 2.0)), **({} if other is None else {"b": np.array(other)})}
+    ops = {name: Op(name, "Mul", ("x", of)) for name, of in (("p", "a"), ("q", "b"))}
+    root = OpGraph("", ops, ("x", "a", "b"), ("p:z:0", "q:z:0"), known=known)
+    tensors = ServingTensors(GraphView(root, {}), 2)
+    of_each = (tensors.reads(tensors.outputs[0].call)[1], tensors.reads(tensors.outputs[1].call)[1])
+    assert (tensors.differ(of_each) is None) is same
+    assert tensors.differ((of_each[0], tensors.reads(tensors.outputs[0].call)[0])) is not None
+
+
 def test_a_template_that_is_called_is_seen_in_every_call() -> None:
     """The same operation in two chains of calls is two tensors; arguments are followed outward."""
     ops = [Op("x", "Placeholder", (), shapes=((-1, 3),)), Op("y", "Placeholder", (), shapes=((-1, 3),))]
