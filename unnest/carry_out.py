@@ -107,7 +107,7 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
 
 
 #: Findings on what a file does when it is loaded: of the output they are found anew.
-ON_LOADING = ("stored-code", "frozen-within")
+ON_LOADING = ("stored-code", "frozen-within", "frozen-state")
 
 
 def _backup(path: str, source: Source, options: FixOptions) -> str:

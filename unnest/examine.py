@@ -18,7 +18,7 @@ from unnest.formats.base import Source
 from unnest.formats.boundary import not_a_graph, raise_callers_own, reading
 from unnest.formats.detect import look, open_container
 from unnest.options import FixOptions
-from unnest.report.load_hint import does_not_load_in, load_line, loads_in, misplaced_within
+from unnest.report.load_hint import does_not_load_in, is_refused_by_its_own, load_line, loads_in, misplaced_within
 from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
@@ -156,9 +156,11 @@ def foreseen(made: Plan) -> str | None:
 
 
 def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
-    """What loading an `.h5` of an older Keras would silently change."""
+    """What loading an `.h5` of an older Keras would silently change, or stop at."""
     name = misplaced_within(model, container)
-    return () if name is None else (Code.FROZEN_WITHIN(name=name),)
+    if name is not None:
+        return (Code.FROZEN_WITHIN(name=name),)
+    return (Code.FROZEN_STATE(version=model.keras_version),) if is_refused_by_its_own(model, container) else ()
 
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:

@@ -104,6 +104,11 @@ class Code(Enum):
         "loading this .h5 gives weights of {name} to other layers: Keras does not store that a model in it was frozen",
         "with --keras 3, or --to keras, fix writes a file that loads as the model was",
     )
+    FROZEN_STATE = (
+        "warning",
+        "Keras {version} refuses this .h5: once loaded, more weights are trained than its optimizer's state is of",
+        "it does not store that a model was frozen: with --to weights, fix writes what loads into your code's model",
+    )
 
     METAGRAPHS_LEFT_OUT = (
         "info",

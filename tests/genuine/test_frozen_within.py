@@ -1,4 +1,4 @@
-"""Models whose own Keras does not load them as they were: a frozen model within a nested one."""
+"""Models whose own Keras does not load them as they were: a frozen model within a nested one, or a state without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 import unnest
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "frozen_within"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FOLDER = FIXTURES / "frozen_within"
 WHY = "a frozen model in nested, whose weights Keras gives to other layers"
 
 
@@ -35,3 +36,25 @@ def test_files_that_call_weights_by_their_layers_load(path: Path, tmp_path: Path
     result = unnest.fix(path, tmp_path / "m.keras", keras="3")
     assert (result.action, result.loads_in) == ("converted", ("Keras 3",))
     assert "frozen-within" not in codes(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "loads"),
+    [
+        ("k122-frozen", ["frozen-state"], ()),
+        ("k122-trained", [], ("Keras 1.2.2, which wrote it",)),
+        ("k231-frozen", [], ("tf_keras (Keras 2)", "Keras 2.3.1, which wrote it")),  # with a fresh optimizer
+    ],
+)
+def test_a_state_of_fewer_weights_than_keras_1_trains(name: str, found: list[str], loads: tuple[str, ...]) -> None:
+    """Its own Keras stops at it, though the model is as it would be saved."""
+    report = unnest.inspect(FIXTURES / "frozen_state" / f"{name}.h5")
+    assert (codes(report), report.loads_in) == (found, loads)
+    assert (report.load is None) is (not loads)
+
+
+def test_weights_alone_have_no_state(tmp_path: Path) -> None:
+    """So that they load wherever the model is built."""
+    written = unnest.fix(FIXTURES / "frozen_state" / "k122-frozen.h5", tmp_path / "w.h5", to="weights")
+    assert (written.action, codes(written)) == ("converted", ["not-held"])
+    assert written.loads_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unnest.core.assign.loading_order import misplaced
+from unnest.core.assign.loading_order import is_state_of_fewer, misplaced
 from unnest.core.keras_facts import loading
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.model import Json, Stored
@@ -40,6 +40,14 @@ def misplaced_within(model: Stored, container: str) -> str | None:
     return misplaced(model) if container == "h5" and not model.is_keras_3 else None
 
 
+def is_refused_by_its_own(model: Stored, container: str) -> bool:
+    """Whether Keras 1, which knows no loading without the optimizer, refuses the state of an `.h5` that it wrote.
+
+    (Source: files of Keras 1.2.2 with a frozen model in them. Keras 2 warns, and goes on with a fresh optimizer.)
+    """
+    return container == "h5" and model.release[:1] == (1,) and model.contents == "model" and is_state_of_fewer(model)
+
+
 def _other_places(model: Stored, container: str) -> str | None:
     """Why every Keras, its writer included, does not find some weights, or sets them elsewhere than they were."""
     if container == "keras" and (shared := loading.shared_between_models(model)):
@@ -50,6 +58,11 @@ def _other_places(model: Stored, container: str) -> str | None:
         return f"weights in {surplus}, which has none"
     name = misplaced_within(model, container)
     return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
+
+
+def _is_not_loaded(model: Stored, container: str) -> bool:
+    """Whether the writer's own Keras does not load the model, or not as it was."""
+    return _other_places(model, container) is not None or is_refused_by_its_own(model, container)
 
 
 def other_name(model: Stored, path: str, container: str) -> str | None:
@@ -118,7 +131,11 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
     """Whether the software that wrote the source loads this file, which may be of another container."""
-    if not model.keras_version or _other_places(model, container) is not None:
+    if (
+        not model.keras_version
+        or _other_places(model, container) is not None
+        or is_refused_by_its_own(model, container)
+    ):
         return False
     return (
         not path.endswith(".keras")
@@ -149,7 +166,7 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
     if model.contents == "model" and (
-        (model.is_keras_3 and why_not_keras_3(model, container)) or _other_places(model, container)
+        (model.is_keras_3 and why_not_keras_3(model, container)) or _is_not_loaded(model, container)
     ):
         return None
     if container == "saved_model":

@@ -9,7 +9,8 @@ and loaded by tf_keras 2.21. TensorFlow's own Keras freezes each layer, which th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from unnest.budget import remembered
@@ -18,6 +19,7 @@ from unnest.core.assign.claimants import Claimant
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
+from unnest.core.assign.trainable import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 
@@ -56,3 +58,53 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
     except Ambiguous:
         return False
     return any(list(share.tensors) != weights for share, weights in zip(shares.values(), given, strict=True))
+
+
+def is_state_of_fewer(stored: Stored) -> bool:
+    """Whether an optimizer's state is of fewer weights than those that are trained once the file is loaded.
+
+    That is so where a model within was frozen: its layers' configs say that they are trained. What names, order and
+    shapes do not tell for certain is no reason.
+    """
+    if not stored.optimizer or stored.architecture is None or not is_model(stored.architecture):
+        return False
+    layer_names = layer_name_by_group(stored.architecture, stored.groups)
+    weights = {layer_names.get(group.name, group.name): group.tensors for group in stored.groups}
+    trained = _trained_shapes(stored.architecture, weights)
+    slots = Counter(tensor.shape for tensor in stored.optimizer if tensor.shape)
+    if trained is None or not slots:
+        return False
+    return not _is_of(slots, trained) and any(
+        all(count % times == 0 and count // times <= trained[shape] for shape, count in slots.items())
+        for times in range(1, MOST_SLOTS + 1)
+    )
+
+
+MOST_SLOTS = 3
+"""What Keras's optimizers keep for a weight, at most."""
+
+
+def _is_of(slots: Counter[tuple[int, ...]], trained: Counter[tuple[int, ...]]) -> bool:
+    """Whether there are as many slots of each weight, and of nothing else."""
+    times = slots.total() // max(trained.total(), 1)
+    return slots == Counter({shape: times * count for shape, count in trained.items()})
+
+
+def _trained_shapes(model: JsonObject, weights: Mapping[str, Sequence[Tensor]]) -> Counter[tuple[int, ...]] | None:
+    """The shapes of the weights that the configs of a model's layers call trained; None where they do not tell."""
+    shapes: Counter[tuple[int, ...]] = Counter()
+    for name, layer in read(model).layers.items():
+        own = weights.get(name, ())
+        if is_model(layer.stored):
+            try:
+                shares = split(own, read(layer.stored))
+            except Ambiguous:
+                return None
+            inner = _trained_shapes(layer.stored, {within: share.tensors for within, share in shares.items()})
+        else:
+            count = trained_count(layer, len(own)) if own else 0
+            inner = None if count is None else Counter(tensor.shape for tensor in own[:count])
+        if inner is None:
+            return None
+        shapes += inner
+    return shapes

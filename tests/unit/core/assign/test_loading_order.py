@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, nested, sequential, tensors
-from unnest.core.assign.loading_order import misplaced
-from unnest.core.model import Group, Stored
+from unnest.core.assign.loading_order import is_state_of_fewer, misplaced
+from unnest.core.model import Group, Stored, Tensor
 
 
 def dense(name: str, **config: Any) -> dict[str, Any]:
@@ -43,3 +43,54 @@ def stored(names: Sequence[str], *more: dict[str, Any], **of_b: Any) -> Stored:
 )
 def test_misplaced(model: Stored, answer: str | None) -> None:
     assert misplaced(model) == answer
+
+
+KERNEL, BIAS = (4, 3), (3,)
+SHAPES = {"kernel": KERNEL, "bias": BIAS}
+
+
+def with_state(*shapes: tuple[int, ...], more: Sequence[dict[str, Any]] = (), **of_b: Any) -> Stored:
+    """A model of two Dense layers, one of them in a model within, and what its optimizer keeps."""
+    inner = nested(sequential(dense("b", **of_b), *more, name="inner"), [])
+    groups = tuple(
+        Group(name, tuple(Tensor(f"{of}/{kind}:0", shape, "<f4", f"/{of}/{kind}") for kind, shape in SHAPES.items()))
+        for name, of in (("inner", "b"), ("out", "out"))
+    )
+    state = tuple(Tensor(f"{k}:0", shape, "<f4", f"/state/{k}") for k, shape in enumerate(shapes))
+    return Stored("model", sequential(inner, dense("out"), name="outer"), groups=groups, optimizer=state)
+
+
+@pytest.mark.parametrize(
+    ("model", "answer"),
+    [
+        (with_state((), KERNEL, BIAS, KERNEL, BIAS, KERNEL, BIAS, KERNEL, BIAS), False),
+        (with_state((), KERNEL, BIAS), True),
+        (with_state((), KERNEL, BIAS, KERNEL, BIAS, trainable=False), False),
+        (with_state((), KERNEL), True),
+        (with_state((), (9, 9)), False),  # which optimizer's it is, nobody knows
+        (with_state(()), False),
+        (with_state(), False),
+        (with_state((), KERNEL, BIAS, more=[layer("own", [], kind="Own")]), True),  # it has no weights here
+        (Stored("weights", groups=with_state().groups), False),
+    ],
+    ids=[
+        "of all",
+        "of one layer",
+        "told",
+        "of one weight",
+        "of others",
+        "a number",
+        "none",
+        "somebody's own",
+        "weights",
+    ],
+)
+def test_states_of_fewer_weights_than_are_trained_when_it_is_loaded(model: Stored, answer: bool) -> None:
+    assert is_state_of_fewer(model) is answer
+
+
+def test_a_state_whose_weights_nobody_can_tell_is_none_of_fewer() -> None:
+    """A layer of somebody's own may have frozen what the state is not of."""
+    model = with_state((), KERNEL, BIAS)
+    of_mine = sequential(layer("inner", [], kind="Own"), dense("out"), name="outer")
+    assert not is_state_of_fewer(model._replace(architecture=of_mine))
