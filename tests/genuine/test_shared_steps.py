@@ -38,3 +38,19 @@ def test_where_the_names_are_others_it_is_refused(path: Path) -> None:
     refusal = plan(stored._replace(groups=groups)).refusal
     assert refusal is not None
     assert refusal.code == "weights-ambiguous"
+
+
+ONCE = "weights in template that layers in it share, and that no Keras finds again in an .h5"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.h5")), ids=lambda path: str(path.stem))
+def test_a_model_within_whose_list_has_them_once_is_not_said_to_load(path: Path) -> None:
+    """Its own Keras refuses it for the length of the list; not the template itself, nor layers that share none."""
+    report = unnest.inspect(path)
+    is_refused = "parallel" in path.name and "own" not in path.name
+    if "tfkeras" in path.name:  # of Keras 3's, an operation that it does not find again is told first
+        assert (ONCE in report.does_not_load_in.values()) is is_refused
+    if is_refused:
+        assert (report.loads_in, report.load) == ((), None)
+    if "base" in path.name:
+        assert report.loads_in

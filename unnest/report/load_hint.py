@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from unnest.core.assign.loading_order import is_state_of_fewer, misplaced
+from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.model import Json, Stored
@@ -56,6 +56,8 @@ def _other_places(model: Stored, container: str) -> str | None:
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
     if surplus := loading.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
+    if container == "h5" and (sharing := stored_once(model)):
+        return f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
     name = misplaced_within(model, container)
     return None if name is None else f"a frozen model in {name}, whose weights Keras gives to other layers"
 

@@ -19,6 +19,7 @@ from unnest.core.assign.claimants import Claimant
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.stored_groups import layer_name_by_group
+from unnest.core.assign.stored_once import at_every_place
 from unnest.core.assign.trainable import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
@@ -39,6 +40,25 @@ def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
         layer = layers.get(layer_names.get(group.name, group.name))
         if layer is not None and is_model(layer.stored) and _changes_places(layer.stored, group.tensors):
             return group.name
+    return None
+
+
+def stored_once(stored: Stored) -> str | None:
+    """The first nested model that holds one layer in several, with its weights listed once; None where there is none.
+
+    Built from the JSON each of these has one of its own, and every Keras refuses the list for its length. (Source: one
+    Dense, and one Sequential, in two TimeDistributed layers, one cell in two RNNs, each in a model within another, in
+    `.h5` files of Keras 3.15 and tf_keras 2.21.)
+    """
+    if stored.contents != "model" or stored.architecture is None or not is_model(stored.architecture):
+        return None
+    layers, layer_names = read(stored.architecture).layers, layer_name_by_group(stored.architecture, stored.groups)
+    for group in stored.groups:
+        layer = layers.get(layer_names.get(group.name, group.name))
+        if layer is None or not is_model(layer.stored) or any(t.owner for t in group.tensors):
+            continue
+        if len(at_every_place(group.tensors, read(layer.stored))) > len(group.tensors):
+            return layer.name
     return None
 
 

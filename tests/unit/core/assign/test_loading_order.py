@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, nested, sequential, tensors
-from unnest.core.assign.loading_order import is_state_of_fewer, misplaced
+from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
 from unnest.core.model import Group, Stored, Tensor
 
 
@@ -94,3 +94,27 @@ def test_a_state_whose_weights_nobody_can_tell_is_none_of_fewer() -> None:
     model = with_state((), KERNEL, BIAS)
     of_mine = sequential(layer("inner", [], kind="Own"), dense("out"), name="outer")
     assert not is_state_of_fewer(model._replace(architecture=of_mine))
+
+
+def twice(names: Sequence[str], contents: Any = "model") -> Stored:
+    """A model with one within, in which two layers hold a Dense of one name, listed so."""
+    held = {"class_name": "Dense", "config": {"name": "held", **DENSE}}
+    steps = [layer(name, [], kind="TimeDistributed", layer=held) for name in ("first", "second")]
+    within = nested(sequential(*steps, name="nested"), [])
+    groups = (Group("nested", tuple(tensors(*names))),)
+    return Stored(contents, sequential(within, name="outer"), groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("model", "answer"),
+    [
+        (twice(["held/kernel:0", "held/bias:0"]), "nested"),
+        (twice(["held/kernel:0", "held/bias:0"] * 2), None),
+        (twice(["other/kernel:0", "other/bias:0"]), None),
+        (twice(["held/kernel:0", "held/bias:0"], "weights"), None),  # for whoever builds the model
+        (Stored("weights", groups=twice([]).groups), None),
+    ],
+    ids=["once", "at both places", "of another name", "weights alone", "without a graph"],
+)
+def test_weights_that_layers_share_and_that_are_listed_once(model: Stored, answer: str | None) -> None:
+    assert stored_once(model) == answer
