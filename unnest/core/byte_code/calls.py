@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.inner import Cells, Held, InnerCode, InnerFunction, Null, RunCost
+from unnest.core.byte_code.inner import Cells, Exit, Held, InnerCode, InnerFunction, Null, RunCost
 from unnest.core.byte_code.interpretation import Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible, Python, entry
 from unnest.core.byte_code.stack import only_values
@@ -93,6 +93,9 @@ class Calls(Frame[Value]):
         """Calls a function beside the null that stands for its object; that of a comprehension has it in its place."""
         held = self._stack.take(count)
         null, function = self._stack.take(2)
+        if null is Exit.EXIT and not names:
+            self._left([function, *held])
+            return
         if isinstance(null, InnerFunction) and not isinstance(function, Null):
             self._call_with([function, *held], names, null)
             return
@@ -107,6 +110,9 @@ class Calls(Frame[Value]):
         first = len(held) - len(names)
         if first < 0:
             raise Impossible
+        if function is Exit.EXIT and not names:
+            self._left(held)
+            return
         if isinstance(function, InnerFunction):
             self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))
             return

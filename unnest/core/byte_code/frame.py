@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, ClassVar, Generic, Literal
+from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.inner import Iteration, RunCost, spend_on
+from unnest.core.byte_code.inner import Exit, Held, Internal, Iteration, Null, RunCost, spend_on
 from unnest.core.byte_code.interpretation import BEYOND_EXPRESSIONS, Interpretation, NotFollowed, Value
 from unnest.core.byte_code.opcodes import BRANCHES, Impossible, Instruction, Python, at_offset
 from unnest.core.byte_code.stack import OperandStack
 
 COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""
+
+WITHOUT_EXCEPTION = ("type", "value", "traceback")
+"""What leaves a `with` block is told of an exception: None for each where there is none."""
 
 AFTER_LOOPS = {
     "3.12": (Instruction("END_FOR"),),
@@ -26,6 +29,14 @@ class _Ended(Enum):
     """What an iteration gives after its last value."""
 
     ENDED = "ended"
+
+
+class Block(NamedTuple):
+    """A loop, or a `with` block: where it leads to, and how many values are on the stack around it."""
+
+    after: int
+    depth: int
+    is_loop: bool
 
 
 class Frame(Generic[Value]):
@@ -45,7 +56,7 @@ class Frame(Generic[Value]):
         self._stack = OperandStack(code.stack, interpretation.size, work)
         self._next = 0
         self._depths: dict[int, int] = {}
-        self._blocks: list[tuple[int, int]] = []
+        self._blocks: list[Block] = []
 
     @property
     def values(self) -> list[Value]:
@@ -108,7 +119,7 @@ class Frame(Generic[Value]):
     def _go_to(self, offset: int) -> None:
         self._target(offset)
         if offset < self._next:
-            if offset not in self._depths or (self._stack and not self._stack.iteration):
+            if offset not in self._depths or (self._stack and not self._stack.may_repeat):
                 raise Impossible
             spend_on(self._next - offset)
         self._next = offset
@@ -147,21 +158,57 @@ class Frame(Generic[Value]):
             raise NotFollowed("a list that grows")
         self._stack.extend_new_list(depth, self._meaning.extended)
 
-    # Blocks, up to 3.7
+    # Blocks: of loops up to 3.7, of `with` up to 3.10
 
     def _setup_loop(self, argument: int) -> None:
-        self._blocks.append((self._next + argument, len(self._stack)))
+        self._blocks.append(Block(self._next + argument, len(self._stack), is_loop=True))
 
     def _pop_block(self) -> None:
-        if not self._blocks or self._blocks.pop()[1] != len(self._stack):
+        """With what is about to be returned on top, where a `with` block of 3.8 on is left so."""
+        block = self._blocks.pop() if self._blocks else None
+        if block is None or len(self._stack) - block.depth not in ((0,) if block.is_loop else (0, 1)):
             raise Impossible
 
     def _break_loop(self) -> None:
         if not self._blocks:
             raise Impossible
-        after, depth = self._blocks.pop()
+        after, depth, is_loop = self._blocks.pop()
+        if not is_loop:
+            raise NotFollowed("a break that leaves a with block")
         self._stack.take(len(self._stack) - depth)
         self._go_to(after)
+
+    def _setup_with(self, argument: int) -> None:
+        after = self._target(self._next + argument * self._unit)
+        self._enter()
+        self._blocks.append(Block(after, len(self._stack) - 1, is_loop=False))
+
+    def _enter(self) -> None:
+        """What leaves the block, and what was entered above it."""
+        self._stack.push(Exit.EXIT, self._meaning.entered(self._stack.pop()))
+
+    def _clean_up(self, more: int) -> None:
+        """What leaves a block is called for nothing, the None or null on top; so many more stand there then."""
+        leaving, why = self._stack.take(2)
+        if leaving is not Exit.EXIT or not self._is_nothing(why):
+            raise Impossible
+        self._stack.push(why, *[self._meaning.constant(None)] * more)
+
+    def _end_finally(self, keeps: int = 0) -> None:
+        """With a value that is kept, a handler returned it."""
+        (why,) = self._stack.take(1)
+        if keeps or not self._is_nothing(why):
+            raise NotFollowed("a handler of exceptions")
+
+    def _is_nothing(self, why: Held[Value]) -> bool:
+        """Whether no exception led here."""
+        return why is Null.NULL or (not isinstance(why, Internal) and self._meaning.plain(why) is None)
+
+    def _left(self, held: Sequence[Held[Value]]) -> None:
+        """What leaves a block was called, since 3.9 as any function is: with None three times."""
+        if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
+            raise Impossible
+        self._stack.push(self._meaning.constant(None))
 
     CONTROL: ClassVar[Mapping[str, Callable[[Frame[Any], int], object]]] = {
         "UNARY_NOT": lambda self, _: self._not(),
@@ -182,5 +229,13 @@ class Frame(Generic[Value]):
         "POP_BLOCK": lambda self, _: self._pop_block(),
         "BREAK_LOOP": lambda self, _: self._break_loop(),
         "GEN_START": lambda _self, _: None,
+        "SETUP_WITH": _setup_with,
+        "BEFORE_WITH": lambda self, _: self._enter(),
+        "BEGIN_FINALLY": lambda self, _: self._stack.push(Null.NULL),
+        "WITH_CLEANUP": lambda self, _: self._clean_up(0),
+        "WITH_CLEANUP_START": lambda self, _: self._clean_up(2),
+        "WITH_CLEANUP_FINISH": lambda self, _: self._stack.take(2),
+        "END_FINALLY": lambda self, _: self._end_finally(),
+        "POP_FINALLY": _end_finally,
     }
     """What is done for instructions that lead on, back, or around."""

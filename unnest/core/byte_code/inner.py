@@ -72,6 +72,12 @@ class Null(Internal, Enum):
     UNSET = "what a variable has before it has a value"
 
 
+class Exit(Internal, Enum):
+    """What leaves a `with` block, below what is computed in it."""
+
+    EXIT = "what leaves a with block"
+
+
 @dataclass(eq=False)
 class Iteration(Internal, Generic[Value]):
     """What GET_ITER makes: the values that are still to come."""

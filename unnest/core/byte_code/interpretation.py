@@ -88,6 +88,10 @@ class Interpretation(ABC, Generic[Value]):
     def module(self, path: str) -> Value:
         """`import path`, the innermost module."""
 
+    def entered(self, value: Value) -> Value:  # noqa: ARG002 - for those that follow `with` blocks
+        """What `with value as name` binds, where leaving the block does nothing to what was computed in it."""
+        raise NotFollowed(BEYOND_EXPRESSIONS)
+
     def truth(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow branches
         """What a branch takes a value for."""
         raise NotFollowed(BEYOND_EXPRESSIONS)

@@ -79,12 +79,15 @@ IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
 
 SHARED = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
 UNTIL_310 = SHARED | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
-BLOCKS = {80: "BREAK_LOOP", 87: "POP_BLOCK", 120: "SETUP_LOOP"}
-LOOPS_27 = UNTIL_310 | BLOCKS | {94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
-LOOPS_35 = UNTIL_310 | BLOCKS | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
-LOOPS_36 = UNTIL_310 | BLOCKS | {145: "LIST_APPEND"}
-LOOPS_38 = UNTIL_310 | {145: "LIST_APPEND"}
-LOOPS_310 = LOOPS_38 | {129: "GEN_START"}
+BLOCKS = {80: "BREAK_LOOP", 87: "POP_BLOCK", 88: "END_FINALLY", 120: "SETUP_LOOP", 143: "SETUP_WITH"}
+CLEANUP = {81: "WITH_CLEANUP_START", 82: "WITH_CLEANUP_FINISH"}
+LOOPS_27 = UNTIL_310 | BLOCKS | {81: "WITH_CLEANUP", 94: "LIST_APPEND", 134: "MAKE_CLOSURE"}
+LOOPS_35 = UNTIL_310 | BLOCKS | CLEANUP | {134: "MAKE_CLOSURE", 145: "LIST_APPEND"}
+LOOPS_36 = UNTIL_310 | BLOCKS | CLEANUP | {145: "LIST_APPEND"}
+SINCE_38_LOOPS = UNTIL_310 | {87: "POP_BLOCK", 143: "SETUP_WITH", 145: "LIST_APPEND"}
+LOOPS_38 = SINCE_38_LOOPS | CLEANUP | {53: "BEGIN_FINALLY", 88: "END_FINALLY", 163: "POP_FINALLY"}
+LOOPS_39 = SINCE_38_LOOPS
+LOOPS_310 = LOOPS_39 | {129: "GEN_START"}
 SINCE_311_AND_IN_312 = SHARED | {
     75: "RETURN_GENERATOR",
     135: "MAKE_CELL",
@@ -94,17 +97,20 @@ SINCE_311_AND_IN_312 = SHARED | {
     145: "LIST_APPEND",
 }
 LOOPS_311 = SINCE_311_AND_IN_312 | {
+    53: "BEFORE_WITH",
     86: "YIELD_VALUE",
     175: "POP_JUMP_BACKWARD_IF_FALSE",
     176: "POP_JUMP_BACKWARD_IF_TRUE",
 }
 LOOPS_312 = SINCE_311_AND_IN_312 | {
     4: "END_FOR",
+    53: "BEFORE_WITH",
     127: "LOAD_FAST_CHECK",
     143: "LOAD_FAST_AND_CLEAR",
     150: "YIELD_VALUE",
 }
 LOOPS_313 = {
+    2: "BEFORE_WITH",
     11: "END_FOR",
     19: "GET_ITER",
     26: "MAKE_FUNCTION",
@@ -126,7 +132,8 @@ BRANCHES = (
         *(
             table.values()
             for table in (
-                CONTROL_UNTIL_310, CONTROL_313, LOOPS_27, LOOPS_35, LOOPS_310, LOOPS_311, LOOPS_312, LOOPS_313,
+                CONTROL_UNTIL_310, CONTROL_313, LOOPS_27, LOOPS_35, LOOPS_38, LOOPS_310, LOOPS_311, LOOPS_312,
+                LOOPS_313,
             )
         )
     )
@@ -135,7 +142,10 @@ BRANCHES = (
 """The instructions that only code with conditions, loops or inner functions needs."""
 
 PUSH_EXC_INFO = {"3.11": 35, "3.12": 35, "3.13": 33}
-"""What every handler that people write begins with."""
+"""What every handler that people write begins with, and that which leaves a `with` block."""
+
+WITH_EXCEPT_START = {"3.11": 49, "3.12": 49, "3.13": 44}
+"""What follows there in one that leaves a `with` block: nothing but an exception leads to it."""
 
 CLASSIC = {
     1: "POP_TOP",
@@ -260,7 +270,7 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     "3.8": (
         # 162 is CALL_FINALLY in 3.8, which nothing reaches without SETUP_FINALLY before it.
         Python("3.8", SINCE_38 | LOOPS_38, 144, WORDS, {}, frozenset({162})),
-        Python("3.9", SINCE_39 | LOOPS_38, 144, WORDS, {}, frozenset()),
+        Python("3.9", SINCE_39 | LOOPS_39, 144, WORDS, {}, frozenset()),
     ),
     "3.10": (Python("3.10", SINCE_39 | LOOPS_310, 144, WORDS, {}, frozenset()),),
     "3.11": (
@@ -301,7 +311,9 @@ def opening(code: CodeObject) -> list[Instruction]:
 
 
 def catches(python: Python, code: CodeObject) -> bool:
-    """Whether a function of 3.11 on has a handler that people wrote, and not one alone that puts names back.
+    """Whether a function of 3.11 on has a handler that people wrote, and not some alone that Python added.
+
+    Those put names back, or leave a `with` block.
 
     Raises:
         Impossible: Handlers of another Python: in 3.11 people write them all.
@@ -309,10 +321,11 @@ def catches(python: Python, code: CodeObject) -> bool:
     """
     if not code.handlers:
         return False
-    is_written = PUSH_EXC_INFO[python.version] in code.code[::2]
-    if not is_written and python.version == "3.11":
+    numbers = code.code[::2]
+    begins = [k for k, number in enumerate(numbers) if number == PUSH_EXC_INFO[python.version]]
+    if not begins and python.version == "3.11":
         raise Impossible
-    return is_written
+    return any(numbers[k + 1 : k + 2] != bytes([WITH_EXCEPT_START[python.version]]) for k in begins)
 
 
 def comparison(python: Python, argument: int) -> str | None:

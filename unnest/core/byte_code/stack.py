@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.inner import Held, InnerCode, InnerFunction, Internal, Iteration, Null, RunCost
+from unnest.core.byte_code.inner import Exit, Held, InnerCode, InnerFunction, Internal, Iteration, Null, RunCost
 from unnest.core.byte_code.interpretation import NotFollowed, Value
 from unnest.core.byte_code.opcodes import Impossible
 
@@ -37,6 +37,11 @@ class OperandStack(Generic[Value]):
         """What is on top, where that is one."""
         top = self._held[-1] if self._held else None
         return top if isinstance(top, Iteration) else None
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether what is on top is what a loop iterates over, or leaves the block around one."""
+        return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
     def push(self, *values: Held[Value]) -> None:
         """The last of them on top."""

@@ -20,7 +20,7 @@ from unnest.core.byte_code.opcodes import Impossible, Python
 from unnest.core.byte_code.stored_function import arguments_of, readings
 from unnest.core.model import Json
 from unnest.core.recognise import row_functions, row_operations, row_values
-from unnest.core.recognise.row_values import ListMethod, Named, Once, Rows, Unexplained, Value
+from unnest.core.recognise.row_values import ListMethod, Named, Once, Rows, Scope, Unexplained, Value
 
 MODULES = {
     "K": "keras.backend",
@@ -35,6 +35,10 @@ MODULES = {
     "math": "math",
 }
 """What a name that the code does not store stands for: the customary imports, and those of TensorFlow's own code."""
+
+
+SCOPES = frozenset({"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"})
+"""Functions for `with` statements that say where, under which name, or after what things are computed."""
 
 
 def follow(
@@ -140,7 +144,9 @@ class NumberedRows(Interpretation[Value]):
         return row_operations.negative(value)
 
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
-        """Arithmetic on numbers; on rows a change."""
+        """Arithmetic on numbers; on rows a change. Texts with numbers in them are names, of devices and the like."""
+        if symbol == "%" and isinstance(left, str):
+            return Unexplained(left)
         return row_operations.binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
@@ -161,6 +167,8 @@ class NumberedRows(Interpretation[Value]):
         """Of modules and of rows."""
         if self._has_dynamic_shape and isinstance(of, Rows) and name == "shape" and not of.is_reduced:
             return of.shape
+        if isinstance(of, str) and name == "format":
+            return Unexplained(of)
         attribute = row_operations.attribute(of, name)
         if isinstance(attribute, ListMethod):
             self._check_is_new(attribute.of)
@@ -168,6 +176,8 @@ class NumberedRows(Interpretation[Value]):
 
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """Of the functions in `row_functions`; others may do anything to the lists that they are given."""
+        if isinstance(function, Named) and function.path.rpartition(".")[2] in SCOPES and "." in function.path:
+            return Scope(function.path)
         result = row_functions.call(function, positional, keywords)
         if isinstance(result, Unexplained) and not _leaves_lists(function):
             values = [*positional, *keywords.values()]
@@ -182,6 +192,12 @@ class NumberedRows(Interpretation[Value]):
     def _check_is_new(self, value: list[Value]) -> None:
         if _has_any([value], self._kept):
             raise NotFollowed("a list that other calls see as well")
+
+    def entered(self, value: Value) -> Value:
+        """Of devices, of names and the like, which change nothing of what is computed in them."""
+        if not isinstance(value, Scope):
+            raise NotFollowed("a with statement")
+        return Unexplained(value.path)
 
     def truth(self, value: Value) -> bool:
         """Of numbers and texts."""

@@ -72,6 +72,12 @@ class Named(NamedTuple):
     path: str
 
 
+class Scope(NamedTuple):
+    """What a `with` statement enters that says where or under which name things are computed, by its path."""
+
+    path: str
+
+
 class Unexplained(NamedTuple):
     """What comes of a name that the file does not explain: somebody's own function or number."""
 

@@ -89,6 +89,11 @@ class Branching(Straight):
 
     branches: ClassVar[bool] = True
 
+    def entered(self, value: Any) -> Any:
+        if not hasattr(value, "__enter__"):
+            raise NotFollowed
+        return value.__enter__()
+
     def truth(self, value: Any) -> bool:
         return bool(_python(bool, value))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -245,3 +246,34 @@ def test_work_is_bounded() -> None:
     long = replace(CODE, constants=((0,) * (MAX_WORK // 11),))
     with pytest.raises(NotFollowed, match=r"^more work than anyone's function$"):
         run(*(CONST, 0, POP, 0) * 12, FAST, 0, RETURN, 0, made=long)
+
+
+WITH, BLOCK_ENDS, BEGIN_FINALLY, CLEANUP, CLEANED, FINALLY_ENDS = 143, 87, 53, 81, 82, 88
+ENTERED = (FAST, 0, WITH, 8, STORE, 1)
+LEFT = (CLEANUP, 0, CLEANED, 0, FINALLY_ENDS, 0, FAST, 1, RETURN, 0)
+
+
+def test_a_with_block_binds_what_is_entered() -> None:
+    assert run(*ENTERED, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT, x=nullcontext(7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ((*ENTERED, BEGIN_FINALLY, 0, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT), Impossible),
+        ((*ENTERED, BLOCK_ENDS, 0, CONST, 1, *LEFT), Impossible),
+        ((*ENTERED, BLOCK_ENDS, 0, NOP, 0, *LEFT), Impossible),
+        ((*ENTERED, BLOCK_ENDS, 0, FAST, 1, CALL, 0, RETURN, 0, NOP, 0), (Impossible, NotFollowed)),
+    ],
+    ids=["more below", "an exception", "nothing", "another is called"],
+)
+def test_a_with_block_that_no_compiler_leaves_so(code: tuple[int, ...], reason: Any) -> None:
+    with pytest.raises(reason):
+        run(*code, x=nullcontext(7))
+
+
+def test_what_cannot_be_entered() -> None:
+    with pytest.raises(NotFollowed):
+        run(*ENTERED, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT, x=7)
+    with pytest.raises(NotFollowed):
+        run(*ENTERED, BLOCK_ENDS, 0, BEGIN_FINALLY, 0, *LEFT, x=nullcontext(7), straight=True)

@@ -59,6 +59,10 @@ def dealt(parts: int) -> list[tuple[int, ...]]:
         ("PARTITIONED", "i", {"parts": 2}, dealt(2)),
         ("OTHER_END", "i", {"parts": 2}, in_order(2)[::-1]),
         ("FIRST_HALF_ALWAYS", "i", {"parts": 2}, [in_order(2)[0]] * 2),
+        ("WITH_DEVICE", "i", {"parts": 3}, in_order(3)),
+        ("WITH_NAMES", "i", {"parts": 2}, in_order(2)),
+        ("WITH_NAMES", "i", {"parts": 1}, in_order(1)),
+        ("WITH_LOOP", "i", {"parts": 3}, in_order(3)),
     ],
 )
 def test_rows(python: str, source: str, index: str, others: dict[str, Json], expected: list[tuple[int, ...]]) -> None:
@@ -78,6 +82,7 @@ def test_bounds_as_shares_of_the_batch(python: str) -> None:
     [
         ("REVERSED_FEATURES", "reverses axis 1"),
         ("SCALED", "computes with the values (`/`)"),
+        ("WITH_SCALED", "computes with the values (`/`)"),
         ("NORMALIZED_BEFORE", "computes with the values (`-`)"),
         ("LATER_FEATURES", "takes a part of axis 1"),
         ("ROLLED", "calls tensorflow.roll"),
@@ -95,13 +100,15 @@ def test_what_is_done_beside_cutting(python: str, source: str, change: str) -> N
     ("source", "arguments"),
     [
         ("SOMEBODYS_OWN", {"i": 0, "parts": 2}),
+        ("WITH_ANYTHING", {"i": 0, "parts": 2}),
+        ("TRIED", {"i": 0, "parts": 2}),
         ("KERAS", {"i": 0}),
         ("KERAS", {"i": 0, "parts": 0}),
         ("KERAS", {"i": "first", "parts": 2}),
         ("SPLIT", {"i": 5, "parts": 2}),
     ],
-    ids=["a function that is not stored", "an argument that is not stored",
-         "no parts", "text for a number", "a part that is not there"],
+    ids=["a function that is not stored", "a block that does something", "a handler of exceptions",
+         "an argument that is not stored", "no parts", "text for a number", "a part that is not there"],
 )  # fmt: skip
 def test_no_answer(python: str, source: str, arguments: dict[str, Json]) -> None:
     assert followed(python, source, **arguments) is None
