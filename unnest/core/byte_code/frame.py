@@ -179,9 +179,9 @@ class Frame(Generic[Value]):
         self._go_to(after)
 
     def _setup_with(self, argument: int) -> None:
-        after = self._target(self._next + argument * self._unit)
+        handler = self._target(self._next + argument * self._unit)
         self._enter()
-        self._blocks.append(Block(after, len(self._stack) - 1, is_loop=False))
+        self._blocks.append(Block(handler, len(self._stack) - 1, is_loop=False))
 
     def _enter(self) -> None:
         """What leaves the block, and what was entered above it."""

@@ -38,6 +38,7 @@ from unnest.core.recognise.told_numbers import Slice
 
 if TYPE_CHECKING:  # bring NumPy, which most graphs do not need
     from unnest.core.recognise.layer_tensors import LayerTensors
+    from unnest.core.recognise.tensor_graph import Column
     from unnest.core.recognise.tower_copies import Copies
 
 
@@ -110,40 +111,17 @@ def _around_a_model(
     """The wrapper around these towers. Raises NotAWrapper."""
     template = graph.layers[towers[0].layer]
     check_template(template)
-    joined = sorted(_each_with_its_output(graph, read(template.stored), joined), key=lambda each: each.output)
-    outputs, merge = [each.output for each in joined], joined[0].layer
-    if len(set(outputs)) < len(outputs):
-        raise NotAWrapper(f"one output of {template.name} is joined more than once")
-    if not only_read_by(graph, towers, {at for each in joined for at in each.calls}):
-        raise NotAWrapper(f"the outputs of {template.name} are read by others than {merge} too")
-    arguments = [tensor_refs.without_tensors(graph.call(at).stored, graph.layers) for at in towers]
-    if any(other != arguments[0] for other in arguments):  # one of them with `training=True`, say
-        raise NotAWrapper(f"the calls of {template.name} differ in more than their tensors")
-    inputs = [graph.call(at).reads for at in towers]
-    if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
-        raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
     model = read(template.stored)
-    stored_shapes = layer_facts.template_shapes(template.stored) or ()
-    shapes = [*stored_shapes, *[None] * len(inputs[0])][: len(inputs[0])]
-    has_unread = model.arity < len(inputs[0])
-    known = [InputFacts(None if has_unread else shape, frozenset(vouched)) for shape in shapes]
-    slices = cut(graph, [*zip(*inputs, strict=True)], known, {*towers})
-    passed = slices.sources
-    if has_unread:
-        slices, shapes = _of_the_inputs(graph, template, slices, joined), [*stored_shapes]
-    check_shapes(graph, template, slices.sources)
-    slices = put_together(graph, slices, shapes, joined)
-    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):
-        raise NotAWrapper(f"{template.name} is called once, and nothing tells that its slice is the whole batch")
-    if outputs[-1] >= len(model.outputs) or len(slices.lanes) != model.arity:
-        raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
-    if _leaves_a_tower_out(graph, towers, slices):
-        raise NotAWrapper(f"{template.name} is called on one more slice, which {merge} does not join")
+    joined = sorted(_each_with_its_output(graph, model, joined), key=lambda each: each.output)
+    _check_outputs(graph, template, towers, joined)
+    columns = _inputs(graph, template, towers)
+    slices, passed = _cut_apart(graph, template, towers, columns, joined, vouched)
+    _check_slices(graph, template, towers, slices, joined)
     given = _given(graph, model, joined)
     merges.check(graph, model, towers, joined, given, dealt_out=slices.dealt_out)
     is_told = all(each.on_batch_axis for each in joined) and _are_shown(graph, joined, len(towers), slices, given)
     if not any(each.on_batch_axis for each in joined) and not _speaks_for_itself(graph, towers, slices, joined):
-        raise NotAWrapper(f"neither {merge} nor the slices say that the batch is put together again")
+        raise NotAWrapper(f"neither {joined[0].layer} nor the slices say that the batch is put together again")
     number = f"{len(towers)} calls" if len(towers) > 1 else "1 call"
     layers = (at.layer for lane in slices.sliced for step in lane.steps for at in step)
     return LayerWrapper(
@@ -157,6 +135,60 @@ def _around_a_model(
         tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
         unread=tuple(source for source in passed if source not in slices.sources),
     )
+
+
+def _check_outputs(graph: Graph, template: Layer, towers: Sequence[CallId], joined: Sequence[Merge]) -> None:
+    """Raises NotAWrapper where outputs of towers are joined twice, or read by others than the merges."""
+    outputs = [each.output for each in joined]
+    if len(set(outputs)) < len(outputs):
+        raise NotAWrapper(f"one output of {template.name} is joined more than once")
+    if not only_read_by(graph, towers, {at for each in joined for at in each.calls}):
+        raise NotAWrapper(f"the outputs of {template.name} are read by others than {joined[0].layer} too")
+
+
+def _inputs(graph: Graph, template: Layer, towers: Sequence[CallId]) -> list[Column]:
+    """What the towers are called on, input by input. Raises NotAWrapper where they are called in different ways."""
+    arguments = [tensor_refs.without_tensors(graph.call(at).stored, graph.layers) for at in towers]
+    if any(other != arguments[0] for other in arguments):  # one of them with `training=True`, say
+        raise NotAWrapper(f"the calls of {template.name} differ in more than their tensors")
+    inputs = [graph.call(at).reads for at in towers]
+    if not inputs[0] or any(len(reads) != len(inputs[0]) for reads in inputs):
+        raise NotAWrapper(f"the calls of {template.name} read different numbers of tensors")
+    return [*zip(*inputs, strict=True)]
+
+
+def _cut_apart(
+    graph: Graph,
+    template: Layer,
+    towers: Sequence[CallId],
+    columns: Sequence[Column],
+    joined: Sequence[Merge],
+    vouched: Collection[str],
+) -> tuple[Cut, tuple[Ref, ...]]:
+    """The slices that the template's inputs read, and all that is cut for its calls. Raises NotAWrapper."""
+    stored_shapes = layer_facts.template_shapes(template.stored) or ()
+    shapes = [*stored_shapes, *[None] * len(columns)][: len(columns)]
+    has_unread = read(template.stored).arity < len(columns)
+    known = [InputFacts(None if has_unread else shape, frozenset(vouched)) for shape in shapes]
+    slices = cut(graph, columns, known, {*towers})
+    passed = slices.sources
+    if has_unread:
+        slices, shapes = _of_the_inputs(graph, template, slices, joined), [*stored_shapes]
+    check_shapes(graph, template, slices.sources)
+    return put_together(graph, slices, shapes, joined), passed
+
+
+def _check_slices(
+    graph: Graph, template: Layer, towers: Sequence[CallId], slices: Cut, joined: Sequence[Merge]
+) -> None:
+    """Raises NotAWrapper where the slices are not what the calls of the template and the merges are of."""
+    model = read(template.stored)
+    if len(towers) == 1 and any(claim.told is Told.PARTLY for claim in slices.claims):
+        raise NotAWrapper(f"{template.name} is called once, and nothing tells that its slice is the whole batch")
+    if joined[-1].output >= len(model.outputs) or len(slices.lanes) != model.arity:
+        raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
+    if _leaves_a_tower_out(graph, towers, slices):
+        raise NotAWrapper(f"{template.name} is called on one more slice, which {joined[0].layer} does not join")
 
 
 def _each_with_its_output(graph: Graph, model: Graph, joined: Sequence[Merge]) -> Iterator[Merge]:
