@@ -111,6 +111,8 @@ class TowerOperations:
         ) or not self._tensors.taken.isdisjoint(given):
             raise UnreadableCall
         moved = {*refs_in(contents(what))}
+        if any(_reaches_the_end(what, tensor) for ref in moved if isinstance(tensor := given[ref], np.ndarray)):
+            raise UnreadableCall
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
         check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
 
@@ -235,9 +237,36 @@ class TowerOperations:
         return numbers
 
 
+def _axes_of_rows(tensor: Array) -> list[int]:
+    """The axes along which its numbers are made of other rows."""
+    return [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+
+
+def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
+    """Whether rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
+    if what.name not in ("getitem", "stridedslice", "slice"):
+        return False
+    given = [*what.args[1:3], *(what.kwargs.get(name) for name in ("slice_spec", "begin", "end", "size"))]
+    bounds = [_literal_bounds(value, tensor.ndim) for value in given]
+    return any(
+        abs(bound) >= tensor.shape[axis] for axis in _axes_of_rows(tensor) for each in bounds for bound in each[axis]
+    )
+
+
+def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
+    """The numbers that an argument bounds each axis by; all of them for each, where it has places for other axes."""
+    parts = value.tolist() if isinstance(value, np.ndarray) else value
+    parts = parts if isinstance(parts, (list, tuple)) and not isinstance(parts, Ref) else [parts]
+    ends = [(part.start, part.stop) if isinstance(part, slice) else (part,) for part in parts]
+    by_axis = [[end for end in each if isinstance(end, int)] for each in ends]
+    if any(part is None or part is ... for part in parts):
+        return [[bound for each in by_axis for bound in each]] * rank
+    return [*by_axis, *[[] for _ in range(rank)]][:rank]
+
+
 def _size(what: OpCall, tensor: Array) -> Counts:
     """The sizes of a tensor, one of whose axes are the rows. Raises UnreadableCall for others."""
-    axes = [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+    axes = _axes_of_rows(tensor)
     if len(axes) != 1:
         raise UnreadableCall
     one, other = np.array(tensor.shape), np.array(tensor.shape)

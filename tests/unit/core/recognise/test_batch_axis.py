@@ -337,6 +337,23 @@ def test_bounds_that_two_batches_do_not_tell_prove_nothing(name: str) -> None:
     assert found.confidence == "likely"
 
 
+@pytest.mark.parametrize(
+    ("key", "confidence"),
+    [
+        ({**WHOLE, "stop": 1000}, "likely"),
+        ([{**WHOLE, "stop": 60}, WHOLE], "likely"),
+        ({**WHOLE, "start": -1000}, "likely"),
+        ([WHOLE, {**WHOLE, "stop": 1000}], "proven"),
+    ],
+    ids=["many rows", "as many as are tried", "from the end", "many columns"],
+)
+def test_rows_up_to_a_number_are_not_all_of_a_larger_tower(key: Json, confidence: str) -> None:
+    w = Writer()
+    ends = [w.call("__operators__.getitem", end, slice_spec=key) for end in w.dense(*w.split())]
+    (found,) = recognise(w.graph(w.join(ends))).wrappers
+    assert found.confidence == confidence
+
+
 OF_MINE = {"units": UNITS, "mine": True}
 
 
