@@ -1,13 +1,15 @@
 """What everything costs, measured on this machine and written to docs/performance.md: one command.
 
     python benchmarks/performance.py [--only SECTION ...] [--megabytes 1024] [--files 10000] [--rounds 5] [--large 8192]
-                                     [--tensorflow PYTHON] [--reflinks FOLDER] [--folder DIR] [--results FILE]
+                                     [--tensorflow PYTHON] [--stack PYTHON] [--reflinks FOLDER] [--folder DIR]
+                                     [--results FILE]
 
 Makes its inputs, lets the competitors take turns (medians, the first round not counted), and removes everything. The
 results of sections that are measured one by one are kept in FILE, from which the page is written. `--tensorflow` is an
-interpreter that has TensorFlow, for the comparisons with it; `--large` the megabytes of a second size for memory;
-`--reflinks` a folder on a file system that clones files, without which that section is left out. The sections `url` and
-`cluster` need moto, s3fs and distributed, and are left out where these are not installed.
+interpreter that has TensorFlow, `--stack` one of an original stack (Keras 2.2.4, say), for the comparisons with them;
+`--large` the megabytes of a second size for memory; `--reflinks` a folder on a file system that clones files, without
+which that section is left out. The sections `url` and `cluster` need moto, s3fs and distributed, and are left out where
+these are not installed.
 """
 
 from __future__ import annotations
@@ -72,7 +74,8 @@ class Bench:
 
     def __init__(self, folder: Path, asked: argparse.Namespace) -> None:
         self.folder, self.rounds, self.megabytes = folder, int(asked.rounds), int(asked.megabytes)
-        self.files, self.large, self.tensorflow = int(asked.files), int(asked.large), asked.tensorflow
+        self.files, self.large = int(asked.files), int(asked.large)
+        self.tensorflow, self.stack = asked.tensorflow, asked.stack
         self.reflinks: Path | None = asked.reflinks
 
     def h5(self, megabytes: int) -> Path:
@@ -288,7 +291,7 @@ def fix_saved_model(bench: Bench) -> list[Row]:
     return rows
 
 
-#: A parallel model of so many MiB, by tf_keras; and what people did with such a file before.
+#: A parallel model of so many MiB, by tf_keras; and what people do with such a file without the program.
 MAKE = """
 import sys, tf_keras
 layers = tf_keras.layers
@@ -307,32 +310,58 @@ import sys, tf_keras
 model = tf_keras.models.load_model(sys.argv[1], compile=False)
 model.get_layer("template").save(sys.argv[2])
 """
+#: The same by the Keras of the time, which asks for the GPUs again when it loads the file.
+FAKED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import fake_gpus
+fake_gpus.install(2)
+import keras
+"""
+MAKE_IN_STACK = """
+x = y = keras.layers.Input((2048,))
+for n in range(int(sys.argv[3]) // 16):
+    y = keras.layers.Dense(2048, name="dense_%d" % n)(y)
+keras.utils.multi_gpu_model(keras.models.Model(x, y), gpus=2).save(sys.argv[2])
+"""
+BY_HAND_IN_STACK = """
+keras.models.load_model(sys.argv[2], compile=False).layers[-2].save(sys.argv[3])
+"""
 
 
 def other_ways(bench: Bench) -> list[Row]:
     """What people do without the program: load with Keras and save what is inside; look at a file with h5dump."""
-    path, output = bench.folder / "tf_keras.h5", bench.folder / "output.h5"
-    if not bench.tensorflow:
-        return []
-    command(bench.tensorflow, "-c", MAKE, path, str(bench.megabytes))()
-
-    tasks = {
-        "by hand": removing(output, command(bench.tensorflow, "-c", BY_HAND, path, output)),
-        "fix": removing(output, unnest("fix", path, "-o", output)),
-        "inspect": unnest("inspect", path, code=1),
-    }
-    if shutil.which("h5dump"):
-        tasks["h5dump"] = command("h5dump", "-A", path)
-    seconds = interleaved(tasks, bench.rounds)
-    rows = [
-        (f"tf_keras: load an .h5 of {bench.megabytes} MiB, save the model inside", str(seconds["by hand"])),
-        ("`unnest fix` of it", str(seconds["fix"])),
-        ("... over tf_keras", seconds["fix"].over((1, seconds["by hand"]))),
-        ("`unnest inspect` of it", str(seconds["inspect"])),
-    ]
-    if "h5dump" in seconds:
-        rows.append(("`h5dump -A`, which prints attributes and shapes", str(seconds["h5dump"])))
+    rows = []
+    if bench.tensorflow:
+        path = bench.folder / "tf_keras.h5"
+        command(bench.tensorflow, "-c", MAKE, path, str(bench.megabytes))()
+        by_hand = command(bench.tensorflow, "-c", BY_HAND, path, bench.folder / "output.h5")
+        rows += _against_keras("tf_keras", path, by_hand, bench)
+        tasks = {"inspect": unnest("inspect", path, code=1)}
+        if shutil.which("h5dump"):
+            tasks["`h5dump -A`, which prints attributes and shapes"] = command("h5dump", "-A", path)
+        took = interleaved(tasks, bench.rounds)
+        rows.append(("`unnest inspect` of it", str(took.pop("inspect"))))
+        rows += [(what, str(seconds)) for what, seconds in took.items()]
+    if bench.stack:
+        path, scripts = bench.folder / "stack.h5", ROOT / "fixtures" / "scripts"
+        command(bench.stack, "-c", FAKED + MAKE_IN_STACK, scripts, path, str(bench.megabytes))()
+        by_hand = command(bench.stack, "-c", FAKED + BY_HAND_IN_STACK, scripts, path, bench.folder / "output.h5")
+        rows += _against_keras("the Keras that wrote it, two GPUs faked", path, by_hand, bench)
     return rows
+
+
+def _against_keras(keras: str, path: Path, by_hand: Callable[[], None], bench: Bench) -> list[Row]:
+    """`fix` of a file against loading it and saving the model inside, which `by_hand` does."""
+    output = bench.folder / "output.h5"
+    took = interleaved(
+        {"by hand": removing(output, by_hand), "fix": removing(output, unnest("fix", path, "-o", output))}, bench.rounds
+    )
+    return [
+        (f"{keras}: load an .h5 of {bench.megabytes} MiB, save the model inside", str(took["by hand"])),
+        ("`unnest fix` of it", str(took["fix"])),
+        ("... over loading and saving", took["fix"].over((1, took["by hand"]))),
+    ]
 
 
 def reflinks(bench: Bench) -> list[Row]:
@@ -577,6 +606,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--large", type=int, default=0)
     parser.add_argument("--tensorflow", metavar="PYTHON")
+    parser.add_argument("--stack", metavar="PYTHON", help="of an original stack with keras.utils.multi_gpu_model")
     parser.add_argument("--folder", type=Path, default=None, help="where the large files go; a real disk, not a tmpfs")
     parser.add_argument("--reflinks", type=Path, default=None, metavar="FOLDER", help="on btrfs, or XFS with reflinks")
     parser.add_argument("--results", type=Path, default=None)
