@@ -35,7 +35,7 @@ AS_GOOD: Mapping[str, tuple[Facts, str]] = {
     ),
     "142-wrapped-twice": ({"towers": {2, 3}}, "the case tells the outer wrapper's towers alone: 3 around 2"),
     "150-tf215-lambda-closure-spectral": ({"parameters": 293}, "as in 113"),
-    "154-fp16-casts": ({"scope": "head"}, "the cast after the merge is a head"),
+    "154-fp16-casts": ({"scope": "embedded"}, "the casts change values and are kept, as its author takes too"),
     "156-tf210-fixed-batch-signature": ({"action": "refused"}, "the towers take 4 rows and no others, as told"),
     "220-slices-of-inner-input": ({"scope": "embedded"}, "as its author takes too"),
     "347-shift-layers": (
@@ -67,7 +67,7 @@ INLINE = frozenset(
 
 #: Results that are as good as the base, by the author's own words, and differ from it.
 OTHER_FILE: Mapping[str, str] = {
-    "154-fp16-casts": "the cast after the merge is kept",
+    "154-fp16-casts": "the casts are kept",
     "330-dictionary-inputs-h5-tf23-function": "the base is a model of another name around the same layers",
     "894-weights-frozen-inside-k224": "without an architecture names are read as a flat model: no backbone",
     "895-weights-frozen-inside-tf23": "as in 894",

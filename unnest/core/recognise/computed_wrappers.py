@@ -200,12 +200,12 @@ class _Sources:
 
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
-        if self.graph.of(column[0].call).name not in SLICES_AND_MOVES:
-            return None
-        names = {self.graph.of(ref.call).name for ref in column}
-        if not names <= SLICES_AND_MOVES or names.isdisjoint(SLICES | {"identity"}):
+        if any(self.graph.of(ref.call).name not in SLICES_AND_MOVES for ref in column):
             return None
         chains = [self._chain(ref) for ref in column]
+        moves = {self.graph.of(ref.call).name for chain in [column, *chains] for ref in chain}
+        if moves.isdisjoint(SLICES | {"identity"}):
+            return None
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
         if not self.far:
             nearest = {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)} if common else ()

@@ -58,8 +58,8 @@ CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
-PASSING = ("identity", "cast")
-"""Operations that hand a tensor on as it is, apart from its type: not stop_gradient, which trains something else."""
+PASSING = ("identity",)
+"""Operations that hand a tensor on as it is: not stop_gradient, which trains something else, nor a cast."""
 
 OF_EVERY_LAYER = frozenset({
     "name", "trainable", "dtype", "input_dtype", "batch_input_shape", "batch_shape", "build_config", "shared_object_id",
@@ -310,8 +310,11 @@ def passes_on(layer: Layer, call: Call) -> bool:
 
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
-    """Whether an operation brings a tensor into a shape with a number of rows of its own, `[4, 3]`."""
+    """Whether an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
     what = said(layer, call)
+    if what is not None and what.name == "squeeze":
+        axis = axis_of(what)
+        return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))
     if what is None or not ("reshape" in what.name or "broadcast" in what.name):
         return False
     rows = next(iter(shape_of(what)), None)

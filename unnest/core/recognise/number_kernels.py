@@ -55,12 +55,10 @@ def elementwise(name: str, operands: Sequence[Value]) -> Array:
 
 
 def cast(x: Value, dtype: Value) -> Array:
-    """Numbers of another type; rows stay rows. Raises ByContents for truth values of rows, UnreadableCall."""
+    """Numbers of another type. Raises ByContents for rows, whose values may change, and UnreadableCall."""
     array, name = np.asarray(x), str(dtype).lower().removeprefix("dt_")
     if array.dtype == ELEMENT:
-        if "bool" in name:
-            raise ByContents
-        return array
+        raise ByContents
     known = {"bool": np.bool_, "half": np.float16, "float16": np.float16, "double": np.float64, "float64": np.float64}
     if name in known:
         return array.astype(known[name])

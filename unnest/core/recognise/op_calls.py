@@ -61,7 +61,8 @@ def axis_of(what: OpCall) -> Json:
     return axis
 
 
-AXIS_AT = {"concat": 1, "concatenate": 1, "stack": 1, "split": 2, "unstack": 2, "reducemean": 1, "reducesum": 1}
+AXIS_AT = {"concat": 1, "concatenate": 1, "stack": 1, "split": 2, "unstack": 2, "squeeze": 1, "reducemean": 1,
+           "reducesum": 1}  # fmt: skip
 """Which argument of a function is its axis."""
 
 

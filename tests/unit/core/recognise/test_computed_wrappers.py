@@ -49,6 +49,12 @@ def _unstacked(w: Writer) -> Tensor:
     return w.join(w.dense([name, rank, 0], [name, rank, 1]))
 
 
+def _reshaped_and_squeezed(w: Writer) -> Tensor:
+    shape = [2, w.call("compat.v1.floor_div", w.size(), y=2, name=None), 4]
+    blocks = w.call("reshape", w.rows(), shape=shape)
+    return w.join(w.dense(*(w.call("squeeze", w.rows(i, i + 1, of=blocks), axis=[0]) for i in range(2))))
+
+
 def _gathered_back(w: Writer) -> Tensor:
     everything = w.call("range", w.size())
     joined = w.join(w.dense(w.rows(0, None, 2), w.rows(1, None, 2)))
@@ -132,6 +138,7 @@ def _rolled_back(w: Writer) -> Tensor:
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
+    "blocks, squeezed": (_reshaped_and_squeezed, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
     "within zeros": (_within_zeros, 2), "rolled back": (_rolled_back, 2),
@@ -208,6 +215,33 @@ def _different_layers(w: Writer) -> Tensor:
     return w.join([*w.dense(one), *w.dense(other, name="dense_1")])
 
 
+def _nested(w: Writer, *parts: Tensor) -> list[Tensor]:
+    """One model, called on every part."""
+    inner = Writer()
+    config = inner.model(*inner.dense(X))["config"]
+    return w.layer("Functional", "model", config, parts)
+
+
+def _cast(w: Writer, part: Tensor, dtype: str) -> Tensor:
+    """To a type and back."""
+    return w.call("cast", w.call("cast", part, dtype=dtype, name=None), dtype="float32", name=None)
+
+
+def _one_cast_behind(w: Writer) -> Tensor:
+    a, b = _nested(w, *w.split())
+    return w.join([a, _cast(w, b, "int32")])
+
+
+def _one_cast_before(w: Writer) -> Tensor:
+    a, b = w.split()
+    return w.join(_nested(w, a, _cast(w, b, "float16")))
+
+
+def _cast_otherwise(w: Writer) -> Tensor:
+    a, b = _nested(w, *w.split())
+    return w.join([_cast(w, a, "uint8"), _cast(w, b, "bool")])
+
+
 def _one_rectified(w: Writer) -> Tensor:
     a, b = w.dense(*w.split())
     return w.join([w.call("nn.relu", a, name=None), w.call("nn.tanh", b, name=None)])
@@ -225,6 +259,9 @@ LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
     "stitched to the other": (lambda w: _stitched(w, 1), IN_ANOTHER_ORDER.format("op_11")),
     "weights of their own": (_different_layers, None),
     "one tower does something else": (_one_rectified, None),
+    "one tower's outputs are cast": (_one_cast_behind, None),
+    "one tower's inputs are cast": (_one_cast_before, None),
+    "the towers are cast to different types": (_cast_otherwise, None),
 }
 
 
@@ -236,6 +273,22 @@ def test_look_alikes(look_alike: Spelling, reason: str | None) -> None:
     seen = recognise(writer.graph(root))
     assert seen.wrappers == ()
     assert reason is None or {miss.layer: miss.reason for miss in seen.near_misses}[root[0]] == reason
+
+
+@pytest.mark.parametrize("is_before", [False, True], ids=["behind", "before"])
+def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
+    """They change values: what is left of the wrapper casts as its towers did."""
+    w = Writer()
+    if is_before:
+        ends = _nested(w, *(_cast(w, part, "int32") for part in w.split()))
+    else:
+        ends = [_cast(w, part, "int32") for part in _nested(w, *w.split())]
+    (found,) = recognise(w.graph(w.join(ends))).wrappers
+    assert found.inline is not None
+    assert {call.layer for call in found.inline.calls} == {
+        "model",
+        *(["op_2", "op_3"] if is_before else ["op_3", "op_4"]),
+    }
 
 
 def test_a_sum_is_no_join() -> None:

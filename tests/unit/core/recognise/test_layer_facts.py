@@ -111,7 +111,8 @@ def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None
         (called("Dense", activation="linear", output_dim=3, init="glorot_uniform"), False),  # Keras 1
         (called("Activation", activation="linear", reads=("x", "y")), False),
         (op_function("identity"), True),
-        (op_function("cast", dtype="float16"), True),
+        (op_function("cast", dtype="float16"), False),
+        (code_lambda(lambda x: tf.cast(x, "float32")), False),
         (op_function("reverse", axis=[1]), False),
         (code_lambda(lambda x: x), True),
         (code_lambda(lambda x: tf.identity(x)), True),
@@ -271,3 +272,20 @@ def test_an_activation_of_keras_3_is_a_text() -> None:
         settings: dict[str, Json] = {"name": "l", "activation": activation}
         entry: dict[str, Json] = {"module": "keras.layers", "class_name": "Dense", "config": settings}
         assert layer_facts.runs_others_code(Layer("l", "Dense", settings, entry, ())) is others
+
+
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (op_function("reshape", shape=[4, 3]), True),
+        (op_function("reshape", shape=[-1, 3]), False),
+        (op_function("squeeze", axis=[0]), True),
+        (op_function("squeeze", axis=["0", "2"]), True),
+        (op_function("squeeze", axis=0), True),
+        (op_function("squeeze", axis=[1]), False),
+        (op_function("squeeze"), False),
+        (op_function("identity"), False),
+    ],
+)
+def test_what_has_a_number_of_rows_of_its_own(one: OneLayer, answer: bool) -> None:
+    assert layer_facts.fixes_rows(*one) is answer
