@@ -59,6 +59,12 @@ def _tiled(x: Value, multiples: Value) -> Array:
     return np.tile(array, times)
 
 
+def _broadcast(x: Value, shape: Value) -> Array:
+    array, sizes = np.asarray(x), whole_numbers(shape)
+    check_size(prod(sizes))
+    return np.broadcast_to(array, sizes)
+
+
 REDUCED = ("x", "axis", "keepdims")
 """The arguments of sums, products and means."""
 
@@ -125,6 +131,7 @@ TABLE: dict[str, Kernel] = {
     "rot90": (("x", "k", "axes"), _turned),
     "repeat": (("x", "repeats", "axis"), _repeated),
     "tile": (("x", "multiples"), _tiled),
+    "broadcastto": (("x", "shape"), _broadcast),
     # Tensors joined, or put over others
     **dict.fromkeys(("concat", "concatenate"), (("xs", "axis"), joining.concat)),
     **dict.fromkeys(("vstack", "rowstack"), (("xs",), joining.concat)),

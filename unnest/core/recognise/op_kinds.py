@@ -49,16 +49,16 @@ REDUCING = frozenset({
 
 ALONG: dict[str, int | None] = {
     "softmax": -1, "logsoftmax": -1, "sort": -1, "argsort": -1, "l2normalize": None, "cumsum": 0, "cumprod": 0,
-    "topk": -1, "topkv2": -1, "normalize": -1, "tril": -2, "triu": -2, "bandpart": -2, "matrixbandpart": -2, "diff": -1,
-    "quantile": None, "percentile": None, "alongaxis": -1, "clipbynorm": None, "clipbyaveragenorm": None,
-    "clipbyglobalnorm": None, "globalnorm": None, "cumulativelogsumexp": 0, "fft": -1, "ifft": -1,
-    "rfft": -1, "irfft": -1,
+    "topk": -1, "topkv2": -1, "normalize": -1, "normalizewhole": None, "tril": -2, "triu": -2, "bandpart": -2,
+    "matrixbandpart": -2, "diff": -1, "quantile": None, "percentile": None, "alongaxis": -1, "clipbynorm": None,
+    "clipbyaveragenorm": None, "clipbyglobalnorm": None, "globalnorm": None, "cumulativelogsumexp": 0, "fft": -1,
+    "ifft": -1, "rfft": -1, "irfft": -1,
 }  # fmt: skip
 """Operations that keep the shape and work along one axis, with the axis where none is named; None for all axes."""
 
 TAKING_NO_AXIS = frozenset({
     "topk", "topkv2", "tril", "triu", "bandpart", "matrixbandpart", "diff", "quantile", "percentile",
-    "clipbynorm", "clipbyaveragenorm", "clipbyglobalnorm",
+    "clipbynorm", "clipbyaveragenorm", "clipbyglobalnorm", "normalizewhole",
     "fft", "ifft", "rfft", "irfft",
 })  # fmt: skip
 """Those among them whose second argument is something else."""

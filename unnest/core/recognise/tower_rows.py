@@ -12,6 +12,7 @@ from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.elements import NOT_COMPUTED
 from unnest.core.recognise.op_calls import OpCall
+from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.recognise.tensor_graph import TensorGraph
 from unnest.core.recognise.tower_operations import CHOOSING, TowerOperations
@@ -79,12 +80,12 @@ class TowerRows:
             combined([tensor, each_its_own((len(tensor), *tensor.shape[1:]), order)])
         except (RowsMixed, ValueError):
             rest = 1
-        return RowsKept(end.call if rest else None, is_told=not rest)
+        return RowsKept(end.call if rest else None, is_told=not rest and end not in self.known.of_one_batch)
 
     def _make(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Carry out one call, for all of its tensors. Raises RowsMixed."""
         given = {ref: self.known.tensors.get(ref, Known.LOST) for ref in reads}
-        for tensors in (self.known.guessed, self.known.taken):
+        for tensors in (self.known.guessed, self.known.taken, self.known.of_one_batch):
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
         try:
@@ -95,6 +96,8 @@ class TowerRows:
             self.known.tensors[Ref(here.layer, here.rank, number)] = tensor
         self.known.tensors.setdefault(here, Known.LOST)
         tensor = self.known.tensors[here]
+        if isinstance(tensor, Counts) and tensor.depends and not tensor.is_linear:
+            self.known.of_one_batch.add(here)
         if isinstance(tensor, np.ndarray) and self.known.shapes.get(here) is None:
             guessed = (self.known.rows, self.known.size)
             self.known.shapes[here] = tuple(None if size in guessed else size for size in tensor.shape)

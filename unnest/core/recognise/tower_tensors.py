@@ -51,6 +51,8 @@ class TowerTensors:
         self.guessed: set[Ref] = set()
         #: Those of rows that code took, nobody knows how many.
         self.taken: set[Ref] = set()
+        #: Those that the batch that is tried shows, and that may be others in another one.
+        self.of_one_batch: set[Ref] = set()
         for ref in entries:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
 
@@ -114,13 +116,9 @@ class TowerTensors:
         return numbers
 
     def number(self, ref: Ref) -> Array:
-        """The same, as far as two batches show what they are for any. Raises ByContents, UnreadableCall."""
+        """The same in the batch that is tried. Raises ByContents, UnreadableCall."""
         counted = self.counted(ref)
-        if not isinstance(counted, Counts):
-            return counted
-        if counted.depends and not counted.is_linear:
-            raise UnreadableCall
-        return counted.one
+        return counted.one if isinstance(counted, Counts) else counted
 
     def numbers(self, value: Value) -> list[int]:
         """The whole numbers of an argument. Raises NOT_COMPUTED."""

@@ -132,7 +132,31 @@ def one_row(w: Writer, x: Tensor, row: int) -> Tensor:
     return w.call("__operators__.getitem", x, slice_spec=row)
 
 
+def places(w: Writer, x: Tensor) -> Tensor:
+    """The numbers of the rows."""
+    return w.call("range", w.size(x), dtype="int32", name=None)
+
+
+def the_row_before(w: Writer, x: Tensor) -> Tensor:
+    before = w.call("math.maximum", w.call("math.subtract", places(w, x), y=1, name=None), y=0, name=None)
+    return w.call("gather", x, indices=before, axis=0)
+
+
+def all_but_the_first(w: Writer, x: Tensor) -> Tensor:
+    """Twice as much of every row but the first."""
+    behind = w.call("math.greater", w.call("expand_dims", places(w, x), axis=1), y=0, name=None)
+    return w.call("where", behind, x=w.call("math.multiply", x, y=2.0, name=None), y=x)
+
+
+def the_first_everywhere(w: Writer, x: Tensor) -> Tensor:
+    return w.call("broadcast_to", w.rows(None, 1, of=x), shape=w.call("compat.v1.shape", x, out_type="int32"))
+
+
 ALONG_THE_BATCH: dict[str, Step] = {
+    "the row before": the_row_before,
+    "all but the first": all_but_the_first,
+    "the first everywhere": the_first_everywhere,
+    "by the norm of all": function("linalg.normalize", ord="euclidean", axis=None),
     "rows against rows": attending,
     "rows against rows, in one product": lambda w, x: w.call("linalg.matmul", x, b=x, transpose_b=True),
     "columns against columns": covariance,
@@ -195,6 +219,11 @@ ALONG_THE_BATCH: dict[str, Step] = {
 }
 
 ROW_BY_ROW: dict[str, Step] = {
+    "the row itself, by its place": lambda w, x: w.call("gather", x, indices=places(w, x), axis=0),
+    "as large as they are": lambda w, x: w.call(
+        "broadcast_to", x, shape=w.call("compat.v1.shape", x, out_type="int32")
+    ),
+    "by their own norms": function("linalg.normalize", ord="euclidean", axis=1),
     "by their width": of_sizes(1),
     "with as many zeros": with_zeros,
     "by letters": lambda w, x: w.call("einsum", x, subscripts="ij->ij"),
@@ -305,6 +334,7 @@ KNOWN = [
     "matrices, one for each row", "chosen by what is in the row", "shaped, and shaped back", "columns over columns",
     "each twice", "as many ones", "up to their number", "counted by their entries",
     "up to their number, counted in halves", "clipped by their norms", "axes there and back",
+    "the row itself, by its place", "as large as they are", "by their own norms",
 ]  # fmt: skip
 
 

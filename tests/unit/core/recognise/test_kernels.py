@@ -55,6 +55,7 @@ def rows(result: np.ndarray) -> list[int]:
         ("identity", [X], {}, [[*range(6)]]),
         ("append", [X, X], {"axis": 0}, [[*range(6), *range(6)]]),
         ("tile", [X, [2, 1]], {}, [[*range(6), *range(6)]]),
+        ("broadcastto", [X, np.shape(SOURCE)], {}, [[*range(6)]]),
         ("repeat", [X, 2], {"axis": 0}, [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]]),
         ("repeat", [X, [1, 0, 0, 0, 0, 2]], {"axis": 0}, [[0, 5, 5]]),
         ("takealongaxis", [X, [[5] * 4, [0] * 4]], {"axis": 0}, [[5, 0]]),
@@ -135,7 +136,9 @@ def test_axes_change_places() -> None:
     assert np.array_equal(done("rot90", X)[0], np.rot90(SOURCE))
 
 
-@pytest.mark.parametrize(("name", "args"), [("tile", [X, [10**6, 1]]), ("repeat", [X, 10**6, 0])])
+@pytest.mark.parametrize(
+    ("name", "args"), [("tile", [X, [10**6, 1]]), ("broadcastto", [X, [10**6, 10**3]]), ("repeat", [X, 10**6, 0])]
+)
 def test_what_no_memory_holds_is_not_repeated(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(UnreadableCall):
         done(name, *args)

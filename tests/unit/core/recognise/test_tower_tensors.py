@@ -52,15 +52,6 @@ def test_what_else_is_known_of_a_tensor() -> None:
             ask(other)
 
 
-def test_what_is_no_multiple_of_the_rows_bounds_nothing() -> None:
-    """The smaller of their number and of 1000 is another one in larger batches."""
-    known, other = tensors(), Ref("other", 0, 0)
-    known.tensors[other] = Counts(np.array([6]), np.array([12]), np.array([True]), is_linear=False)
-    assert known.counted(other) is known.tensors[other]
-    with pytest.raises(UnreadableCall):
-        known.number(other)
-
-
 def test_arguments() -> None:
     known = tensors()
     assert known.numbers([1, 2]) == [1, 2]
