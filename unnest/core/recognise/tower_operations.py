@@ -56,9 +56,6 @@ COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | PARTS_OF_SHAPES | f
 BY_INDEX = frozenset({"gather", "gatherv2", "take", "embeddinglookup"})
 """Operations that take entries of their first tensor by numbers in their second."""
 
-BY_CONDITION = frozenset({"where", "select", "selectv2"})
-"""Operations that take each number of one of two tensors, as their first one says."""
-
 BY_MASK = frozenset({"booleanmask", "dynamicpartition"})
 """Operations that give those rows of their first tensor that their second one chooses."""
 
@@ -107,7 +104,7 @@ class TowerOperations:
 
     def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
         """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
-        if what.name not in TABLE or self._chooses_by_place(what, given):
+        if what.name not in TABLE:
             raise ByContents
         if (
             what.name == "reshape" and not self._tensors.guessed.isdisjoint(given)
@@ -124,12 +121,6 @@ class TowerOperations:
             return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
 
         return [*carry_out(what, lookup)]
-
-    def _chooses_by_place(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
-        """Whether one of two tensors is chosen row by row, by numbers that are made of how many rows there are."""
-        condition = argument(what, 0, "condition", "mask") if what.name in BY_CONDITION else None
-        counts = given.get(condition) if isinstance(condition, Ref) else None
-        return isinstance(counts, Counts) and counts.depends and counts.one.size > 1
 
     def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
         """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""
