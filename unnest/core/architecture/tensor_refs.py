@@ -74,6 +74,7 @@ def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -
 def reads(node: Json, layers: Container[str]) -> list[RawRef]:
     """Every tensor that a stored node (or a model's list of inputs or outputs) refers to, in the order of the text.
 
+    Those of a dictionary stand in the order of its keys (source: Keras, and TensorFlow's `nest`, flatten it so).
     `layers` are the names that a reference can have: what looks like one otherwise is an argument.
     """
     refs: list[RawRef] = []
@@ -131,8 +132,8 @@ def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: C
         if isinstance(config, Mapping) and isinstance(history, list) and _is_ref(history, layers):
             return {**node, "config": {**config, "keras_history": rewrite(history, layers, change)}}
         return node
-    parts = {key: rewrite(part, layers, change) for key, part in node.items()}
-    return node if all(parts[key] is node[key] for key in parts) else parts
+    parts = {key: rewrite(node[key], layers, change) for key in sorted(node)}
+    return node if all(parts[key] is node[key] for key in parts) else {key: parts[key] for key in node}
 
 
 def is_ref(node: Json, layers: Container[str]) -> bool:

@@ -300,13 +300,20 @@ def passes_on(layer: Layer, call: Call) -> bool:
     if what is not None:
         return _says(what.name, PASSING)
     if layer.settings.get("activation") == "linear":
-        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"}
+        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(layer.settings.get("dtype"))
     code = stored_code(layer)
     if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
         return False
     if not code.names:
         return code.is_identity
     return all(name.lower() in MODULES or _says(name, PASSING) for name in code.names)
+
+
+def _takes_less(dtype: Json) -> bool:
+    """Whether a layer of this type, or policy, casts what it is given to one that may hold less."""
+    config = dtype.get("config") if isinstance(dtype, Mapping) else None
+    name = config.get("name") if isinstance(config, Mapping) else dtype
+    return name not in (None, "float32", "float64")
 
 
 def fixes_rows(layer: Layer, call: Call) -> bool:

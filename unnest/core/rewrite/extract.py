@@ -52,6 +52,40 @@ def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
     )
 
 
+def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
+    """Whether an input or output of the parallel model bears the name that another one of the template's has.
+
+    Who feeds the template by such a name, or reads it, would take one for the other.
+    """
+    template = read(graph.layers[wrapper.template].stored)
+    results = wrapper.results(graph)
+    given, got = _end_names(template, "input_layers"), _end_names(template, "output_layers")
+    pairs = [
+        (outer, names[place])
+        for names, outer_names, places in (
+            (given, _end_names(graph, "input_layers"), [_place(wrapper.sources, ref) for ref in graph.inputs]),
+            (got, _end_names(graph, "output_layers"), [results.get(ref) for ref in graph.outputs]),
+        )
+        for outer, place in zip(outer_names, places, strict=True)
+        if place is not None and place < len(names)
+    ]
+    return any(outer != inner and outer in (*given, *got) for outer, inner in pairs)
+
+
+def _end_names(graph: Graph, key: str) -> list[str]:
+    """What the inputs or outputs of a model are called where they are fed or read by name, in the graph's order."""
+    config = graph.model.get("config")
+    ends = config.get(key) if isinstance(config, Mapping) else None
+    refs = graph.inputs if key == "input_layers" else graph.outputs
+    if isinstance(ends, Mapping) and len(ends) == len(refs):
+        return sorted(ends)
+    return [ref.layer for ref in refs]
+
+
+def _place(sources: Sequence[Ref], ref: Ref) -> int | None:
+    return sources.index(ref) if ref in sources else None
+
+
 TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
 
 

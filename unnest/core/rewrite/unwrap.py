@@ -145,7 +145,7 @@ class _Unwrapping:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
         scope = extract.scope(graph, wrapper)
         if scope == "whole" and wrapper.inline is None:
-            if place.inside and not extract.same_ends(graph, wrapper):
+            if extract.exchanges_names(graph, wrapper) or (place.inside and not extract.same_ends(graph, wrapper)):
                 scope = "embedded"
             elif not place.inside:
                 self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)

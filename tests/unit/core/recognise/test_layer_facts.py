@@ -106,6 +106,9 @@ def test_what_combines_the_towers_otherwise(one: OneLayer, answer: bool) -> None
     ("one", "answer"),
     [
         (called("Activation", activation="linear"), True),
+        (called("Activation", activation="linear", dtype="float32"), True),
+        (called("Activation", activation="linear", dtype="int32"), False),
+        (called("Activation", activation="linear", dtype={"config": {"name": "mixed_float16"}}), False),
         (called("Activation", activation="relu"), False),
         (called("Dense", activation="linear", units=3), False),
         (called("Dense", activation="linear", output_dim=3, init="glorot_uniform"), False),  # Keras 1
