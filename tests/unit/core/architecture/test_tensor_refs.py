@@ -28,6 +28,10 @@ CASES: dict[str, tuple[Any, list[tuple[str, int, int]]]] = {
         {"args": [[keras_tensor("x", 0, 0), keras_tensor("a", 0, 0)]], "kwargs": {}},
         [("x", 0, 0), ("a", 0, 0)],
     ),
+    "a dictionary, by its keys": (
+        {"args": [{"z": keras_tensor("x", 0, 0), "y": keras_tensor("a", 0, 0)}], "kwargs": {}},
+        [("a", 0, 0), ("x", 0, 0)],
+    ),
     "a shape is none": ([["x", 0, 0, {"shape": [3, 0, 0]}]], [("x", 0, 0)]),
     "a name that is no layer's": ([["b", 0, 0]], []),
     "booleans are no numbers": ([["x", False, 0]], []),
@@ -47,6 +51,11 @@ def test_rewriting_changes_the_references_and_nothing_else(name: str) -> None:
     moved = tensor_refs.rewrite(node, LAYERS, lambda ref: (ref[0], ref[1] + 5, ref[2]))
     assert tensor_refs.reads(moved, LAYERS) == [(layer, number + 5, tensor) for layer, number, tensor in expected]
     assert tensor_refs.without_tensors(moved, LAYERS) == tensor_refs.without_tensors(node, LAYERS)
+
+
+def test_a_dictionary_keeps_its_order() -> None:
+    moved: Any = tensor_refs.rewrite({"z": ["x", 0, 0], "y": ["a", 0, 0]}, LAYERS, lambda ref: (ref[0], 7, ref[2]))
+    assert [*moved.items()] == [("z", ["x", 7, 0]), ("y", ["a", 7, 0])]
 
 
 def test_what_holds_no_reference_is_the_very_object() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import functional, layer, source
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
-from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, found, split
+from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, concatenate, found, split
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.rewrite import extract
@@ -17,6 +17,44 @@ from unnest.core.rewrite import extract
 @pytest.mark.parametrize(("model", "scope"), [(WHOLE, "whole"), (HEAD, "head"), (EMBEDDED, "embedded")])
 def test_scope(model: dict[str, Any], scope: str) -> None:
     assert extract.scope(*found(model)) == scope
+
+
+def _with_two_outputs(ends: Any, own_ends: Any) -> dict[str, Any]:
+    """Towers of a template with two outputs, and the ends of both as they are stored."""
+    own = functional(
+        source("tx"), layer("td", ["tx"], units=3), layer("te", ["tx"], units=2), inputs=[("tx", 0, 0)], outputs=[],
+        name="t",
+    )  # fmt: skip
+    own["config"]["output_layers"] = own_ends
+    towers = nested(own, [("s", 0, 0)], [("s", 0, 1)])
+    joins = [concatenate(f"m{n}", ("t", 1, n), ("t", 2, n)) for n in (0, 1)]
+    model = functional(source(), split("s", "x"), towers, *joins, outputs=[], name="outer")
+    model["config"]["output_layers"] = ends
+    return model
+
+
+D, E = ["td", 0, 0], ["te", 0, 0]
+FIRST, SECOND = ["m0", 0, 0], ["m1", 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("ends", "own_ends", "exchanges"),
+    [
+        ({"y": FIRST, "z": SECOND}, {"y": D, "z": E}, False),
+        ({"z": SECOND, "y": FIRST}, {"y": D, "z": E}, False),
+        ({"y": SECOND, "z": FIRST}, {"y": D, "z": E}, True),
+        ({"y": SECOND, "z": FIRST}, {"z": E, "y": D}, True),
+        ({"p": SECOND, "q": FIRST}, {"y": D, "z": E}, False),
+        ({"y": SECOND, "q": FIRST}, {"y": D, "z": E}, True),
+        ([SECOND, FIRST], [D, E], False),
+        ({"td": SECOND, "te": FIRST}, [D, E], True),
+    ],
+)
+def test_names_of_other_ends(ends: Any, own_ends: Any, exchanges: bool) -> None:
+    """The first output of a template with a dictionary is that whose key sorts first."""
+    graph, wrapper = found(_with_two_outputs(ends, own_ends))
+    assert extract.scope(graph, wrapper) == "whole"
+    assert extract.exchanges_names(graph, wrapper) is exchanges
 
 
 def test_whole_is_the_template_with_what_stands_beside_a_top_level_config() -> None:
