@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import functional, layer, source
+from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer
 from tests.unit.core.rewrite.wrapping import EMBEDDED, HEAD, MERGE, TEMPLATE, TOWERS, WHOLE, concatenate, found, split
 from unnest.core.architecture import read
