@@ -133,11 +133,7 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
 
 def _in_writers(model: Stored, path: str, container: str) -> bool:
     """Whether the software that wrote the source loads this file, which may be of another container."""
-    if (
-        not model.keras_version
-        or _other_places(model, container) is not None
-        or is_refused_by_its_own(model, container)
-    ):
+    if not model.keras_version or _is_not_loaded(model, container):
         return False
     return (
         not path.endswith(".keras")
