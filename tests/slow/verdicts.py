@@ -114,7 +114,7 @@ def judge(case: Case, line: dict[str, Any], *, own: bool) -> Verdict:
         optimizer = fixed["optimizer"] if fixed["optimizer"] in ("equal", "fits") else "as base"
         if fixed["stored"] != "equal":
             wrong.append(f"the stored optimizer state is not the parallel file's: {fixed['stored']}")
-        if fixed["optimizer"] != base.get("optimizer") or (own and optimizer == "as base" and not _frozen(case)):
+        if fixed["optimizer"] != base.get("optimizer") or (own and optimizer == "as base" and not _drops_its_own(case)):
             wrong.append(f"the optimizer's state is not the stored one: {fixed['optimizer']}, {base.get('optimizer')}")
     return Verdict(case, fixed["way"], reason, tuple(wrong), optimizer, worst if fixed["way"] else None)
 
@@ -124,9 +124,12 @@ def _flat_for_nested(case: Case, fixed: dict[str, Any], base: dict[str, Any]) ->
     return case.flat and fixed["way"] == "by hand" and "load_weights" in fixed["tried"] and bool(base)
 
 
-def _frozen(case: Case) -> bool:
-    """Frozen as a container: no config says so, so Keras trains everything after loading, and drops the state."""
-    return "frozensub" in case.line or "gan" in case.line
+def _drops_its_own(case: Case) -> bool:
+    """Whether Keras trains more weights after loading, and drops the state: its own file's too.
+
+    What is frozen as a container, no config says so; a layer that two models share is loaded as two.
+    """
+    return any(word in case.line for word in ("frozensub", "gan", "tied"))
 
 
 def _reason(case: Case, fixed: dict[str, Any], base: dict[str, Any], leg: str) -> tuple[str | None, str | None]:

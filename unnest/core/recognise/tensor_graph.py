@@ -231,10 +231,11 @@ class Values:
     def _carry_out(self, at: CallId, what: OpCall) -> None:
         with np.errstate(all="ignore"):
             results = carry_out(what, self._tensors.__getitem__)
-        self._work += sum(array.size for array in results)
+        work = sum(array.size for array in results)
+        self._work += work
         if self._work > MAX_WORK:
             raise UnreadableCall
-        spend(STEPS_A_CALL + self._work // 1000)
+        spend(STEPS_A_CALL + work // 1000)
         for tensor, array in enumerate(results):
             self._tensors[Ref(at.layer, at.rank, tensor)] = array
 

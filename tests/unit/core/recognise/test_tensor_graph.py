@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
+from unnest.budget import Budget, limited
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.recognise.elements import ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
@@ -65,6 +66,25 @@ def test_a_call_is_parsed_once() -> None:
     assert tensors.moved(Ref(*part).call) == [Ref(*X)]
     assert tensors.of(Ref(*made).call) is NOTHING
     assert sorted(tensors.literals([Ref(*part).call])) == [0, 2]
+
+
+def test_every_call_costs_what_it_makes() -> None:
+    """And not what was made before it."""
+
+    def steps(calls: int) -> int:
+        writer = Writer()
+        part = X
+        for _ in range(calls):
+            part = writer.call("roll", part, shift=1, axis=0)
+        values = _values(writer, part, rows=5_000)
+        with limited(Budget.of("", 0)) as budget:
+            before = budget.steps
+            values.of(Ref(*part))
+        return before - budget.steps
+
+    once = steps(1)
+    assert once > 5_000 * 4 // 1000
+    assert 10 * once < steps(20) <= 20 * once
 
 
 def test_what_lies_behind() -> None:
