@@ -26,12 +26,12 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
         "Keras 2.1 to 2.3 does not restore Conv and BatchNorm in a model that is frozen or two deep (orders differ)",
     ),
     (
-        "(py27)?k122 own",
+        "(py27)?k12[02] own",
         "Missing layer",
         "Keras 1 restores layers in stored order, and a shared one stands before its second input",
     ),
     (
-        "(py27)?k122 today",
+        "(py27)?k12[02] today",
         "Unrecognized keyword arguments|missing . required positional argument",
         "Keras 2 does not read the configuration of Keras 1",
     ),
