@@ -372,9 +372,7 @@ def _is_same_file(path: str, status: os.stat_result) -> bool:
 
 
 def _names(folder: str) -> list[str]:
-    return sorted(
-        os.path.relpath(os.path.join(root, name), folder) for root, _, files in os.walk(folder) for name in files
-    )
+    return sorted(os.path.relpath(path, folder) for path in system.files_in(folder))
 
 
 def _remove(path: str) -> None:

@@ -81,9 +81,7 @@ class Syncing:
 
 def _files(path: str) -> list[str]:
     """A file, or all that are in a folder."""
-    if not os.path.isdir(path):
-        return [path]
-    return [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+    return [*system.files_in(path)] if os.path.isdir(path) else [path]
 
 
 def _sync_newest(path: str) -> None:

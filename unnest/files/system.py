@@ -143,6 +143,13 @@ def sync_folder(path: str) -> None:
             os.close(descriptor)
 
 
+def files_in(folder: str) -> Iterator[str]:
+    """The paths of all files in a folder, and in those in it."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.join(parent, name)
+
+
 def is_folder(path: str) -> bool:
     """Whether a folder itself is there, and not a link to one."""
     return os.path.isdir(path) and not os.path.islink(path)

@@ -10,11 +10,12 @@ and loaded by tf_keras 2.21. TensorFlow's own Keras freezes each layer, which th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from unnest.budget import remembered
 from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Layer
 from unnest.core.assign.claimants import Claimant
 from unnest.core.assign.flat_list import split
 from unnest.core.assign.shares import Ambiguous
@@ -35,12 +36,19 @@ def misplaced(stored: Stored) -> str | None:
 
 
 def _first(model: JsonObject, groups: Sequence[Group]) -> str | None:
+    return next(
+        (group.name for layer, group in _nested_models(model, groups) if _changes_places(layer.stored, group.tensors)),
+        None,
+    )
+
+
+def _nested_models(model: JsonObject, groups: Sequence[Group]) -> Iterator[tuple[Layer, Group]]:
+    """The models that are layers of a model, each with the group of its weights."""
     layers, layer_names = read(model).layers, layer_name_by_group(model, groups)
     for group in groups:
         layer = layers.get(layer_names.get(group.name, group.name))
-        if layer is not None and is_model(layer.stored) and _changes_places(layer.stored, group.tensors):
-            return group.name
-    return None
+        if layer is not None and is_model(layer.stored):
+            yield layer, group
 
 
 def stored_once(stored: Stored) -> str | None:
@@ -52,12 +60,13 @@ def stored_once(stored: Stored) -> str | None:
     """
     if stored.contents != "model" or stored.architecture is None or not is_model(stored.architecture):
         return None
-    layers, layer_names = read(stored.architecture).layers, layer_name_by_group(stored.architecture, stored.groups)
-    for group in stored.groups:
-        layer = layers.get(layer_names.get(group.name, group.name))
-        if layer is None or not is_model(layer.stored) or any(t.owner for t in group.tensors):
-            continue
-        if len(at_every_place(group.tensors, read(layer.stored))) > len(group.tensors):
+    return remembered(_first_stored_once, stored.architecture, stored.groups)
+
+
+def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:
+    for layer, group in _nested_models(model, groups):
+        is_told = any(t.owner for t in group.tensors)
+        if not is_told and len(at_every_place(group.tensors, read(layer.stored))) > len(group.tensors):
             return layer.name
     return None
 

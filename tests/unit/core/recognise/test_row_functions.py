@@ -154,8 +154,12 @@ def test_a_number_that_is_to_be_one() -> None:
 def test_what_nothing_explains_may_be_made_of_the_rows() -> None:
     """Such as what `einsum` gives."""
     for name in ("add", "matmul", "maximum"):
-        assert of(name, X, of("einsum", "ij,ik->jk", X, X)).may_have_moved  # type: ignore[attr-defined]
-    assert not of("maximum", X, 0.0).may_have_moved  # type: ignore[attr-defined]
+        of_sum = of(name, X, of("einsum", "ij,ik->jk", X, X))
+        assert isinstance(of_sum, Rows)
+        assert of_sum.may_have_moved
+    of_number = of("maximum", X, 0.0)
+    assert isinstance(of_number, Rows)
+    assert not of_number.may_have_moved
 
 
 def test_the_static_shape_does_not_know_the_batch() -> None:

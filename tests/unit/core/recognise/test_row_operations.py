@@ -66,8 +66,12 @@ def test_rows_that_are_computed_with_others() -> None:
     """A row with each of several, or rows with another axis; not where each has the one beside it."""
     with_others = "computes with the values (`-`) of other rows"
     for other in (part_of(X, slice(None, 1)), part_of(X, slice(1, 4)), X._replace(rank=X.rank - 1)):
-        assert binary("-", X, other).along == with_others  # type: ignore[attr-defined]
-    assert binary("-", X, X).along == ""  # type: ignore[attr-defined]
+        crossed = binary("-", X, other)
+        assert isinstance(crossed, Rows)
+        assert crossed.along == with_others
+    in_line = binary("-", X, X)
+    assert isinstance(in_line, Rows)
+    assert in_line.along == ""
     with pytest.raises(NotFollowed):
         binary("-", X._replace(may_have_moved=True), part_of(X, slice(None, 1)))
 
