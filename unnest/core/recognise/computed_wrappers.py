@@ -121,13 +121,18 @@ def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
 
 
 def _is_of_rows(graph: TensorGraph, operands: Sequence[Ref], axis: int | None) -> bool:
-    """Whether an axis is the batch's, or the next one, along which rows may be stacked."""
-    rank = graph.rank_of(operands[0]) if axis is not None and axis < 0 and operands else None
-    return axis in (0, 1) or (axis is not None and rank is not None and axis + rank == 0)
+    """Whether an axis is the batch's, or the next one, along which rows may be stacked; the last one is a row's own."""
+    if axis is None or axis >= 0 or not operands:
+        return axis in (0, 1)
+    rank = graph.rank_of(operands[0])
+    return axis + rank == 0 if rank is not None else axis < -1
 
 
 def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
-    """What a tensor puts together: of what it reads itself, of what these read in turn, and so on."""
+    """What a tensor puts together: of what it reads itself, of what these read in turn, and so on.
+
+    Some of them may be turned, or cut out of another join, and put in their places again.
+    """
     operands, calls = joined_by(graph, root), {root.call}
     for _ in range(MAX_LEVELS):
         operands = [ref for ref in operands if graph.of(ref.call).name not in ZEROS]
@@ -135,12 +140,18 @@ def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
             yield Joined(root, tuple(operands), frozenset(calls))
         deeper: list[Ref] = []
         for ref in operands:
-            parts = joined_by(graph, ref)
+            parts = joined_by(graph, ref) or _moved_alone(graph, ref)
             deeper += parts or [ref]
             calls |= {ref.call} if parts else set()
         if deeper == operands:
             return
-        operands = deeper
+        operands = deeper if len(set(operands)) < len(operands) else [*dict.fromkeys(deeper)]
+
+
+def _moved_alone(graph: TensorGraph, ref: Ref) -> list[Ref]:
+    """The one tensor that an operation cuts or moves; nothing where it is no such operation."""
+    moved = graph.moved(ref.call) if graph.of(ref.call).name in SLICES_AND_MOVES else []
+    return moved if len(moved) == 1 else []
 
 
 def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:

@@ -13,6 +13,7 @@ from unnest.core.recognise.elements import (
     arrays_in,
     axis_number,
     check_size,
+    whole_number,
     whole_numbers,
 )
 from unnest.core.recognise.joining_kernels import overlaid
@@ -31,7 +32,8 @@ ELEMENTWISE: dict[str, Callable[..., Array]] = {
     "div": _truncated, "truncatediv": _truncated, "floormod": np.mod, "mod": np.mod, "remainder": np.mod,
     "minimum": np.minimum, "maximum": np.maximum, "floor": np.floor, "ceil": np.ceil, "round": np.round,
     "neg": np.negative, "negative": np.negative, "equal": np.equal, "less": np.less, "lessequal": np.less_equal,
-    "greater": np.greater, "greaterequal": np.greater_equal,
+    "greater": np.greater, "greaterequal": np.greater_equal, "rightshift": np.right_shift, "leftshift": np.left_shift,
+    "bitwiserightshift": np.right_shift, "bitwiseleftshift": np.left_shift,
 }  # fmt: skip
 """Arithmetic on plain numbers."""
 
@@ -83,6 +85,15 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
     found = np.arange(*(n.item() for n in numbers))
     return found if dtype is None else cast(found, dtype)
+
+
+def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> Array:
+    """So many numbers at equal distances, the limit the last of them."""
+    first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
+    if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
+        raise UnreadableCall
+    check_size(count)
+    return np.linspace(first.item(), last.item(), count)
 
 
 def filled(shape: Value, value: Value = 0, dtype: Value = None) -> Array:

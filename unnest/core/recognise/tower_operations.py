@@ -47,7 +47,7 @@ ALIKE = frozenset({"zeroslike", "oneslike"})
 PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
 """Operations that may take sizes out of a shape, the number of rows or others."""
 
-COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | PARTS_OF_SHAPES | frozenset({
+COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | ALONG.keys() | PARTS_OF_SHAPES | frozenset({
     "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape", "concat", "concatenate",
     "zeros", "ones", "fill", "tile", "broadcastto",
 })  # fmt: skip

@@ -109,6 +109,11 @@ def with_zeros(w: Writer, x: Tensor) -> Tensor:
     return w.call("math.add", x, y=w.call("zeros", size, dtype="float32"), name=None)
 
 
+def ones(w: Writer, *sizes: Tensor) -> Tensor:
+    """A tensor of ones, of these sizes."""
+    return w.call("ones", [*sizes], dtype="float32")
+
+
 def from_the_first(w: Writer, x: Tensor) -> Tensor:
     return w.call("math.subtract", x, y=w.rows(stop=1, of=x), name=None)
 
@@ -188,6 +193,14 @@ ALONG_THE_BATCH: dict[str, Step] = {
     "the largest of all": lambda w, x: w.call("math.divide", x, y=w.call("math.reduce_max", w.call("math.abs", x))),
     "differences from row to row": function("experimental.numpy.diff", n=1, axis=0),
     "moved round, rows as one": lambda w, x: w.call("numpy.roll", x, shift=1, axis=None),
+    "added up to each": lambda w, x: w.call(
+        "linalg.matmul",
+        w.call("linalg.band_part", ones(w, w.size(x), w.size(x)), num_lower=-1, num_upper=0, name=None),
+        b=x,
+    ),
+    "by numbers at equal distances": lambda w, x: w.call(
+        "math.multiply", x, y=w.call("expand_dims", w.call("linspace", 0.0, stop=1.0, num=w.size(x)), axis=1), name=None
+    ),
     "below the diagonal": function("linalg.band_part", num_lower=-1, num_upper=0),
     "padded with rows": function("pad", paddings=[[0, 1], [0, 0]]),
     "turned, and counted anew": lambda w, x: w.call("reshape", transposed(w, x), shape=[-1, 3]),
@@ -226,6 +239,9 @@ ROW_BY_ROW: dict[str, Step] = {
     "by their own norms": function("linalg.normalize", ord="euclidean", axis=1),
     "by their width": of_sizes(1),
     "with as many zeros": with_zeros,
+    "by as many ones": lambda w, x: w.call(
+        "math.multiply", x, y=ones(w, w.size(x), ["_CONSTANT_VALUE", -1, 1]), name=None
+    ),
     "by letters": lambda w, x: w.call("einsum", x, subscripts="ij->ij"),
     "beside themselves": lambda w, x: w.call("concat", [x, x], axis=1),
     "one column": one_column,

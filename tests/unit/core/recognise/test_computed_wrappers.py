@@ -135,13 +135,47 @@ def _rolled_back(w: Writer) -> Tensor:
     return w.call("roll", w.call("concat", [second, first], axis=0), shift=w.bound(1, 2), axis=0)
 
 
+def _swapped_and_back(w: Writer, cut: int = 0) -> Tensor:
+    """The halves in another order, and out of that in their own."""
+    halves = w.dense(w.rows(w.bound(1, 2)), w.rows(None, w.bound(1, 2)))
+    swapped = w.call("concat", halves, axis=0)
+    at = w.size(halves[cut])
+    return w.call("concat", [w.rows(at, of=swapped), w.rows(None, at, of=swapped)], axis=0)
+
+
+def _turned(w: Writer, perm: tuple[int, int] = (1, 0)) -> Tensor:
+    """Columns side by side, turned again."""
+    parts = [w.call("transpose", part, perm=[1, 0]) for part in w.dense(*w.split())]
+    return w.call("transpose", w.call("concat", parts, axis=1), perm=[*perm])
+
+
+def _side_by_side(w: Writer) -> Tensor:
+    """Along the last axis but one of tensors whose shapes the file does not tell."""
+    parts = w.dense(w.rows(None, w.bound(1, 2)), w.rows(w.bound(1, 2)))
+    return w.call("concat", parts, axis=-2)
+
+
+def _shifted(w: Writer, other: int = 1) -> Tensor:
+    ends = [w.call("bitwise.right_shift", w.size(), y=bits, name=None) for bits in (1, other)]
+    return w.join(w.dense(w.rows(None, ends[0]), w.rows(ends[1])))
+
+
+def _at_equal_distances(w: Writer, before: int = 0) -> Tensor:
+    rows = w.call("cast", w.size(), dtype="float32")
+    numbers = w.call("cast", w.call("linspace", 0.0, stop=rows, num=4, axis=0), dtype="int32")
+    ends = [w.call("__operators__.getitem", numbers, slice_spec=k) for k in range(4)]
+    return w.join(w.dense(*(w.rows(ends[max(k - before, 0)], ends[k + 1]) for k in range(3))))
+
+
 SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "end to end": (_end_to_end, 2), "split of split": (_split_of_split, 4), "slice of slice": (_slice_of_slice, 3),
     "merge of merges": (_merge_of_merges, 3), "strided": (_strided, 2), "unstacked": (_unstacked, 2),
     "blocks, squeezed": (_reshaped_and_squeezed, 2),
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
-    "within zeros": (_within_zeros, 2), "rolled back": (_rolled_back, 2),
+    "within zeros": (_within_zeros, 2), "rolled back": (_rolled_back, 2), "swapped and back": (_swapped_and_back, 2),
+    "turned": (_turned, 2), "side by side": (_side_by_side, 2), "shifted": (_shifted, 2),
+    "at equal distances": (_at_equal_distances, 3),
 }  # fmt: skip
 
 
@@ -257,6 +291,10 @@ LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
     "rows cut in two": (_halved_rows, DOES_NOT_GIVE_BACK.format("op_4")),
     "within zeros, the other way round": (lambda w: _within_zeros(w, 1), DOES_NOT_GIVE_BACK.format("op_18")),
     "stitched to the other": (lambda w: _stitched(w, 1), IN_ANOTHER_ORDER.format("op_11")),
+    "swapped, and cut elsewhere": (lambda w: _swapped_and_back(w, 1), IN_ANOTHER_ORDER.format("op_17")),
+    "columns side by side": (lambda w: _turned(w, (0, 1)), DOES_NOT_GIVE_BACK.format("op_6")),
+    "shifted by other numbers": (lambda w: _shifted(w, 2), DOES_NOT_GIVE_BACK.format("joined")),
+    "a distance twice": (lambda w: _at_equal_distances(w, 1), DOES_NOT_GIVE_BACK.format("joined")),
     "weights of their own": (_different_layers, None),
     "one tower does something else": (_one_rectified, None),
     "one tower's outputs are cast": (_one_cast_behind, None),

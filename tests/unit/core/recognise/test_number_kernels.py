@@ -16,6 +16,7 @@ from unnest.core.recognise.number_kernels import (
     elementwise,
     filled,
     filled_like,
+    linspace,
     logical,
     reduction,
     where,
@@ -33,6 +34,8 @@ from unnest.core.recognise.op_calls import UnreadableCall
         ("mod", [-7, 4], 1),
         ("neg", [np.array([1, -2]), None], [-1, 2]),
         ("less", [np.array([1, 5]), 3], [True, False]),
+        ("rightshift", [np.array(13), 1], 6),
+        ("leftshift", [np.array(3), 2], 12),
     ],
 )
 def test_arithmetic(name: str, operands: Any, value: Any) -> None:
@@ -74,6 +77,13 @@ def test_counting() -> None:
     for too_long in ((0, 10**12), (0, 1, 1e-12)):
         with pytest.raises(UnreadableCall):
             arange(*too_long)
+
+
+def test_equal_distances() -> None:
+    assert linspace(0.0, np.array(6, np.float32), 4).tolist() == [0, 2, 4, 6]
+    for start, count, endpoint in ((0.0, 4, False), ([0.0, 1.0], 4, True), (0.0, 10**9, True)):
+        with pytest.raises(UnreadableCall):
+            linspace(start, 6.0, count, endpoint)
 
 
 def test_arrays_of_one_number() -> None:
