@@ -38,6 +38,7 @@ from unnest.core.recognise.row_values import (
     combined,
     computed_with,
     each,
+    joined,
     rows_in,
     static_shape,
 )
@@ -119,7 +120,7 @@ def _computed(
     if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
         return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
     if name in OF_ONE_VALUE:  # what was done before is no longer seen
-        return computed_with(rows, "")._replace(change=f"calls {path}", along="")
+        return computed_with(rows, "")._replace(change=f"calls {path}", along="", is_alike=True)
     if name not in CHANGING and kind not in ELEMENTWISE and room.rpartition(".")[2] not in CHANGING_ROOMS:
         return None
     compute = combined if kind in NUMBER_BY_NUMBER else computed_with
@@ -258,7 +259,7 @@ def _together(tensor: Stacked, first: float, row: tuple[int, ...]) -> Rows:
     numbers = tuple(number for some in in_turn for number in some)
     if first not in {-1, len(numbers)}:
         raise NotFollowed
-    whole = next((part for part in parts if part.change), parts[0])
+    whole = joined(parts)
     together = whole._replace(numbers=numbers)
     if row == whole.shape[1:]:
         return together

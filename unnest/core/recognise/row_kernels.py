@@ -27,6 +27,7 @@ from unnest.core.recognise.row_values import (
     changed,
     computed_with,
     is_number,
+    joined,
 )
 
 OF_ROWS = frozenset({
@@ -63,7 +64,7 @@ def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Va
     if not is_known(OpCall(kernel, (), {})):
         return Unexplained(name)
     if kernel in ELEMENTWISE:
-        return _value(_carried_out(OpCall(kernel, [_array(value) for value in positional], {}))[0], None)
+        return _value(_carried_out(OpCall(kernel, [_array(value) for value in positional], {}))[0], None, name)
     given = by_name(kernel, _in_todays_order(kernel, positional), keywords)
     rows = _rows_in(given.values())
     if rows:
@@ -83,7 +84,8 @@ def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Va
         how = f"chooses rows by their values (`{name}`)"
         chosen = changed(whole, how)._replace(along=whole.along or how)
         return [chosen] * _few(given.get("num")) if kernel in LISTS else chosen
-    values = [_value(result, _with_first_change(rows)) for result in results]
+    whole = joined(rows) if rows else None
+    values = [_value(result, whole, name) for result in results]
     return values if kernel in LISTS else values[0]
 
 
@@ -123,7 +125,7 @@ def _changed_parts(kernel: str, given: Mapping[str, Value], rows: Sequence[Rows]
     """What a kernel gives that leaves rows in their places. Raises NotFollowed where it puts other rows together."""
     if any(each.numbers != rows[0].numbers for each in rows):
         raise NotFollowed
-    whole = changed(rows[0], change)
+    whole = computed_with(rows, change)
     if kernel not in LISTS:
         return whole
     parts = given.get("parts")
@@ -151,10 +153,6 @@ def _rows_in(values: Iterable[Value]) -> list[Rows]:
     return [value for each in lists for value in each if isinstance(value, Rows)]
 
 
-def _with_first_change(rows: Sequence[Rows]) -> Rows | None:
-    return computed_with(rows, "") if rows else None
-
-
 def _array(value: Value) -> object:
     """An argument as kernels take it: rows and vectors are arrays of one axis, types are called by their last name."""
     if isinstance(value, Rows):
@@ -168,10 +166,10 @@ def _array(value: Value) -> object:
     return [_array(part) for part in as_entries(value)]
 
 
-def _value(array: Array, rows: Rows | None) -> Value:
-    """What a kernel gives, as the code goes on with it; `rows` is the tensor that the rows are of."""
+def _value(array: Array, rows: Rows | None, name: str) -> Value:
+    """What the kernel of a function gives, as the code goes on with it; `rows` is the tensor that the rows are of."""
     if array.dtype == ELEMENT and rows is not None:
         return rows._replace(numbers=tuple(array["element"].tolist()))
     if array.ndim > 1:
-        raise NotFollowed
+        return Unexplained(name)  # numbers that no cut needs
     return Vector(tuple(array.tolist())) if array.ndim else array.item()

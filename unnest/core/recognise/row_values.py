@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     parts of these axes may be all that is left: the rows are known, what is left of them is not. `along`: the first
     thing done along the rows, by which what is there for one row depends on the others; "" where each is by itself.
     `may_have_moved`: whether something was done that may have put rows elsewhere, or others in their place. `factors`:
-    the numbers that the values were computed with, in order.
+    the numbers that the values were computed with, in order. `is_alike`: whether all values are the same number.
     """
 
     numbers: tuple[int, ...]
@@ -36,6 +36,7 @@ class Rows(NamedTuple):
     along: str = ""
     may_have_moved: bool = False
     factors: tuple[float, ...] = ()
+    is_alike: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -176,7 +177,18 @@ def computed_with(tensors: Sequence[Rows], change: str, factors: Sequence[Value]
         may_have_moved=any(tensor.may_have_moved for tensor in tensors)
         or any(isinstance(factor, Unexplained) for factor in factors),
         factors=(*(factor for tensor in tensors for factor in tensor.factors), *numbers),
+        is_alike=all(tensor.is_alike for tensor in tensors),
     )
+
+
+def joined(tensors: Sequence[Rows]) -> Rows:
+    """What several tensors are put together to, but for its rows, of which each is what it was.
+
+    Where other things were done to some, what is done to a row depends on its place.
+    """
+    done = {(tensor.change, tensor.factors, tensor.is_alike) for tensor in tensors}
+    whole = computed_with(tensors, "")
+    return whole if len(done) == 1 else whole._replace(may_have_moved=True)
 
 
 def as_one_row(reduced: Rows) -> Rows:
@@ -190,7 +202,7 @@ def combined(tensors: Sequence[Rows], change: str, factors: Sequence[Value] = ()
     Raises NotFollowed where rows lie elsewhere, so that nobody knows what is lined up with what.
     """
     whole = computed_with(tensors, change, factors)
-    others = [tensor for tensor in tensors if not tensor.is_reduced]
+    others = [tensor for tensor in tensors if not tensor.is_reduced and (whole.is_alike or not tensor.is_alike)]
     is_crossed = any(tensor.numbers != whole.numbers or tensor.rank != whole.rank for tensor in others)
     if is_crossed and whole.may_have_moved:
         raise NotFollowed

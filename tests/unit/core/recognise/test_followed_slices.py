@@ -61,6 +61,11 @@ def all_but_one(x: Any, i: int, parts: int) -> Any:
     return tf.concat([part for place, part in enumerate(tf.split(x, parts)) if place != i], 0)
 
 
+def one_more(x: Any, i: int, parts: int) -> Any:
+    part = tf.split(x, parts)[i]
+    return part + tf.fill([tf.shape(part)[0], 3], 1.0)
+
+
 def first_half(x: Any, i: int, parts: int) -> Any:
     return x[: tf.shape(x)[0] // parts + 0 * i]
 
@@ -145,6 +150,7 @@ def test_any_number_of_parts(parts: int) -> None:
         (first_half, "the code of lambda_0, lambda_1 does not take every row once"),
         (scaled_in_a_loop, "the code of lambda_1 does more than cut rows: it computes with the values (`*`)"),
         (all_but_one, "the code of lambda_0, lambda_1 takes the rows in another order"),
+        (one_more, "the code of lambda_0 does more than cut rows: it computes with the values (`+`)"),
     ],
 )
 def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
@@ -506,6 +512,14 @@ def test_a_slice_without_rows_tells_nothing() -> None:
         (lambda x: K.maximum(x, x[-1:]), RowsMade.MIXED),
         (lambda x: x - K.concatenate([x[:1], x[:-1]], axis=0), RowsMade.MIXED),
         (lambda x: x + K.sum(x, axis=1), RowsMade.MIXED),
+        (lambda x: K.concatenate([x, x - x[:1]], axis=1), RowsMade.MIXED),
+        (lambda x: K.concatenate([x, 2 * x], axis=1), RowsMade.KEPT),
+        (lambda x: x + K.zeros_like(x[:1]), RowsMade.KEPT),
+        (lambda x: K.ones_like(x) * x[:1], RowsMade.MIXED),
+        (lambda x: x * K.sum(K.ones_like(x), axis=0), RowsMade.MIXED),  # by their number
+        (lambda x: x + K.concatenate([K.zeros_like(x[:1]), x[1:]], axis=0), RowsMade.UNKNOWN),  # by their places
+        (lambda x: K.concatenate([2 * x[:1], x[1:]], axis=0), RowsMade.UNKNOWN),
+        (lambda x: K.concatenate([2 * x[:1], 2 * x[1:]], axis=0), RowsMade.KEPT),
         (lambda x: tf.einsum("ij,ik->jk", x, x)[0] + x, RowsMade.UNKNOWN),
         (lambda x: K.reshape(K.mean(x), [1, 1]), RowsMade.ONE),
         (lambda x: K.expand_dims(K.sqrt(K.mean(K.square(x))), 0), RowsMade.ONE),

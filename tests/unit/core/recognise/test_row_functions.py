@@ -65,7 +65,7 @@ def of(name: str, *arguments: Value, **keywords: Value) -> Value:
         (of("reshape", X, [2, -1, *X.sizes[:2]]), Stacked((part(0, 1), part(2, 3)), 0)),
         (of("unstack", Stacked((X, Y), 1), axis=1), [X, Y]),
         (of("boolean_mask", X, X), X._replace(change=BY_VALUES, along=BY_VALUES)),
-        (of("zeros_like", X), X._replace(change="calls tensorflow.zeros_like")),
+        (of("zeros_like", X), X._replace(change="calls tensorflow.zeros_like", is_alike=True)),
         (of("pad", X, [[0, 0], [0, 0], [1, 1]]), X._replace(change="pads the rows")),
         (of("pad", X, [[0, 0], [0, 0], [0, 0]]), X),
         (of("somebodys_own", X), Unexplained("somebodys_own")),

@@ -10,6 +10,7 @@ from unnest.core.recognise.row_values import Named, Rows, Unexplained, Value, Ve
 
 X = Rows((0, 1, 2, 3), 3)
 CHANGED = Rows((4,), 3, "calls tensorflow.sqrt")
+BY_PLACE = CHANGED._replace(numbers=(0, 1, 2, 3, 4), may_have_moved=True)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ CHANGED = Rows((4,), 3, "calls tensorflow.sqrt")
     [
         ("split", [X, 1], {}, [X]),
         ("split", [X, 2], {"axis": -3}, [X._replace(numbers=(0, 1)), X._replace(numbers=(2, 3))]),
-        ("concat", [[X, CHANGED]], {"concat_dim": 0}, CHANGED._replace(numbers=(0, 1, 2, 3, 4))),
+        ("concat", [[X, CHANGED]], {"concat_dim": 0}, BY_PLACE),
         ("pack", [[2, Vector((5,)).values[0]]], {}, Vector((2, 5))),
         ("constant", [[1, 2]], {"dtype": Named("tensorflow.float32")}, Vector((1.0, 2.0))),
         ("range", [3], {}, Vector((0, 1, 2))),
@@ -26,6 +27,7 @@ CHANGED = Rows((4,), 3, "calls tensorflow.sqrt")
         ("gather", [X, Vector((0,))], {"axis": 1}, X._replace(change="gathers along axis 1")),
         ("gather", [X, [1]], {"axis": -3}, X._replace(numbers=(1,))),
         ("stop_gradient", [X], {}, X),
+        ("fill", [[2, 3], 1.0], {}, Unexplained("fill")),
         ("concatenate", [[X, X]], {}, X._replace(change="joins along axis -1")),
         ("split", [X, 2], {"axis": -1}, [X._replace(change="splits axis -1")] * 2),
         ("split", [X, [3, 4, 2]], {"axis": 1}, [X._replace(change="splits axis 1")] * 3),

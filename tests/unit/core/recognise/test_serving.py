@@ -132,7 +132,7 @@ def test_bounds_that_are_numbers_must_reach_the_end_of_a_fixed_batch(rows: int, 
 
 @pytest.mark.parametrize("is_gathered", [False, True])
 def test_places_that_are_numbers_are_for_one_batch_alone(is_gathered: bool) -> None:
-    """Parts up to a row are all of a smaller batch, too; of a batch without the rows that are gathered there is none."""
+    """Parts up to a row are all of a smaller batch, too; a batch without the rows that are gathered has none."""
     w = Writer()
     x = w.op("Placeholder", shape=(-1, 3))
     number = {n: w.op("Const", value=[n]) for n in (0, 1, 3, 5)}
