@@ -105,7 +105,7 @@ def pread_into(descriptor: int, buffer: memoryview, offset: int) -> int:
     return len(data)
 
 
-def write_all(file: IO[bytes], data: bytes) -> None:
+def write_all(file: IO[bytes], data: bytes | memoryview) -> None:
     """Unbuffered files may take less than they are given."""
     view = memoryview(data)
     while view:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from h5py import h5d, h5i, h5s
@@ -16,13 +15,11 @@ from h5py import h5d, h5i, h5s
 from unnest.budget import fits, spend_bytes
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
+from unnest.files.reflinks import Range, are_shared, whole_blocks
 from unnest.formats.base import BLOCK, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.evaluate import blocks_of
 from unnest.formats.hdf5.guarded_file import GuardedFile
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 #: Bytes of a slab that is made of whole chunks.
 ALIGNED = 16 * BLOCK
@@ -35,33 +32,18 @@ class Comparer:
     """
 
     def __init__(self, source: Source, written: GuardedFile, progress: OnBytes) -> None:
-        self._source = source
-        self._stack = ExitStack()
-        self._written = self._stack.enter_context(written.raw())
-        #: The bytes of the source's HDF5, of which sharded weights are several.
-        self._stored: dict[GuardedFile, IO[bytes]] = {}
+        self._source, self._written = source, written.raw
         self._buffers = (bytearray(BLOCK), bytearray(BLOCK))
         self._progress = progress
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
     def holds(self, tensor: Tensor, dataset: h5d.DatasetID) -> bool:
         """Whether the dataset has the tensor's bytes, bit for bit."""
         hdf5 = self._source.hdf5_of(tensor)
         if hdf5 is not None:
-            return self._same(self._bytes_of(hdf5), hdf5.dataset(tensor.ref), dataset)
+            return self._same(hdf5.raw, hdf5.dataset(tensor.ref), dataset)
         if dataset.get_create_plist().get_layout() == h5d.CONTIGUOUS:
             return self._same_as(blocks_of(self._source, tensor), dataset)
         return same_stream(blocks_of(self._source, tensor), slabs(dataset))
-
-    def _bytes_of(self, hdf5: GuardedFile) -> IO[bytes]:
-        if hdf5 not in self._stored:
-            self._stored[hdf5] = self._stack.enter_context(hdf5.raw())
-        return self._stored[hdf5]
 
     def _same(self, stored: IO[bytes], left: h5d.DatasetID, right: h5d.DatasetID) -> bool:
         """Two datasets, `left` of the file `stored`, in the form in which they are stored where that is the same."""
@@ -102,6 +84,18 @@ class Comparer:
         return difference is None
 
     def _same_range(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
+        """Whether the bytes are the same: the edges, and what is between where it is not the same place on the disk."""
+        start, end = whole_blocks(left, size)
+        shift, count = right - left, end - start
+        shared = Range(stored, start, count), Range(self._written, start + shift, count)
+        if not count or not are_shared(*shared):
+            return self._reads_same(stored, left, right, size)
+        self._progress(count)
+        return self._reads_same(stored, left, right, start - left) and self._reads_same(
+            stored, end, end + shift, left + size - end
+        )
+
+    def _reads_same(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
         files = (stored, self._written)
         for file, offset in zip(files, (left, right), strict=True):
             file.seek(offset)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import h5py
 import numpy as np
-from h5py import h5d, h5g, h5o, h5p, h5s, h5t
+from h5py import h5a, h5d, h5g, h5o, h5p, h5s, h5t
 
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
+from unnest.files import reflinks
+from unnest.files.reflinks import Range
 from unnest.files.system import write_all
-from unnest.formats.base import OnBytes, Source
+from unnest.formats.base import BLOCK, OnBytes, Source, nbytes
 from unnest.formats.boundary import blames_system, oneline
 from unnest.formats.evaluate import blocks_of
+from unnest.formats.hdf5 import late_space
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import encoded, short
+from unnest.formats.hdf5.late_space import Room
+
+#: Bytes from which on a tensor is no longer copied by HDF5. Each may take a block of the disk more then.
+LARGE = 1 << 20
 
 
 class _ErrorKeepingFile:
@@ -78,48 +86,133 @@ def copy_dataset(hdf5: GuardedFile, path: str, group: h5g.GroupID, name: str, li
     except (OSError, RuntimeError, ValueError, KeyError) as e:
         if blames_system(e):
             raise
-        raise Unreadable(
-            "cannot-read", f"{hdf5.path}: /{short(path)} cannot be read ({oneline(e)}); restore the file from a copy"
-        ) from e
+        raise _cannot_read(hdf5, path, e) from e
+
+
+def _cannot_read(hdf5: GuardedFile, path: str, error: Exception) -> Unreadable:
+    return Unreadable(
+        "cannot-read", f"{hdf5.path}: /{short(path)} cannot be read ({oneline(error)}); restore the file from a copy"
+    )
+
+
+class _Stored(NamedTuple):
+    """A dataset of the source that lies in one piece, and where."""
+
+    hdf5: GuardedFile
+    path: str
+    offset: int
+
+    def blocks(self, start: int, end: int) -> Iterator[memoryview]:
+        """The file's bytes between two offsets; each block is gone when the next one is read. Raises Unreadable."""
+        buffer = memoryview(bytearray(min(BLOCK, end - start)))
+        while start < end:
+            count = self._read(buffer[: end - start], start)
+            yield buffer[:count]
+            start += count
+
+    def _read(self, buffer: memoryview, offset: int) -> int:
+        try:
+            self.hdf5.raw.seek(offset)
+            count: int | None = self.hdf5.raw.readinto(buffer)  # type: ignore[attr-defined] # of what is unbuffered
+        except OSError as e:
+            raise _cannot_read(self.hdf5, self.path, e) from e
+        if not count:
+            raise _cannot_read(self.hdf5, self.path, EOFError("the file is cut short"))
+        return count
+
+
+class _Declared(NamedTuple):
+    """A dataset without bytes: its object header in the output; the tensor; where it lies in the source, if in HDF5."""
+
+    header: int
+    tensor: Tensor
+    stored: _Stored | None
 
 
 class Transfer:
-    """Puts a source's tensors into groups: HDF5's own by object copy, others into reserved places, filled at last.
+    """Puts a source's tensors into groups: HDF5's own by object copy, but for large ones.
 
-    `pending` are the tensors that are still to be filled in, each with the offset in the file that it has there.
+    Large ones, and those of other containers, are declared, and filled when HDF5 has closed the file.
     """
 
     def __init__(self, source: Source, progress: OnBytes) -> None:
         self.source, self.progress = source, progress
-        self.pending: list[tuple[int, Tensor]] = []
+        self._declared: list[_Declared] = []
         self.links = h5p.create(h5p.LINK_CREATE)
         self.links.set_create_intermediate_group(True)
 
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
         """The tensor as a dataset of the group; slashes in the name make groups."""
         hdf5 = self.source.hdf5_of(tensor)
-        if hdf5 is not None:
+        stored = None if hdf5 is None else _large(hdf5, tensor)
+        if hdf5 is None or stored is not None:
+            self._declare(group, name, tensor, stored)
+        else:
             copy_dataset(hdf5, tensor.ref, group.id, name, self.links)
             self.progress(hdf5.datasets[tensor.ref].stored)
-        else:
-            self._reserve(group, name, tensor)
 
-    def _reserve(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
-        """A contiguous dataset whose bytes come later, written straight to their place in the file."""
+    def _declare(self, group: h5py.Group, name: str, tensor: Tensor, stored: _Stored | None) -> None:
+        """A contiguous dataset, for which there is no room as long as nothing is written to it."""
         properties = h5p.create(h5p.DATASET_CREATE)
-        properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-        properties.set_fill_time(h5d.FILL_TIME_NEVER)
         properties.set_obj_track_times(False)
-        kind = h5t.py_create(np.dtype(tensor.dtype), logical=True)
         space = h5s.create_simple(tensor.shape) if tensor.shape else h5s.create(h5s.SCALAR)
-        dataset = h5d.create(group.id, encoded(name), kind, space, properties, lcpl=self.links)
+        dataset = h5d.create(group.id, encoded(name), _type_of(tensor), space, properties, lcpl=self.links)
         if tensor.size:
-            self.pending.append((dataset.get_offset(), tensor))
+            self._declared.append(_Declared(h5o.get_info(dataset).addr, tensor, stored))
 
     def fill(self, file: IO[bytes]) -> None:
-        """The reserved places of a file that HDF5 has let go of; unbuffered."""
-        for offset, tensor in self.pending:
+        """The bytes of what was declared, behind those of a file that HDF5 has closed; open here, unbuffered.
+
+        Raises Unreadable where the input is to blame, OSError where the output is.
+        """
+        if not self._declared:
+            return
+        rooms, end = [], file.seek(0, io.SEEK_END)
+        for header, tensor, stored in self._declared:
+            if stored is not None:
+                end += (stored.offset - end) % reflinks.BLOCK
+            rooms.append(Room(header, end, nbytes(tensor)))
+            end += rooms[-1].size
+        late_space.give(file, rooms)
+        for (_, tensor, stored), room in zip(self._declared, rooms, strict=True):
+            if stored is None:
+                self._write(file, room.offset, blocks_of(self.source, tensor))
+            else:
+                self._copy(stored, file, room)
+
+    def _copy(self, stored: _Stored, file: IO[bytes], room: Room) -> None:
+        """Whole blocks are shared where the file system can, and the bytes before and behind them copied."""
+        raw, first, last = stored.hdf5.raw, stored.offset, stored.offset + room.size
+        shift = room.offset - first
+        start, end = reflinks.whole_blocks(first, room.size)
+        if start < end and reflinks.clone(Range(raw, start, end - start), file, start + shift):
+            self.progress(end - start)
+        else:
+            start = end = last
+        self._write(file, room.offset, stored.blocks(first, start))
+        self._write(file, end + shift, stored.blocks(end, last))
+
+    def _write(self, file: IO[bytes], offset: int, blocks: Iterable[bytes | memoryview]) -> None:
+        for block in blocks:
             file.seek(offset)
-            for block in blocks_of(self.source, tensor):
-                write_all(file, block)
-                self.progress(len(block))
+            write_all(file, block)
+            offset += len(block)
+            self.progress(len(block))
+
+
+def _large(hdf5: GuardedFile, tensor: Tensor) -> _Stored | None:
+    """Where a large tensor lies; None of what is copied as an object.
+
+    It is one of which nothing is lost: in one piece, of a type that NumPy's dtype gives anew, without attributes.
+    """
+    node = hdf5.datasets[tensor.ref]
+    if node.stored < LARGE or node.layout != h5d.CONTIGUOUS:
+        return None
+    hdf5.check_copy(tensor.ref)
+    dataset = hdf5.dataset(tensor.ref)
+    is_plain = not h5a.get_num_attrs(dataset) and dataset.get_type().equal(_type_of(tensor))
+    return _Stored(hdf5, tensor.ref, dataset.get_offset()) if is_plain else None
+
+
+def _type_of(tensor: Tensor) -> h5t.TypeID:
+    return h5t.py_create(np.dtype(tensor.dtype), logical=True)

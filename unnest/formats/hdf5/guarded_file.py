@@ -97,6 +97,7 @@ class GuardedFile:
         """`window` where the HDF5 file is part of another file, `size` bytes long; `path` is then its name."""
         self.path = path
         self._window = window
+        self._raw: IO[bytes] | None = None
         self._heaps: Heaps | None = None
         self.id = _open(path, window)
         self.groups: set[str] = {""}
@@ -115,18 +116,23 @@ class GuardedFile:
                 "damaged-hdf5", f"{path}: the HDF5 structure is damaged ({oneline(e)}); restore it from a copy"
             ) from e
 
-    @contextlib.contextmanager
-    def raw(self) -> Iterator[IO[bytes]]:
-        """Its bytes, unbuffered and for reading beside HDF5, which counts offsets in them."""
+    @property
+    def raw(self) -> IO[bytes]:
+        """Its bytes, unbuffered and for reading beside HDF5, which counts offsets in them; open as long as this is.
+
+        Raises OSError.
+        """
         if self._window is not None:
-            yield self._window  # type: ignore[misc] # as much of a file as is needed
-            return
-        with open(self.path, "rb", buffering=0) as file:
-            yield file
+            return self._window  # type: ignore[return-value] # as much of a file as is needed
+        if self._raw is None:
+            self._raw = open(self.path, "rb", buffering=0)  # noqa: SIM115 - as long as this
+        return self._raw
 
     def close(self) -> None:
         """Close the file and everything opened through it."""
         self.id.close()
+        if self._raw is not None:
+            self._raw.close()
 
     def _refuse(self, code: str, what: str, place: str) -> Unreadable:
         return Unreadable(

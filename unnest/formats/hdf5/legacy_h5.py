@@ -34,10 +34,11 @@ class H5Container(Container):
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Copy what the output's model names out of `source`."""
         try:
-            with h5py.File(path, "x", libver="earliest") as file:
-                writer = _Writer(file, output.model, source, progress)
-                writer.write()
-            writer.fill(path)
+            transfer = Transfer(source, progress)
+            with h5py.File(path, "x", libver="earliest") as hdf5:
+                _Writer(hdf5, output.model, source, transfer).write()
+            with open(path, "r+b", buffering=0) as file:
+                transfer.fill(file)
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:
@@ -48,14 +49,11 @@ class H5Container(Container):
         model = output.model
         with self.open(path) as written:
             same_model(model, written.stored, path)
-            with Comparer(source, written.hdf5, progress) as comparer:
-                for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
-                    is_same = comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref))
-                    if not is_same:
-                        raise Failed(
-                            "read-back",
-                            f"{path}: {written_tensor.name} reads back differently; the disk may be failing",
-                        )
+            comparer = Comparer(source, written.hdf5, progress)
+            for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
+                if not comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref)):
+                    name = written_tensor.name
+                    raise Failed("read-back", f"{path}: {name} reads back differently; the disk may be failing")
         checks = ["structure", *(["architecture"] if model.architecture is not None else []), "weights"]
         return (*checks, "optimizer") if model.optimizer is not None else tuple(checks)
 
@@ -63,9 +61,8 @@ class H5Container(Container):
 class _Writer:
     """A stored model into a new file, in the order and the attribute styles of its source."""
 
-    def __init__(self, file: h5py.File, model: Stored, source: Source, progress: OnBytes) -> None:
-        self.file, self.model, self.spelling = file, model, source.h5_spelling
-        self.transfer = Transfer(source, progress)
+    def __init__(self, file: h5py.File, model: Stored, source: Source, transfer: Transfer) -> None:
+        self.file, self.model, self.spelling, self.transfer = file, model, source.h5_spelling, transfer
 
     def write(self) -> None:
         is_model = self.model.contents == "model"
@@ -121,9 +118,3 @@ class _Writer:
         h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
             self.transfer.put(group, tensor.name, tensor)
-
-    def fill(self, path: str) -> None:
-        """Put the bytes of other containers' tensors where they belong; HDF5 has closed the file by then."""
-        if self.transfer.pending:
-            with open(path, "r+b", buffering=0) as file:
-                self.transfer.fill(file)

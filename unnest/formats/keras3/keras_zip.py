@@ -28,13 +28,12 @@ from unnest.files.spool import full, spool
 from unnest.files.system import pread, pread_into, write_all
 from unnest.formats.base import BLOCK, MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
-from unnest.formats.hdf5.copy_tensors import new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree
-from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
+from unnest.formats.keras3.path_writing import compare, write_weights
 from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -309,7 +308,7 @@ class KerasContainer(Container):
                     for new, old in sorted(other_members.items()):
                         _copy_member(archive, new, source, old)
                     weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
-                    target.add(archive, weights, lambda rest: _weights(rest, output, source, progress))
+                    target.add(archive, weights, lambda rest: write_weights(rest, output, source, progress))
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:
@@ -324,16 +323,6 @@ class KerasContainer(Container):
             compare(written.hdf5, output, source, path, progress)
         optimizer = ("optimizer",) if output.model.optimizer is not None else ()
         return ("architecture", "structure", "weights", *optimizer)
-
-
-def _weights(rest: IO[bytes], output: Output, source: Source, progress: OnBytes) -> None:
-    """The path-keyed member: rearranged, or laid out anew from another container."""
-    if isinstance(output, Rearranged):
-        assert isinstance(source, PathKeyedSource)
-        with new_hdf5(rest) as file:
-            rearrange(file, output, source, progress)
-    else:
-        fill_anew(rest, output.model, source, progress)
 
 
 def _metadata(output: Output, source: Source) -> JsonObject:

@@ -6,7 +6,7 @@ from typing import IO
 
 import h5py
 
-from unnest.core.model import Output, Rearranged, Stored
+from unnest.core.model import Output, Rearranged, Stored, Tensor
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
@@ -52,9 +52,26 @@ def _moved(output: Rearranged, tree: Tree) -> tuple[dict[str, str], dict[str, st
     return groups, tensors
 
 
-def rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, progress: OnBytes) -> None:
-    """A new file's groups, their names, and the tensors, copied as they are stored."""
-    tree, transfer = source.tree, Transfer(source, progress)
+def write_weights(file: IO[bytes], output: Output, source: Source, progress: OnBytes, *, marked: bool = False) -> None:
+    """A new, unbuffered file: parts of the source moved, or another container's lists laid out anew.
+
+    `marked` as weights of a single-device model. Raises Refused.
+    """
+    transfer = Transfer(source, progress)
+    with new_hdf5(file) as hdf5:
+        if marked:
+            h5_attributes.write_text(hdf5, MARK, MARKED, h5_attributes.STR_TEXT)
+        if isinstance(output, Rearranged):
+            assert isinstance(source, PathKeyedSource)
+            _rearrange(hdf5, output, source, transfer)
+        else:
+            _write_anew(hdf5, output.model, transfer)
+    transfer.fill(file)
+
+
+def _rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, transfer: Transfer) -> None:
+    """Groups, their names, and the tensors, copied as they are stored."""
+    tree = source.tree
     groups, tensors = _moved(output, tree)
     for new in sorted(groups):
         group = file.require_group("/" + new) if new else file
@@ -69,6 +86,17 @@ def rearrange(file: h5py.File, output: Rearranged, source: PathKeyedSource, prog
                 h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
     for new in sorted(tensors):
         transfer.put(file, new, tree.tensor(tensors[new]))
+
+
+def _write_anew(file: h5py.File, model: Stored, transfer: Transfer) -> None:
+    """Groups, names and tensors, in the order of their paths."""
+    layout = lay_out(model)
+    for path in sorted(layout.groups):
+        group, name = file.require_group(path), layout.groups[path]
+        if name is not None:
+            h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
+    for path in sorted(layout.tensors):
+        transfer.put(file, path, layout.tensors[path])
 
 
 def compare(hdf5: GuardedFile, output: Output, source: Source, path: str, progress: OnBytes) -> None:
@@ -88,28 +116,9 @@ def _compare_moved(
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
     if not {t.ref for g in output.model.groups for t in g.tensors} <= set(tensors.values()):
         raise Failed("incomplete", f"{path}: a weight would be missing; please report it")
-    with Comparer(source, hdf5, progress) as comparer:
-        for new, old in tensors.items():
-            tensor, node = source.tree.tensor(old), hdf5.datasets[new]
-            same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
-            if not same or not comparer.holds(tensor, hdf5.dataset(new)):
-                raise Failed("read-back", f"{path}: /{new} reads back differently; the disk may be failing")
-
-
-def fill_anew(file: IO[bytes], model: Stored, source: Source, progress: OnBytes, *, marked: bool = False) -> None:
-    """A new file laid out from another container's lists; `file` is unbuffered. Raises Refused."""
-    layout, transfer = lay_out(model), Transfer(source, progress)
-    with new_hdf5(file) as hdf5:
-        if marked:
-            h5_attributes.write_text(hdf5, MARK, MARKED, h5_attributes.STR_TEXT)
-        for path in sorted(layout.groups):
-            group = hdf5.require_group(path)
-            name = layout.groups[path]
-            if name is not None:
-                h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
-        for path in sorted(layout.tensors):
-            transfer.put(hdf5, path, layout.tensors[path])
-    transfer.fill(file)
+    comparer = Comparer(source, hdf5, progress)
+    for new, old in tensors.items():
+        _check_same(comparer, source.tree.tensor(old), hdf5, new, path)
 
 
 def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, progress: OnBytes) -> None:
@@ -117,9 +126,14 @@ def _compare_anew(hdf5: GuardedFile, model: Stored, source: Source, path: str, p
     layout = lay_out(model)
     if set(hdf5.datasets) != set(layout.tensors) or not set(layout.groups) <= hdf5.groups:
         raise Failed("read-back", f"{path}: the layers read back differently; the disk may be failing")
-    with Comparer(source, hdf5, progress) as comparer:
-        for place, tensor in layout.tensors.items():
-            node = hdf5.datasets[place]
-            same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
-            if not same or not comparer.holds(tensor, hdf5.dataset(place)):
-                raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")
+    comparer = Comparer(source, hdf5, progress)
+    for place, tensor in layout.tensors.items():
+        _check_same(comparer, tensor, hdf5, place, path)
+
+
+def _check_same(comparer: Comparer, tensor: Tensor, hdf5: GuardedFile, place: str, path: str) -> None:
+    """Raises Failed unless a tensor is at its place in what was written."""
+    node = hdf5.datasets[place]
+    same = (node.shape, node.dtype) == (tensor.shape, tensor.dtype)
+    if not same or not comparer.holds(tensor, hdf5.dataset(place)):
+        raise Failed("read-back", f"{path}: /{place} reads back differently; the disk may be failing")

@@ -9,8 +9,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-import h5py
-
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
@@ -20,7 +18,6 @@ from unnest.core.model import (
     Move,
     Output,
     Plan,
-    Rearranged,
     Stored,
     Template,
     Wrapper,
@@ -29,15 +26,14 @@ from unnest.core.plan import without_layers
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
-from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source
+from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
-from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
 from unnest.formats.keras3.path_placement import Placement, moves_to
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree
-from unnest.formats.keras3.path_writing import compare, fill_anew, rearrange
+from unnest.formats.keras3.path_writing import compare, write_weights
 from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.weight_map import map_of
@@ -266,14 +262,8 @@ class WeightsContainer(Container):
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Move the sub-trees as the plan says, or lay them out anew."""
         try:
-            if isinstance(output, Rearranged):
-                assert isinstance(source, PathKeyedSource)
-                with h5py.File(path, "w", libver="earliest") as file:
-                    h5_attributes.write_text(file, MARK, MARKED, h5_attributes.STR_TEXT)
-                    rearrange(file, output, source, progress)
-            else:
-                with open(path, "w+b", buffering=0) as spool:
-                    fill_anew(spool, output.model, source, progress, marked=True)
+            with open(path, "x+b", buffering=0) as file:
+                write_weights(file, output, source, progress, marked=True)
         except (OSError, RuntimeError) as e:
             raise write_failed(path, e) from e
         except (ValueError, KeyError) as e:

@@ -1,0 +1,71 @@
+"""Room for datasets that HDF5 has declared and given none: behind all that it wrote, where we choose.
+
+HDF5 packs tensors one behind the other. Here a large one begins at the same place within a block of the disk as in the
+file that it comes from, so that file systems can let the two files share the blocks between.
+
+(Source: the HDF5 file format specification, version 3: II.A superblock version 0, whose end of file is at byte 40;
+IV.A.1.a object headers version 1; IV.A.2.i data layout message, version 3, contiguous: address and size. None of them
+has a checksum.)
+"""
+
+from __future__ import annotations
+
+from typing import IO, NamedTuple
+
+from unnest.files.system import write_all
+from unnest.formats.hdf5.plain_file import (
+    ADDRESS,
+    HEADER,
+    IN_ONE_PIECE,
+    LAYOUT,
+    MESSAGE,
+    PAIR,
+    SUPERBLOCK,
+    UNDEFINED,
+)
+
+#: Where the superblock says how long the file is.
+END_OF_FILE = len(SUPERBLOCK) + 2 * ADDRESS.size
+
+
+class Room(NamedTuple):
+    """What a dataset is to be given: the address of its object header, and where its `size` bytes begin."""
+
+    header: int
+    offset: int
+    size: int
+
+
+def give(file: IO[bytes], rooms: list[Room]) -> None:
+    """Tell the datasets of a closed HDF5 file, open here unbuffered, where their bytes are, and the file its end.
+
+    The bytes themselves are not touched. Raises ValueError where a header is not that of a dataset without room.
+    """
+    for room in rooms:
+        _put(file, _place_of_address(file, room), room.offset)
+    if _read(file, 0, len(SUPERBLOCK)) != SUPERBLOCK:
+        raise ValueError("HDF5 wrote a superblock of another version")
+    _put(file, END_OF_FILE, max(room.offset + room.size for room in rooms))
+
+
+def _place_of_address(file: IO[bytes], room: Room) -> int:
+    """Where in the file a dataset's layout message has the address of its bytes, which it must not have yet."""
+    *_, size, _ = HEADER.unpack(_read(file, room.header, HEADER.size))
+    messages, position = _read(file, room.header + HEADER.size, size), 0
+    while position < size:
+        kind, length, *_ = MESSAGE.unpack_from(messages, position)
+        position += MESSAGE.size
+        if kind == LAYOUT and messages[position:].startswith(IN_ONE_PIECE + PAIR.pack(UNDEFINED, room.size)):
+            return room.header + HEADER.size + position + len(IN_ONE_PIECE)
+        position += length
+    raise ValueError("HDF5 gave a dataset another layout than was asked for")
+
+
+def _put(file: IO[bytes], offset: int, address: int) -> None:
+    file.seek(offset)
+    write_all(file, ADDRESS.pack(address))
+
+
+def _read(file: IO[bytes], offset: int, count: int) -> bytes:
+    file.seek(offset)
+    return file.read(count)
