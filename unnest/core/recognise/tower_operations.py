@@ -20,6 +20,7 @@ from unnest.core.recognise.layer_tensors import OF_CODE
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, argument, refs_in
 from unnest.core.recognise.op_kinds import (
     ALONG,
+    LINES_UP,
     MATRIX,
     MATRIX_PRODUCTS,
     OF_ALL_ROWS,
@@ -81,9 +82,12 @@ class TowerOperations:
         if what.name in self._whole:
             return self._whole[what.name](here, what)
         try:
-            return self._moved(what, given)
+            moved = self._moved(what, given)
         except ByContents:
             return self._computed(here, what, given)
+        if what.name in LINES_UP and self._is_by_place(what, moved):
+            self._tensors.of_one_batch.add(here)
+        return [*moved]
 
     # What is made of no rows
 
@@ -102,7 +106,7 @@ class TowerOperations:
 
     # What is made of rows
 
-    def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
+    def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> list[Array]:
         """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
         if what.name not in TABLE:
             raise ByContents
@@ -121,6 +125,23 @@ class TowerOperations:
             return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
 
         return [*carry_out(what, lookup)]
+
+    def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
+        """Whether rows of one and of another computation, or zeros, are put in different places along the rows."""
+        moved = [*dict.fromkeys(refs_in(contents(what)))]
+        firsts = [*dict.fromkeys(self._tensors.firsts[ref] for ref in moved)]
+
+        def lookup(ref: Ref) -> Array:
+            if ref not in moved:
+                return self._tensors.number(ref)
+            return every(firsts.index(self._tensors.firsts[ref]), self._tensors.rows_of(ref).shape)
+
+        (whose,) = carry_out(what, lookup)
+        return any(
+            size > 1 and _varies(whose, axis) and (size == self._tensors.rows or _has_several(rows, axis))
+            for rows in made
+            for axis, size in enumerate(rows.shape)
+        )
 
     def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
         """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""
@@ -180,7 +201,10 @@ class TowerOperations:
         if not is_reduced and what.name not in ALONG:
             return Known.LOST
         keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
-        made = along(tensor, self._axes_of(what, tensor.ndim), keepdims=keeps or not is_reduced)
+        axes = self._axes_of(what, tensor.ndim)
+        if any(tensor.shape[axis] == self._tensors.rows for axis in axes) and np.all(tensor["element"] == NO_ROW):
+            raise UnreadableCall  # of as many as there are rows
+        made = along(tensor, axes, keepdims=keeps or not is_reduced)
         if is_reduced:
             return made
         return np.broadcast_to(made, tensor.shape) if what.name in KEEPING_SHAPE else self._tensors.sized(here, made)
@@ -240,6 +264,17 @@ class TowerOperations:
 def _axes_of_rows(tensor: Array) -> list[int]:
     """The axes along which its numbers are made of other rows."""
     return [axis for axis, stride in enumerate(tensor.strides) if stride and tensor.shape[axis] > 1]
+
+
+def _varies(tensor: Array, axis: int) -> bool:
+    """Whether what stands along an axis is not the same."""
+    return bool(np.any(tensor["element"] != tensor["element"].take([0], axis)))
+
+
+def _has_several(tensor: Array, axis: int) -> bool:
+    """Whether different rows stand along an axis."""
+    entries = tensor["element"]
+    return bool(np.any((entries != entries.max(axis, keepdims=True)) & (entries != NO_ROW)))
 
 
 def _reaches_the_end(what: OpCall, tensor: Array) -> bool:

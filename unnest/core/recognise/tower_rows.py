@@ -88,6 +88,7 @@ class TowerRows:
         for tensors in (self.known.guessed, self.known.taken, self.known.of_one_batch):
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
+        self.known.add_first(here, what, reads)
         try:
             made = self._operations.made(here, what, given)
         except NOT_COMPUTED:

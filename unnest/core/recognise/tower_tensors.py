@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TypeAlias
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.recognise.carried_out import contents
 from unnest.core.recognise.elements import ELEMENT, Array, whole_numbers
 from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.recognise.op_kinds import LINES_UP, SLICES_AND_MOVES
 from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.recognise.tensor_graph import TensorGraph, Values
@@ -51,8 +53,11 @@ class TowerTensors:
         self.guessed: set[Ref] = set()
         #: Those of rows that code took, nobody knows how many.
         self.taken: set[Ref] = set()
-        #: Those that the batch that is tried shows, and that may be others in another one.
+        #: Those that the batch that is tried shows, and that may be others in another one, or in other places.
         self.of_one_batch: set[Ref] = set()
+        #: The first tensor that is computed as each is, perhaps of other rows: of its own where there is none before.
+        self.firsts: dict[Ref, Ref] = {ref: ref for ref in entries}
+        self._computed: dict[tuple[str, int, tuple[Ref, ...]], list[Ref]] = {}
         for ref in entries:
             self.tensors[ref] = each_its_own((self.rows, *self.sizes(ref)[1:]))
 
@@ -60,6 +65,19 @@ class TowerTensors:
         """How many rows a tensor has, where that is told."""
         shape = None if self.graph.rank_of(ref, self.shapes) is None else self.graph.shape(ref, self.shapes)
         return shape[0] if shape else None
+
+    def add_first(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
+        """Note what a tensor is computed as; what is only moved, or put together of one that is, is as that was."""
+        moved = refs_in(contents(what)) if what.name in SLICES_AND_MOVES | LINES_UP else ()
+        of_moved = {self.firsts.get(ref, ref) for ref in moved}
+        if len(of_moved) == 1:
+            self.firsts[here] = of_moved.pop()
+            return
+        alike = self._computed.setdefault((what.name, here.tensor, tuple(self.firsts.get(r, r) for r in reads)), [])
+        first = next((ref for ref in alike if reads and self.graph.differ((ref, here)) is None), here)
+        self.firsts[here] = first
+        if first == here:
+            alike.append(here)
 
     def first(self, what: OpCall) -> Array:
         """The rows of the first tensor that an operation is given."""

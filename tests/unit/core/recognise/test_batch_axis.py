@@ -343,6 +343,58 @@ def test_towers_with_an_operation_that_is_not_known_are_likely() -> None:
         assert found.confidence == confidence
 
 
+def twice_of(w: Writer, x: Tensor) -> Tensor:
+    return w.call("math.multiply", x, y=2.0, name=None)
+
+
+def beside(w: Writer, *parts: Tensor, axis: int = 0) -> Tensor:
+    return w.call("concat", [*parts], axis=axis)
+
+
+def zeros_like(w: Writer, x: Tensor) -> Tensor:
+    return w.call("zeros_like", x)
+
+
+def with_itself(w: Writer, x: Tensor, of: Tensor) -> Tensor:
+    return w.call("math.add", x, y=of, name=None)
+
+
+BY_PLACE: dict[str, Step] = {
+    "twice the first": lambda w, x: beside(w, twice_of(w, w.rows(None, 1, of=x)), w.rows(1, of=x)),
+    "none of the first": lambda w, x: with_itself(
+        w, x, beside(w, zeros_like(w, w.rows(None, 1, of=x)), w.rows(1, of=x))
+    ),
+    "the first once more": lambda w, x: with_itself(
+        w, x, beside(w, w.rows(None, 1, of=x), zeros_like(w, w.rows(1, of=x)))
+    ),
+    "padded in front": lambda w, x: with_itself(
+        w, x, w.call("pad", w.rows(1, of=x), paddings=[[1, 0], [0, 0]], name=None)
+    ),
+    "by their places": lambda w, x: w.call(
+        "math.multiply", x, y=w.call("math.cumsum", w.call("ones_like", x), axis=0), name=None
+    ),
+}
+
+IN_EVERY_PLACE: dict[str, Step] = {
+    "twice all": lambda w, x: beside(w, twice_of(w, w.rows(None, 1, of=x)), twice_of(w, w.rows(1, of=x))),
+    "parts of two copies": lambda w, x: beside(w, w.rows(None, 1, of=twice_of(w, x)), w.rows(1, of=twice_of(w, x))),
+    "zeros in front of columns": lambda w, x: w.call("pad", x, paddings=[[0, 0], [1, 0]], name=None),
+    "beside twice": lambda w, x: beside(w, x, twice_of(w, x), axis=1),
+    "turned, below twice": lambda w, x: transposed(w, beside(w, transposed(w, x), transposed(w, twice_of(w, x)))),
+    "counted along the row": lambda w, x: w.call(
+        "math.multiply", x, y=w.call("math.cumsum", w.call("ones_like", x), axis=1), name=None
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*BY_PLACE, *IN_EVERY_PLACE])
+def test_rows_of_several_computations_are_not_proven(name: str) -> None:
+    """What becomes of a row there depends on its place in its tower, even if it stays there."""
+    w, step = Writer(), {**BY_PLACE, **IN_EVERY_PLACE}[name]
+    (found,) = recognise(w.graph(w.join([step(w, end) for end in w.dense(*w.split())]))).wrappers
+    assert found.confidence == ("likely" if name in BY_PLACE else "proven")
+
+
 KNOWN = [
     "by their width", "by letters", "beside themselves", "one of their columns", "cut and put together again",
     "normalized", "reduced", "weighed, axis from the end", "summed up", "turned twice", "padded with columns",
