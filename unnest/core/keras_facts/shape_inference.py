@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, integer, rule_of, settings, stored_shape
+from unnest.core.keras_facts.shape_rules import (
+    Shape,
+    UnknownShape,
+    integer,
+    policy_name,
+    rule_of,
+    settings,
+    stored_shape,
+)
 from unnest.core.model import Json, JsonObject
 
 TENSOR = "__keras_tensor__"
@@ -136,12 +144,10 @@ def _takes(entry: JsonObject, given: Spec) -> str:
 def _compute_dtype(config: JsonObject) -> str:
     """The dtype that a layer computes in, by the name of its policy."""
     policy = config.get("dtype")
-    if isinstance(policy, Mapping):
-        inner = policy.get("config")
-        policy = inner.get("name") if policy.get("class_name") == "DTypePolicy" and isinstance(inner, Mapping) else None
-    if not isinstance(policy, str):
+    name = policy_name(policy)
+    if not isinstance(name, str) or (isinstance(policy, Mapping) and policy.get("class_name") != "DTypePolicy"):
         raise UnknownShape
-    return policy.removeprefix("mixed_")
+    return name.removeprefix("mixed_")
 
 
 def _is_float(dtype: str) -> bool:

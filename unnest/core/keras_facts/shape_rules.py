@@ -240,6 +240,12 @@ RULES: Mapping[str, Rule] = {
 # ---- reading JSON ----
 
 
+def policy_name(dtype: Json) -> Json:
+    """The name of a dtype, or of the policy that is stored in its place; None where nothing is."""
+    config = dtype.get("config") if isinstance(dtype, Mapping) else None
+    return config.get("name") if isinstance(config, Mapping) else dtype
+
+
 def settings(entry: JsonObject) -> JsonObject:
     """A layer's config where it is an object."""
     config = entry.get("config")

@@ -338,22 +338,10 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
 
     columns = [*dict.fromkeys(column for copy in copies for column in copy.entries)]
     calls = [set().union(*(copy.calls[k] for copy in copies)) for k in range(len(columns[0]))]
-    towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
-    if not all(calls):
-        raise NotAWrapper(f"{joined[0].layer} joins what {columns[0][0].layer} and its like give, and no towers")
-    slices = cut(graph, columns, [InputFacts()] * len(columns), towers)
     ends = [merges.join(graph, merge.calls[0])[0] for merge in joined]
     last = ends[0][0].layer
-    if not only_read_by(graph, sorted(towers), towers | joining):
-        raise NotAWrapper(f"the towers that end in {last} are read by others than {joined[0].layer} too")
+    slices = _cut_for(graph, joined, columns, calls, last)
     source_of = {column[0]: lane.source for column, lane in zip(columns, slices.lanes, strict=True)}
-    for at in sorted(at for at in calls[0] if is_model(graph.layers[at.layer].stored)):
-        reads = graph.call(at).reads
-        if all(ref in source_of for ref in reads):
-            check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
-    if not slices.claims or not {claim.told for claim in slices.claims} <= {Told.ROWS, Told.DEALT}:
-        first = slices.sliced[0]
-        raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
     check_own_layers(graph, calls[0], last)
     tensors = LayerTensors(graph)
     shapes = {column[0]: tensors.rows_alone(source) for column, source in zip(columns, slices.sources, strict=True)}
@@ -381,3 +369,27 @@ def _inline(graph: Graph, joined: Sequence[Merge], copies: Sequence[Copies]) -> 
             {merge.tensor: end[0] for merge, end in zip(joined, ends, strict=True)},
         ),
     )
+
+
+def _cut_for(
+    graph: Graph, joined: Sequence[Merge], columns: Sequence[Column], calls: Sequence[set[CallId]], last: str
+) -> Cut:
+    """How rows are cut for towers of these calls, each of which ends in the layer `last`.
+
+    Raises NotAWrapper unless slices are told all rows, for towers that nobody else reads.
+    """
+    towers, joining = set().union(*calls), {at for merge in joined for at in merge.calls}
+    if not all(calls):
+        raise NotAWrapper(f"{joined[0].layer} joins what {columns[0][0].layer} and its like give, and no towers")
+    slices = cut(graph, columns, [InputFacts()] * len(columns), towers)
+    if not only_read_by(graph, sorted(towers), towers | joining):
+        raise NotAWrapper(f"the towers that end in {last} are read by others than {joined[0].layer} too")
+    source_of = {column[0]: lane.source for column, lane in zip(columns, slices.lanes, strict=True)}
+    for at in sorted(at for at in calls[0] if is_model(graph.layers[at.layer].stored)):
+        reads = graph.call(at).reads
+        if all(ref in source_of for ref in reads):
+            check_shapes(graph, graph.layers[at.layer], [source_of[ref] for ref in reads])
+    if not slices.claims or not {claim.told for claim in slices.claims} <= {Told.ROWS, Told.DEALT}:
+        first = slices.sliced[0]
+        raise NotAWrapper(f"nothing stored tells that {first.steps[0][0].layer} and its like cut {first.source.layer}")
+    return slices

@@ -17,7 +17,7 @@ from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path
 from unnest.core.keras_facts.layer_classes import OPERATION_LAYERS, OWN, is_keras_class, today
 from unnest.core.keras_facts.own_functions import ROLES, activations
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.keras_facts.shape_rules import Shape, policy_name
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json, JsonObject
@@ -311,9 +311,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
 
 def _takes_less(dtype: Json) -> bool:
     """Whether a layer of this type, or policy, casts what it is given to one that may hold less."""
-    config = dtype.get("config") if isinstance(dtype, Mapping) else None
-    name = config.get("name") if isinstance(config, Mapping) else dtype
-    return name not in (None, "float32", "float64")
+    return policy_name(dtype) not in (None, "float32", "float64")
 
 
 def fixes_rows(layer: Layer, call: Call) -> bool:

@@ -85,7 +85,7 @@ class TowerOperations:
             moved = self._moved(what, given)
         except ByContents:
             return self._computed(here, what, given)
-        if what.name in LINES_UP and self._is_by_place(what, moved):
+        if self._is_of_one_batch(what, given) or (what.name in LINES_UP and self._is_by_place(what, moved)):
             self._tensors.of_one_batch.add(here)
         return [*moved]
 
@@ -115,8 +115,6 @@ class TowerOperations:
         ) or not self._tensors.taken.isdisjoint(given):
             raise UnreadableCall
         moved = {*refs_in(contents(what))}
-        if any(_reaches_the_end(what, tensor) for ref in moved if isinstance(tensor := given[ref], np.ndarray)):
-            raise UnreadableCall
         has_rows = any(isinstance(given[ref], np.ndarray) for ref in moved)
         check_size(sum(tensor.size for tensor in map(given.get, moved) if isinstance(tensor, np.ndarray)))
 
@@ -125,6 +123,11 @@ class TowerOperations:
             return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
 
         return [*carry_out(what, lookup)]
+
+    def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
+        """Whether bounds that are written down may cut a larger batch elsewhere."""
+        tensors = (given[ref] for ref in refs_in(contents(what)))
+        return any(_reaches_the_end(what, tensor) for tensor in tensors if isinstance(tensor, np.ndarray))
 
     def _is_by_place(self, what: OpCall, made: Sequence[Array]) -> bool:
         """Whether rows of one and of another computation, or zeros, are put in different places along the rows."""

@@ -59,17 +59,16 @@ def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
     """
     template = read(graph.layers[wrapper.template].stored)
     results = wrapper.results(graph)
-    given, got = _end_names(template, "input_layers"), _end_names(template, "output_layers")
-    pairs = [
-        (outer, names[place])
-        for names, outer_names, places in (
-            (given, _end_names(graph, "input_layers"), [_place(wrapper.sources, ref) for ref in graph.inputs]),
-            (got, _end_names(graph, "output_layers"), [results.get(ref) for ref in graph.outputs]),
-        )
-        for outer, place in zip(outer_names, places, strict=True)
-        if place is not None and place < len(names)
-    ]
-    return any(outer != inner and outer in (*given, *got) for outer, inner in pairs)
+    places = {
+        "input_layers": [_place(wrapper.sources, ref) for ref in graph.inputs],
+        "output_layers": [results.get(ref) for ref in graph.outputs],
+    }
+    return any(
+        place is not None and place < len(names) and outer in names and outer != names[place]
+        for key in places
+        for names in [_end_names(template, key)]
+        for outer, place in zip(_end_names(graph, key), places[key], strict=True)
+    )
 
 
 def _end_names(graph: Graph, key: str) -> list[str]:

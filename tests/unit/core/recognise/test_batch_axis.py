@@ -198,6 +198,12 @@ ALONG_THE_BATCH: dict[str, Step] = {
         w.call("linalg.band_part", ones(w, w.size(x), w.size(x)), num_lower=-1, num_upper=0, name=None),
         b=x,
     ),
+    "at most a hundred, less their mean": lambda w, x: w.call(
+        "math.subtract",
+        w.rows(None, 100, of=x),
+        y=w.call("math.reduce_mean", w.rows(None, 100, of=x), axis=0, keepdims=True),
+        name=None,
+    ),
     "by numbers at equal distances": lambda w, x: w.call(
         "math.multiply", x, y=w.call("expand_dims", w.call("linspace", 0.0, stop=1.0, num=w.size(x)), axis=1), name=None
     ),
@@ -367,6 +373,7 @@ BY_PLACE: dict[str, Step] = {
     "the first once more": lambda w, x: with_itself(
         w, x, beside(w, w.rows(None, 1, of=x), zeros_like(w, w.rows(1, of=x)))
     ),
+    "at most a hundred": lambda w, x: w.rows(None, 100, of=x),  # more than the towers have that are tried
     "padded in front": lambda w, x: with_itself(
         w, x, w.call("pad", w.rows(1, of=x), paddings=[[1, 0], [0, 0]], name=None)
     ),

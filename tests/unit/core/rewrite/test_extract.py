@@ -48,6 +48,8 @@ FIRST, SECOND = ["m0", 0, 0], ["m1", 0, 0]
         ({"y": SECOND, "q": FIRST}, {"y": D, "z": E}, True),
         ([SECOND, FIRST], [D, E], False),
         ({"td": SECOND, "te": FIRST}, [D, E], True),
+        ({"tx": FIRST, "te": SECOND}, {"te": D, "z": E}, True),
+        ({"tx": SECOND, "q": FIRST}, [D, E], False),
     ],
 )
 def test_names_of_other_ends(ends: Any, own_ends: Any, exchanges: bool) -> None:
