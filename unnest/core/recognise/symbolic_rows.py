@@ -128,7 +128,6 @@ class RowTrial:
     def answer(self, sizes: Sequence[int] = ()) -> Taken:
         """What comes together, over all batch sizes that can be tried, or some alone."""
         outcomes: dict[int, BatchOutcome] = {}
-        misfits: list[int] = []
         lengths: dict[BatchOutcome, set[int]] = {}
         is_telling = is_fixed = False
         if sizes:  # shares of the batch: no shape of a row matters, and asking for one walks through all templates
@@ -141,7 +140,6 @@ class RowTrial:
             except UnreadableCall:
                 break
             except MISFITS:
-                misfits.append(rows)
                 continue
             batch, shares, joined = tried
             is_fixed = batch != rows or is_fixed
@@ -151,14 +149,13 @@ class RowTrial:
             self.share = len(shares[0]) if is_fixed else None
         if not is_telling:
             return Taken(RowOrder.UNKNOWN)
+        is_reached = (
+            lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST} and len(lengths.get(BatchOutcome.FIRST, ())) == 1
+        )
         taken = verdict(outcomes, self.towers, is_fixed=is_fixed)
-        reached = lengths.get(BatchOutcome.FIRST, set())
-        is_reached = lengths.keys() <= {BatchOutcome.ALL, BatchOutcome.FIRST} and len(reached) == 1
         if taken.rows is RowOrder.CONSECUTIVE or is_fixed or not is_reached:
             return taken
-        reach = max(reached)
-        # Bounds that are written down cover smaller batches too; places that are need every row up to the last.
-        return taken._replace(reach=reach) if all(rows >= reach for rows in misfits) else Taken(RowOrder.NOT)
+        return taken._replace(reach=max(lengths[BatchOutcome.FIRST]))
 
     def _tried(self, rows: int) -> tuple[int, list[list[int]], list[int] | None]:
         """The batch, the rows of every tower, and those that come together; None where that are no whole rows."""

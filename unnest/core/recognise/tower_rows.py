@@ -88,13 +88,14 @@ class TowerRows:
         for tensors in (self.known.guessed, self.known.taken, self.known.of_one_batch):
             if not tensors.isdisjoint(reads):
                 tensors.add(here)
-        self.known.add_first(here, what, reads)
         try:
             made = self._operations.made(here, what, given)
         except NOT_COMPUTED:
             made = Known.LOST
         for number, tensor in enumerate(made) if isinstance(made, list) else [(here.tensor, made)]:
-            self.known.tensors[Ref(here.layer, here.rank, number)] = tensor
+            output = Ref(here.layer, here.rank, number)
+            self.known.tensors[output] = tensor
+            self.known.add_first(output, what, reads)
         self.known.tensors.setdefault(here, Known.LOST)
         tensor = self.known.tensors[here]
         if isinstance(tensor, Counts) and tensor.depends and not tensor.is_linear:

@@ -38,6 +38,17 @@ def test_rows_that_stay_where_they_are() -> None:
     assert rows.known.shapes[Ref(twice[0], 0, 0)] is not None
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_rows_that_are_taken_apart_and_stacked_anew(is_reversed: bool) -> None:
+    """Each is an output of one operation."""
+    w = Writer()
+    name, rank, _ = w.call("unstack", X, num=ROWS, axis=0)
+    order = range(ROWS)
+    end = w.call("stack", [[name, rank, k] for k in (reversed(order) if is_reversed else order)], axis=0)
+    _, kept = carried(w, end)
+    assert kept == (RowsKept(CallId(end[0], 0), is_told=False) if is_reversed else RowsKept(None, is_told=True))
+
+
 def test_the_first_call_that_works_along_the_rows_is_named() -> None:
     w = Writer()
     mean = w.call("math.reduce_mean", X, axis=0, keepdims=True)
