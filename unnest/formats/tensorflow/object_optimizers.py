@@ -75,6 +75,11 @@ class Optimizers:
             state = [*counts, *slots] if slots is not None else []
         return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
 
+    def trains(self, groups: Iterable[Group]) -> bool:
+        """Whether an optimizer has slots for one of these weights, be their order known or not."""
+        trained_keys = {self._graph.key(n) for n in self.all_trained}
+        return any(t.ref in trained_keys for g in groups for t in g.tensors)
+
     def _slots(self, optimizer: int, order: Sequence[str]) -> list[int] | None:
         """The slots in the order that Keras saves them in, each weight in the model's; None where that is not known.
 

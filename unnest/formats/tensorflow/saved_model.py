@@ -116,17 +116,18 @@ class SavedModelSource(Source):
         )
         if self.bundle is None or KEY not in self.bundle.entries:
             return stored._replace(groups=()), ()
+        models = ObjectModels(ObjectGraph(self.bundle))
         try:
-            weights = ObjectModels(ObjectGraph(self.bundle)).weights(architecture)
+            weights = models.weights(architecture)
         except Refused as doubt:
             self._conversion_refusal = Refusal(doubt.code, doubt.message)
             return stored._replace(groups=()), ()
         stored = stored._replace(groups=weights.groups, optimizer=weights.optimizer)
         if stored.training is None and stored.optimizer:
-            not_carried = Code.OPTIMIZER_DROPPED(
-                why="this SavedModel does not store the compile settings it belongs to"
-            )
-            return stored._replace(optimizer=None), (not_carried,)
+            why = "this SavedModel does not store the compile settings it belongs to"
+            return stored._replace(optimizer=None), (Code.OPTIMIZER_DROPPED(why=why),)
+        if stored.training is not None and stored.optimizer is None and models.optimizers.trains(stored.groups or ()):
+            return stored, (Code.OPTIMIZER_DROPPED(why="in which order it is saved does not follow from the file"),)
         return stored, ()
 
     def _metadata(self, path: str, model: protos.Message) -> dict[str, Any] | None:

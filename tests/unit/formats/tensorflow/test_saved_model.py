@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+import unnest
 from unnest.core.model import Choices, MixedRows, NearMiss, Plan
 from unnest.core.plan import plan as of_keras
-from unnest.formats.tensorflow import saved_model, served_wrappers
+from unnest.formats.tensorflow import object_optimizers, saved_model, served_wrappers
 from unnest.formats.tensorflow.saved_model import SavedModelSource
 from unnest.formats.tensorflow.served_wrappers import ServedWrappers
 
 PARALLEL = Path(__file__).parents[4] / "fixtures/saved_model/tf215/saved_model-opsplit-custom/parallel"
+TRAINED = Path(__file__).parents[4] / "fixtures/saved_model/tf27/saved_model-carried-named-adam/parallel"
 IN_GRAPH = NearMiss("merge/concat", "one and other compute different things")
 IN_LAYERS = NearMiss("merge", "nothing tells what it does")
 
@@ -75,3 +77,16 @@ def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
         assert finding.code == "other-models"
         assert "looked at: Best.HDF5, logs/epoch.keras, older" in finding.message
         assert source.stored == alone.stored
+
+
+@pytest.mark.parametrize("options", [{}, {"to": "h5"}, {"to": "keras"}], ids=str)
+@pytest.mark.parametrize("is_known", [True, False], ids=["adam", "an optimizer of somebody's own"])
+def test_slots_whose_order_nobody_knows(
+    is_known: bool, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Training would begin anew from compile settings that look whole."""
+    if not is_known:
+        monkeypatch.setattr(object_optimizers, "slot_order", lambda _: None)
+    result = unnest.fix(TRAINED, tmp_path / f"out.{options.get('to', 'folder')}", **options)
+    assert (result.action, result.error) == ("fixed", None)
+    assert ("optimizer-dropped" in [f.code for f in result.findings]) is not is_known
