@@ -221,6 +221,11 @@ class Code(Enum):
         "{what}: Keras 1 stores no dim_ordering for these, and no other layer tells; channels_last (tf) was taken",
         "where the model was of Theano's order (th), what was written computes something else: compare its predictions",
     )
+    ADDED_LOSS = (
+        "warning",
+        "what add_loss or add_metric added to the model is left out, Keras 3 has no place for it: {what}",
+        "predictions are the same; for training add it in a layer or a train_step of your own",
+    )
     FUNCTIONAL_SUBCLASS = (
         "info",
         "{what} is a class of somebody's own over a plain graph of layers; the graph was written as a functional model",

@@ -154,6 +154,13 @@ RULES = [
         tests="tests/files/test_large_tensors.py",
     ),
     Broken(
+        rule="a loss that was added to the parallel model is no part of the wrapper",
+        file="core/rewrite/extract.py",
+        old="is_listed_once and not followed:",
+        new="is_listed_once:",
+        tests="tests/genuine/test_added_loss.py",
+    ),
+    Broken(
         rule="a map of shards that forgets one is refused",
         file="formats/keras3/sharded_weights.py",
         old="        if (told := self._map.total_size) > stored:\n",

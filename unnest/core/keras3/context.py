@@ -54,6 +54,8 @@ class Context:
     is_format_told: bool = True
     #: Layers of hard_sigmoid whose weights, which would be multiplied, the file does not hold.
     unscaled: list[str] = field(default_factory=list)
+    #: Layers of losses and metrics that were added to the model, which are left out.
+    added: list[str] = field(default_factory=list)
     #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
     frozen: list[str] = field(default_factory=list)
     #: BatchNormalization layers behind a mask that counted masked steps too in training.

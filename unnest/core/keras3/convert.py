@@ -57,6 +57,8 @@ def convert(stored: Stored) -> Converted:
         context.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.frozen)))
     if context.masked_norms and stored.training is not None:
         context.findings.append(Code.MASKED_NORMALIZATION(what=listed(context.masked_norms)))
+    if context.added:
+        context.findings.append(Code.ADDED_LOSS(what=listed(context.added)))
     if context.unscaled:
         context.findings.append(Code.UNSCALED(what=listed(context.unscaled)))
     if context.custom:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
@@ -30,7 +30,9 @@ from unnest.core.keras3.pieces import (
 )
 from unnest.core.keras3.sequential import as_functional, sequential
 from unnest.core.keras3.stored_calls import arguments_of, is_ref, parsed, ref
+from unnest.core.keras_facts.layer_classes import ADDING_LAYERS
 from unnest.core.model import Json, JsonObject
+from unnest.core.reach import reached
 
 
 def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:
@@ -81,12 +83,13 @@ class _Functional:
         """The new model."""
         names = today_names(self.graph.layers, self.context)
         self.builder.reserved |= set(names.values())
-        for layer in self.graph.layers.values():
-            self.pieces[layer.name] = piece(
-                layer.stored, names[layer.name], self.shares.get(layer.name, ()), self.context
-            )
+        added = self._added()
+        for name, layer in self.graph.layers.items():
+            if name not in added:
+                self.pieces[name] = piece(layer.stored, names[name], self.shares.get(name, ()), self.context)
         for at, call in in_order(self.graph):
-            self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
+            if at.layer not in added:
+                self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
         inputs = [self._tensor(_origin(r, self.graph)) for r in self.graph.inputs]
         outputs = [self._end(r) for r in self.graph.outputs]
         for old, new in zip(self.graph.outputs, outputs, strict=True):
@@ -97,6 +100,22 @@ class _Functional:
         if isinstance(config, Mapping) and config.get("trainable") is not None:
             settings["trainable"] = bool(config["trainable"])
         return self.builder.model(self.graph.name, inputs, outputs, settings)
+
+    def _added(self) -> set[str]:
+        """The layers of losses and metrics that were added to the model, and all that leads to them alone."""
+
+        def layers_behind(calls: Iterable[CallId]) -> set[str]:
+            return {at.layer for at in reached(calls, lambda at: [r.call for r in self.graph.call(at).reads])}
+
+        ends = (*self.graph.outputs, *self.graph.inputs)
+        adding = [at for at, _ in self.graph.calls() if self.graph.layers[at.layer].class_name in ADDING_LAYERS]
+        added = layers_behind(adding) - layers_behind(ref.call for ref in ends)
+        for name, layer in self.graph.layers.items():
+            if name in added and layer.class_name in ADDING_LAYERS:
+                self.context.added.append(name)
+            elif name in added and self.shares.get(name):
+                self.context.added.append(f"{name} and its weights")
+        return added
 
     def _end(self, ref: Ref) -> GraphTensor:
         """An output; one of a model in a model has the mask that it had, which layers behind it may read."""

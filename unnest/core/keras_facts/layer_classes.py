@@ -85,8 +85,11 @@ def today(class_name: str) -> str:
 #: The layers that tf.keras makes of operations that are called on its tensors.
 OPERATION_LAYERS = frozenset({"SlicingOpLambda", "TFOpLambda", "TensorFlowOpLayer"})
 
+#: The layers by which tf.keras notes in a graph what `add_loss` and `add_metric` added; they give their input.
+ADDING_LAYERS = frozenset({"AddLoss", "AddMetric"})
+
 #: Layers that Keras 1, Keras 2 or tf.keras had and Keras no longer exports, and what operations become in a file.
-LEGACY = OPERATION_LAYERS | {
+LEGACY = OPERATION_LAYERS | ADDING_LAYERS | {
     "AtrousConvolution1D", "AtrousConvolution2D", "BatchNormalizationV1", "BatchNormalizationV2", "ClassMethod",
     "ConvLSTM2DCell", "ConvLSTMCell", "ConvRecurrent2D", "ConvRNN2D", "Convolution1D", "Convolution2D",
     "Convolution2DTranspose", "Convolution3D", "CuDNNGRU", "CuDNNLSTM", "Deconvolution2D", "Deconvolution3D",

@@ -18,6 +18,7 @@ from unnest.core.byte_code.code_objects import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.keras_facts.layer_classes import (
+    ADDING_LAYERS,
     CELLED,
     EXPORTED,
     OPERATION_LAYERS,
@@ -33,7 +34,7 @@ from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.stored_code import vocabularies
 
 #: Keras 2's own classes that `dir(layers)` does not show, and the models.
-HIDDEN = OPERATION_LAYERS | {
+HIDDEN = OPERATION_LAYERS | ADDING_LAYERS | {
     "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
     "DenseFeatures", "Functional", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "Model", "Sequential",
 }  # fmt: skip
@@ -43,7 +44,7 @@ OF_KERAS_1 = frozenset({
     "Highway", "MaxoutDense", "Merge", "SeparableConvolution2D",
 })  # fmt: skip
 #: Keras 2's classes that Keras 3 has not.
-GONE = OPERATION_LAYERS | {
+GONE = OPERATION_LAYERS | ADDING_LAYERS | {
     "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
     "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D", "LocallyConnected2D",
     "RandomHeight", "RandomWidth", "ThresholdedReLU",

@@ -30,14 +30,16 @@ from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
     """How the wrapper sits in its graph.
 
-    A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too.
+    A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too. One to which a
+    loss was added (`add_loss`), whose layers lead to no output, is not.
     """
     results = wrapper.results(graph)
     sources = (*wrapper.sources, *wrapper.unread)
     nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
-    if nothing_else and len(sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs):
-        return "whole"
     followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
+    is_listed_once = len(sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs)
+    if nothing_else and is_listed_once and not followed:
+        return "whole"
     if set(wrapper.sources) <= set(graph.inputs) and followed:
         return "head"
     return "embedded"
@@ -151,8 +153,12 @@ def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
         replaced = {**tower_output_of_merge, **sources_of_slices} if call_id in first else tower_output_of_merge
         return (replaced.get(ref, ref) for ref in graph.call(call_id).reads)
 
-    needed = _calls_behind([tower_output_of_merge.get(ref, ref) for ref in graph.outputs], reads_after)
-    return _calls_behind(graph.outputs, lambda call_id: graph.call(call_id).reads) - needed
+    behind_outputs = _calls_behind(graph.outputs, lambda call_id: graph.call(call_id).reads)
+    # Losses and metrics that were added to the model (`AddLoss`) lead to no output, and are nobody else's.
+    added = [ref for call_id, call in graph.calls() if call_id not in behind_outputs for ref in call.reads]
+    ends = (*graph.outputs, *added)
+    needed = _calls_behind([tower_output_of_merge.get(ref, ref) for ref in ends], reads_after)
+    return _calls_behind(ends, lambda call_id: graph.call(call_id).reads) - needed
 
 
 def _calls_behind(tensors: Iterable[Ref], reads: Callable[[CallId], Iterable[Ref]]) -> set[CallId]:
