@@ -57,6 +57,11 @@ CLASSES: dict[str, Slots] = {
     ),
 }  # fmt: skip
 
+#: What `compile` takes for an optimizer as it is by default, which a `.keras` stores as that word.
+BY_NAME = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
+           "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}  # fmt: skip
+#: The learning rates by default in Keras 2.12 to 2.15, the other arguments being those of Keras 3.
+DEFAULT_RATE, DEFAULT_RATES = 0.001, {"SGD": 0.01}
 #: Optimizers that Keras 3 has too, with a state of another form.
 NOT_CONVERTED = frozenset({"Adafactor", "LossScaleOptimizer", "LossScaleOptimizerV3"})
 
@@ -94,13 +99,15 @@ class KnownOptimizer(NamedTuple):
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = named(given)
-    kind = {"adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad", "adadelta": "Adadelta",
-            "adamax": "Adamax", "nadam": "Nadam", "ftrl": "Ftrl"}.get(kind, kind.removeprefix("Custom>"))  # fmt: skip
+    kind = BY_NAME.get(kind, kind.removeprefix("Custom>"))
+    if isinstance(given, str) and kind in CLASSES:
+        config = {"learning_rate": DEFAULT_RATES.get(kind, DEFAULT_RATE)}
     if kind in NOT_CONVERTED:
         raise NoCounterpart(f"the optimizer {kind!r}, and its state, are not converted")
     if kind not in CLASSES:
         raise NoCounterpart(f"the optimizer {kind!r} is none of Keras 3's")
-    modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
+    says_modern = "jit_compile" in config and config.get("is_legacy_optimizer") is not True
+    modern = says_modern or (isinstance(given, str) and context.release >= (2, 11))
     new, decay = _arguments(kind, config, context, modern=modern)
     rate = new.get("learning_rate")
     if decay:

@@ -293,3 +293,27 @@ def test_nadam_s_product(config: dict[str, Any], stored: list[tuple[int, ...]], 
     made = state(slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context)
     assert made[-1].ref == last
     assert [f.code for f in context.findings] == findings
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "rate"),
+    [("adam", "Adam", 0.001), ("sgd", "SGD", 0.01), ("rmsprop", "RMSprop", 0.001), ("Adagrad", "Adagrad", 0.001)],
+)
+def test_a_word_is_the_optimizer_by_default(word: str, kind: str, rate: float) -> None:
+    """`compile("adam")`: a `.keras` of Keras 2.12 to 2.15 stores that word alone, with the state of today's form."""
+    known = optimizer(word, Context.of("2.15.0", "tensorflow"))
+    assert (known.kind, known.modern, known.rate, arguments(known)["learning_rate"]) == (kind, True, rate, rate)
+    told = of(kind, Context.of("2.15.0", "tensorflow"), learning_rate=rate, **MODERN)
+    assert arguments(known) == arguments(told)
+
+
+def test_the_state_of_an_optimizer_by_default() -> None:
+    """Weight by weight, as it was stored, behind the steps and the rate."""
+    known, stored = optimizer("adam", Context.of("2.15.0", "tensorflow")), slots((), (), (4, 3), (4, 3), (3,), (3,))
+    made = state(stored, known, [KERNEL, BIAS], PLACES, Context.of("2.15.0", "tensorflow"))
+    assert refs(made)[2:] == ["s2", "s3", "s4", "s5"]
+
+
+def test_a_word_that_is_no_optimizer() -> None:
+    with pytest.raises(NoCounterpart, match="'lookahead' is none of Keras 3's"):
+        optimizer("lookahead", Context.of("2.15.0", "tensorflow"))
