@@ -140,11 +140,10 @@ class TowerOperations:
             return every(firsts.index(self._tensors.firsts[ref]), self._tensors.rows_of(ref).shape)
 
         (whose,) = carry_out(what, lookup)
-        return any(
-            size > 1 and _varies(whose, axis) and (size == self._tensors.rows or _has_several(rows, axis))
-            for rows in made
-            for axis, size in enumerate(rows.shape)
-        )
+        (rows,) = made
+        rows_lie = [axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)]
+        as_many = [axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1]
+        return any(_varies(whose, axis) for axis in rows_lie or as_many)
 
     def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
         """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""

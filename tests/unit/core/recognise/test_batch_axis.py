@@ -386,6 +386,7 @@ IN_EVERY_PLACE: dict[str, Step] = {
     "twice all": lambda w, x: beside(w, twice_of(w, w.rows(None, 1, of=x)), twice_of(w, w.rows(1, of=x))),
     "parts of two copies": lambda w, x: beside(w, w.rows(None, 1, of=twice_of(w, x)), w.rows(1, of=twice_of(w, x))),
     "zeros in front of columns": lambda w, x: w.call("pad", x, paddings=[[0, 0], [1, 0]], name=None),
+    "as many columns as rows are tried": lambda w, x: beside(w, *[x, twice_of(w, x)] * 10, axis=1),
     "beside twice": lambda w, x: beside(w, x, twice_of(w, x), axis=1),
     "turned, below twice": lambda w, x: transposed(w, beside(w, transposed(w, x), transposed(w, twice_of(w, x)))),
     "counted along the row": lambda w, x: w.call(
