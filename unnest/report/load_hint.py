@@ -7,7 +7,8 @@ import re
 from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
-from unnest.core.model import Json, Stored
+from unnest.core.keras_facts.optimizer_classes import given_optimizers
+from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.stored_code import lambdas
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
@@ -194,7 +195,7 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
     is_untrained = _untrained(model, path)
     if is_untrained or own_names:
         given.append("compile=False")
-    can_be_given = all(name.isidentifier() and name.strip("_") != "lambda" for name in own_names)
+    can_be_given = all(name.rpartition(">")[2].isidentifier() and name.strip("_") != "lambda" for name in own_names)
     if own_names and can_be_given and not is_untrained:
         notes.append(f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False")
     return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
@@ -237,10 +238,10 @@ def _untrained(model: Stored, path: str) -> bool:
     return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
 
 
-def _own_names(training: Json) -> list[str]:
-    """The losses and metrics that are none of Keras's own: a loader is to be given them."""
-    names: list[str] = []
-    pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]  # type: ignore[union-attr]
+def _own_names(training: JsonObject | None) -> list[str]:
+    """The losses, metrics and optimizers that are none of Keras's own: a loader is to be given them."""
+    names = given_optimizers(training)
+    pending: list[Json] = [(training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")]
     while pending:
         part = pending.pop()
         if isinstance(part, dict) and part.get("class_name") == "function":

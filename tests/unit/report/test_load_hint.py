@@ -209,6 +209,27 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
                 "  # to train on, give dice_loss, f1 in custom_objects instead of compile=False"
             ),
         ),
+        (  # Nor is an optimizer, of a class that is registered or not.
+            layers(version="2.4.0", training={"loss": "mse", "optimizer_config": {"class_name": "MyLamb"}}),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give MyLamb in custom_objects instead of compile=False"
+            ),
+        ),
+        (
+            layers(version="2.15.0", training={"loss": "mse", "optimizer_config": {"class_name": "Addons>LAMB"}}),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give Addons>LAMB in custom_objects instead of compile=False"
+            ),
+        ),
+        (
+            layers(version="2.15.0", training={"loss": "mse", "optimizer_config": {"class_name": "Custom>Adam"}}),
+            "a.h5",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5')",
+        ),
         (  # What has no name cannot be given.
             layers(version="2.4.0", training={"loss": "<lambda>"}),
             "a.h5",

@@ -17,6 +17,7 @@ from unnest.core.architecture import children, is_input, is_model, replace_child
 from unnest.core.architecture.compile_config import LEGACY
 from unnest.core.keras_facts.layer_classes import ACCURACIES, OWN, SHORT, today
 from unnest.core.keras_facts.operation_modules import operation_module
+from unnest.core.keras_facts.optimizer_classes import REGISTERED, is_keras_optimizer
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.errors import Refused
 
@@ -41,7 +42,7 @@ def as_zipped(stored: Stored) -> Stored:
         raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
     training = _compile_config(stored.training, release)
     optimizer = training and training["optimizer"]
-    has_state = isinstance(optimizer, Mapping) and optimizer["module"] != LEGACY
+    has_state = isinstance(optimizer, Mapping) and not _is_legacy(optimizer["config"], release)
     return stored._replace(architecture=_Zipped(release).top(stored.architecture), training=training,
         optimizer=stored.optimizer if has_state else None, backend=None,
     )  # fmt: skip
@@ -150,23 +151,29 @@ def _compile_config(training: JsonObject | None, release: tuple[int, ...]) -> Js
 
 
 def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
-    """An optimizer that `.keras` can name: Keras's own.
+    """An optimizer as `.keras` names it; one of somebody's own by the name that a loader is to find it by.
 
     Those of before Keras 2.11 went on as legacy ones, which do not say in their config that they are none;
     their state is not stored.
     """
     if not isinstance(given, Mapping) or not isinstance(given.get("config"), Mapping):
         return None
-    kind = str(given.get("class_name")).removeprefix("Custom>")
-    config: Any = given["config"]
-    is_scaling = kind == LOSS_SCALE or (kind == LOSS_SCALE_OF_OLD and release < (3,))
-    if ">" in kind or is_scaling:
+    name = str(given.get("class_name"))
+    kind = name.removeprefix(REGISTERED)
+    if kind == LOSS_SCALE or (kind == LOSS_SCALE_OF_OLD and release < (3,)):
         return None
-    is_legacy = release < (3,) and config.get("is_legacy_optimizer") is not False
+    config: Any = given["config"]
     rate = _moduled(config.get("learning_rate"), "keras.optimizers.schedules")
     new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
-    module = LEGACY if is_legacy else OWN_OPTIMIZERS
+    if not is_keras_optimizer(name):
+        return {"module": None, "class_name": name.rpartition(">")[2], "config": new, "registered_name": name}
+    module = LEGACY if _is_legacy(config, release) else OWN_OPTIMIZERS
     return {"module": module, "class_name": kind, "config": new, "registered_name": None}
+
+
+def _is_legacy(config: Any, release: tuple[int, ...]) -> bool:  # noqa: ANN401 - JSON is any
+    """Whether an optimizer is of the kind of before Keras 2.11, by its config."""
+    return release < (3,) and config.get("is_legacy_optimizer") is not False
 
 
 def _moduled(value: Json, module: str) -> Any:  # noqa: ANN401 - JSON is any
@@ -231,7 +238,7 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
     zipped: Any = compiled["optimizer"]
     optimizer: Any = _short(zipped)
     if OPTIMIZERS <= release < (3,) and zipped.get("module") == OWN_OPTIMIZERS:
-        optimizer["class_name"] = f"Custom>{optimizer['class_name']}"  # so these are registered, and written to .h5
+        optimizer["class_name"] = REGISTERED + optimizer["class_name"]  # so these are registered, and written to .h5
     return {**rest, "optimizer_config": optimizer}
 
 

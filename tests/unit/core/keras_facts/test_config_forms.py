@@ -104,6 +104,33 @@ def test_optimizers_of_keras_2_are_registered_in_an_h5_since_2_11(version: str, 
     assert settings == {"loss": "mse", "optimizer_config": {"class_name": name, "config": {}}}
 
 
+@pytest.mark.parametrize(
+    ("name", "class_name"), [("MyLamb", "MyLamb"), ("Custom>MyLamb", "MyLamb"), ("Addons>LAMB", "LAMB")]
+)
+def test_optimizer_of_somebody_s_own_is_of_no_module_of_keras(name: str, class_name: str) -> None:
+    """Else no Keras finds it, given in custom_objects or not."""
+    lamb = {"class_name": name, "config": {"name": "lamb", "is_legacy_optimizer": False}}
+    state = (Tensor("m", (), "<f4", "/m"),)
+    settings = {"loss": "mse", "optimizer_config": lamb}
+    given = stored(training=settings, optimizer=state, keras_version="2.15.0")
+    zipped = as_zipped(given)
+    optimizer: Any = (zipped.training or {})["optimizer"]
+    assert (optimizer["module"], optimizer["class_name"], optimizer["registered_name"]) == (None, class_name, name)
+    assert zipped.optimizer == state
+    assert as_h5(zipped._replace(architecture=given.architecture)).training == {
+        **dict.fromkeys(("metrics", "weighted_metrics")),
+        **settings,
+    }
+
+
+def test_a_zip_holds_no_state_of_an_older_optimizer_of_somebody_s_own() -> None:
+    lamb = {"class_name": "MyLamb", "config": {"name": "lamb"}}
+    given = stored(
+        training={"optimizer_config": lamb}, optimizer=(Tensor("m", (), "<f4", "/m"),), keras_version="2.15.0"
+    )
+    assert as_zipped(given).optimizer is None
+
+
 @pytest.mark.parametrize("kind", ["LossScaleOptimizerV3", "LossScaleOptimizer"])  # over one of today's, of old
 def test_a_loss_scale_s_state_is_nested_in_a_zip(kind: str) -> None:
     """And a `.keras` that has the settings without it does not load: both stay out."""
