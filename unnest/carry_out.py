@@ -82,6 +82,9 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
     """The container that options and names of files ask for, and what goes into it. Raises Refused."""
     named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
+    if options.in_place and options.keras != "original" and asked_for == "h5" and not plan.stored.is_keras_3:
+        why = "--in-place keeps the container, and --keras 3 writes .keras, .weights.h5 or .json, not .h5; use -o"
+        raise Refused("cannot-convert", f"{source.path}: {why}")
     return _format_chooser(options.keras)(source, plan, asked_for)
 
 

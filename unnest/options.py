@@ -65,9 +65,12 @@ def check_usage(path: str, options: FixOptions) -> None:
         raise UsageError("usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o")
     if not outputs.is_suffix(options.backup):
         raise UsageError("usage", f"--backup {options.backup!r}: a suffix is something like .bak, without a slash")
-    place = path if options.in_place else options.output
-    if place is not None and options.to is not None and not outputs.agrees(place, options.to):
-        raise UsageError("usage", f"{place}: the suffix contradicts --to {options.to}; drop one of the two")
+    if options.in_place and options.to is not None and not outputs.agrees(path, options.to):
+        raise UsageError(
+            "usage", f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o"
+        )
+    if options.output is not None and options.to is not None and not outputs.agrees(options.output, options.to):
+        raise UsageError("usage", f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two")
     if options.output is not None and _same_place(path, options.output):
         instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
         raise UsageError("usage", f"{options.output}: is the input itself; {instead}")

@@ -20,6 +20,10 @@ from unnest.options import FixOptions, check_usage
             "--in-place and -o contradict each other: one writes here, the other there",
         ),
         ({"output": "o.h5", "to": "keras"}, "o.h5: the suffix contradicts --to keras; drop one of the two"),
+        (
+            {"in_place": True, "to": "keras"},
+            "m.h5: --in-place keeps the container, and --to keras names another; use -o",
+        ),
         ({"output": "m.h5"}, "m.h5: is the input itself; choose another output with -o"),
         ({"backup": "a/b"}, "--backup 'a/b': a suffix is something like .bak, without a slash"),
         ({"keras": 3}, "keras=3: choose one of 'original', '3'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unnest.core.architecture import is_model
 from unnest.core.keras3.convert import Converted, convert
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
@@ -75,7 +76,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
         )
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)
-    if isinstance(plan.output, Rearranged):
+    if isinstance(plan.output, Rearranged) and is_model(model.architecture):  # `convert` refuses others
         with naming_file(source):
             return in_order(model, in_lists=False)
     return model

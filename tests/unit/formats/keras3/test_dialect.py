@@ -1,0 +1,50 @@
+"""What `--keras 3` does not write, and what it says of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import h5py
+import pytest
+
+import unnest
+from unnest.core.model import JsonObject
+from unnest.formats.base import Target
+
+FIXTURES = Path(__file__).parents[4] / "fixtures"
+
+
+def in_code(path: Path) -> Path:
+    """A `.keras` of Keras 2.15 with a model class of somebody's own, and its weights."""
+    weights = io.BytesIO()
+    with h5py.File(weights, "w") as file:
+        file["layers/dense/vars/0"] = [[1.0]]
+    model: JsonObject = {"module": None, "class_name": "Mine", "config": {}, "registered_name": "Mine"}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("metadata.json", json.dumps({"keras_version": "2.15.0"}))
+        archive.writestr("config.json", json.dumps(model))
+        archive.writestr("model.weights.h5", weights.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("to", [None, "keras", "weights", "json"])
+def test_a_model_that_keeps_its_layers_in_code_is_refused(to: Target | None, tmp_path: Path) -> None:
+    done = unnest.fix(in_code(tmp_path / "m.keras"), keras="3", to=to)
+    assert (done.action, done.error and done.error.code) == ("refused", "no-architecture")
+    assert done.error is not None
+    assert done.error.message.endswith("--keras 3 needs the graph of layers: its layers are kept in code")
+
+
+def test_in_place_keeps_the_container(tmp_path: Path) -> None:
+    """Nobody asked for --to."""
+    path = tmp_path / "m.h5"
+    path.write_bytes((FIXTURES / "tf210/kuza-named-x2-sgd-head/parallel.h5").read_bytes())
+    done = unnest.fix(path, in_place=True, keras="3")
+    assert done.error is not None
+    assert done.error.code == "cannot-convert"
+    assert "--in-place keeps the container" in done.error.message
+    assert "--to" not in done.error.message
+    assert [p.name for p in tmp_path.iterdir()] == ["m.h5"]
