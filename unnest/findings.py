@@ -33,6 +33,11 @@ class Code(Enum):
         "the weights alone do not tell whether this is a parallel model",
         "pass --architecture MODEL.json",
     )
+    VARIABLES_ALONE = (
+        "warning",
+        "these are the variables of a SavedModel, whose folder also says what they are of",
+        "pass the folder: {folder}",
+    )
     OPTIMIZER_DROPPED = (
         "warning",
         "the optimizer state could not be carried over: {why}",

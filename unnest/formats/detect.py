@@ -183,6 +183,16 @@ def is_saved_model(folder: str) -> bool:
     return any(os.path.exists(mark) and not os.path.isdir(mark) for mark in marks)
 
 
+def saved_model_around(path: str) -> str | None:
+    """The SavedModel in whose folder, or in a folder in which, a path lies; None where there is none."""
+    folder = os.path.abspath(path)
+    for _ in range(2):
+        folder = os.path.dirname(folder)
+        if is_saved_model(folder):
+            return folder if os.path.isabs(path) else os.path.relpath(folder)
+    return None
+
+
 def open_container(path: str) -> Container:
     """The container that reads `path`. Raises Unreadable where there is none."""
     name = container_of(path)
@@ -221,11 +231,22 @@ def _unknown(path: str) -> Unreadable:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return _in_the_place_of_a_model(path, start)
+    instead = _in_the_place_of_a_model(path, start)
+    if instead is not None:
+        return instead
+    folder = saved_model_around(path)
+    if folder is not None:
+        return Unreadable("part-of-model", f"{path}: is one of the files of a SavedModel; pass its folder, {folder}")
+    part = CHECKPOINT_PART.search(path)
+    if part is not None and not os.path.exists(index := path[: part.start()] + ".index"):
+        return Unreadable(
+            "missing-file", f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too"
+        )
+    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
 
 
-def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable:
-    """What a file is that holds no model, by its first bytes."""
+def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable | None:
+    """What a file is that holds no model, by its first bytes, as far as these or its name tell."""
     if LFS_POINTER.match(start):
         advice = "run `git lfs pull`, or download the file itself"
         return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
@@ -237,7 +258,7 @@ def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable:
     if path.lower().endswith(MODEL_SUFFIXES):
         kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
         return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
-    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
+    return None
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:

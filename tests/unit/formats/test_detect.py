@@ -103,6 +103,59 @@ def test_text_in_the_place_of_a_model(tmp_path: Path, cli: Cli, name: str, text:
     assert advice in walked.stderr
 
 
+SAVED_MODEL = FIXTURES / "saved_model/tfkeras/saved_model-carried-named-adam/parallel"
+
+
+@pytest.mark.parametrize("part", ["saved_model.pb", "keras_metadata.pb"])
+@pytest.mark.parametrize("is_relative", [True, False])
+def test_a_part_of_a_saved_model(part: str, is_relative: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People pass the file that they see: the folder is what is to be passed."""
+    shutil.copytree(SAVED_MODEL, tmp_path / "sm")
+    monkeypatch.chdir(tmp_path)
+    folder = "sm" if is_relative else str(tmp_path / "sm")
+    seen = unnest.inspect(f"{folder}/{part}")
+    assert seen.error is not None
+    assert seen.error.code == "part-of-model"
+    assert seen.error.message.endswith(f"is one of the files of a SavedModel; pass its folder, {folder}")
+
+
+@pytest.mark.parametrize("part", ["variables", "variables.index", "variables.data-00000-of-00001"])
+def test_variables_of_a_saved_model(part: str, tmp_path: Path) -> None:
+    """They are a checkpoint, of which the folder tells what the model is."""
+    shutil.copytree(SAVED_MODEL, tmp_path / "sm")
+    seen = unnest.inspect(tmp_path / "sm/variables" / part)
+    assert [finding.code for finding in seen.findings] == ["needs-architecture", "variables-alone"]
+    assert seen.findings[1].hint == f"pass the folder: {tmp_path / 'sm'}"
+
+
+def test_data_of_a_checkpoint_without_its_index(checkpoint: Path) -> None:
+    Path(f"{checkpoint}.index").unlink()
+    seen = unnest.inspect(f"{checkpoint}.data-00000-of-00001")
+    assert seen.error is not None
+    assert seen.error.code == "missing-file"
+    assert seen.error.message.endswith("parallel.ckpt.index is missing; copy it, too")
+
+
+@pytest.mark.parametrize(
+    ("members", "code", "advice"),
+    [
+        (["sm/saved_model.pb", "sm/variables/variables.index"], "compression", "unpack it first"),
+        (["model.h5"], "compression", "unpack it first"),
+        (["arr_0.npy", "arr_1.npy"], "not-keras", "holds arrays of NumPy"),
+        (["notes.txt"], "not-keras", "save the model again"),
+        ([], "not-keras", "neither HDF5 nor JSON"),
+    ],
+)
+def test_zip_files_of_another_kind(members: list[str], code: str, advice: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "m.zip", "w") as archive:
+        for name in members:
+            archive.writestr(name, b"abc")
+    seen = unnest.inspect(tmp_path / "m.zip")
+    assert seen.error is not None
+    assert seen.error.code == code
+    assert advice in seen.error.message
+
+
 def test_a_model_that_was_packed(tmp_path: Path) -> None:
     path = tmp_path / "model.h5.gz"
     path.write_bytes(gzip.compress(b"\x89HDF\r\n\x1a\n"))

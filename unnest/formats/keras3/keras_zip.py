@@ -26,7 +26,7 @@ from unnest.files.atomic import write_failed
 from unnest.files.readable import Readable
 from unnest.files.spool import full, spool
 from unnest.files.system import pread, pread_into, write_all
-from unnest.formats.base import BLOCK, MARK, Container, OnBytes, Source
+from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
@@ -51,6 +51,15 @@ ENCRYPTED = 1
 LOCAL_HEADER = 30
 #: The time stamp of all members: the same model gives the same bytes.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, str]:
+    """Why a zip is no model of Keras's: code and message."""
+    if missing not in members and any(name.endswith((*MODEL_SUFFIXES, "/saved_model.pb")) for name in members):
+        return "compression", f"{path}: is a zip file with a model in it; unpack it first, and pass the model"
+    if members and all(name.endswith(".npy") for name in members):
+        return "not-keras", f"{path}: holds arrays of NumPy, which do not say what they are of; pass a saved model"
+    return "not-keras", f"{path}: is a zip file, but not with one {missing}; save the model again"
 
 
 class Window(Readable):
@@ -100,7 +109,7 @@ class KerasSource(PathKeyedSource):
             if not count and is_of_keras:
                 raise Unreadable("incomplete", f"{path}: has lost its {member}; restore the file from a copy")
             if count != 1:
-                raise Unreadable("not-keras", f"{path}: is a zip file, but not with one {member}; save the model again")
+                raise Unreadable(*_other_zip(path, self.members, member))
         config = parse_object(self._text(path, CONFIG), f"{path}: {CONFIG}")
         text = self._text(path, METADATA) if METADATA in self.members else "{}"
         metadata = parse_object(text, f"{path}: {METADATA}")

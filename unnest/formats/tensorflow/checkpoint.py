@@ -33,7 +33,7 @@ from unnest.core.plan import plan, without_layers
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import Container, OnBytes, Source
-from unnest.formats.detect import checkpoint_prefix
+from unnest.formats.detect import checkpoint_prefix, saved_model_around
 from unnest.formats.json_text import parse_object
 from unnest.formats.tensorflow.bundle import Bundle, BundleEntry, ShardSlice
 from unnest.formats.tensorflow.meta_graph import Program
@@ -248,7 +248,11 @@ class CheckpointSource(Source):
         # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
         graph = self.objects.graph if self.objects else None
         are_flat = graph is not None and all(graph.is_flat(n) for n in graph.models())
-        return clean._replace(findings=() if are_flat else (Code.NEEDS_ARCHITECTURE(),))
+        if are_flat:
+            return clean
+        folder = saved_model_around(self.path)
+        alone = (Code.VARIABLES_ALONE(folder=folder),) if folder is not None else ()
+        return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(), *alone))
 
     def _plan_by_graph(self) -> Plan | None:
         """What the graph in .meta shows; names alone do not place the weights."""
