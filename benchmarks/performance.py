@@ -371,10 +371,11 @@ def reflinks(bench: Bench) -> list[Row]:
     rows = []
     with tempfile.TemporaryDirectory(prefix="unnest-benchmark-", dir=bench.reflinks) as name:
         folder = Path(name)
-        saved_model, h5 = folder / "model", folder / "model.h5"
-        wide_saved_model(saved_model, bench.megabytes * MIB)
-        models.parallel_file(h5, bench.megabytes * MIB)
-        for source, what in ((saved_model, "SavedModel"), (h5, ".h5")):
+        for kind, megabytes in (("SavedModel", bench.megabytes), *((".h5", m) for m in (bench.megabytes, bench.large))):
+            if not megabytes:
+                continue
+            what, source = f"{kind} of {megabytes} MiB", folder / ("model" + kind.removeprefix("SavedModel"))
+            (wide_saved_model if kind == "SavedModel" else models.parallel_file)(source, megabytes * MIB)
             output = source.with_name("output" + source.suffix)
 
             def copy(how: str, source: Path = source, output: Path = output) -> None:
@@ -390,11 +391,12 @@ def reflinks(bench: Bench) -> list[Row]:
                 {"never": partial(copy, "never"), "always": partial(copy, "always"), "fix": fix}, bench.rounds
             )
             rows += [
-                (f"`cp -r --reflink=never` and sync, {what} of {bench.megabytes} MiB", str(took["never"])),
+                (f"`cp -r --reflink=never` and sync, {what}", str(took["never"])),
                 ("`cp -r --reflink=always` and sync", str(took["always"])),
                 ("`unnest fix`", str(took["fix"])),
                 ("... over `cp --reflink=never`", took["fix"].over((1, took["never"]))),
             ]
+            _remove(source)
     return rows
 
 

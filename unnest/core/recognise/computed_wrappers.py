@@ -10,6 +10,7 @@ it (`tensor_graph`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ from unnest.core.recognise.op_kinds import (
     SLICES_AND_MOVES,
     ZEROS,
 )
-from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, longest
+from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
@@ -71,12 +72,12 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
 
     A wrapper with a `reader` is among the near misses too.
     """
-    search = _Search()
+    search, all_sources = _Search(), [_Sources(graph, far=far) for far in graph.reaches]
     used: set[CallId] = set()
     for root in dict.fromkeys(ref for ref in graph.backwards() if graph.may_join(ref)):
         if root.call in used or not joined_by(graph, root):
             continue
-        judged = _judged(graph, root)
+        judged = _judged(graph, root, all_sources)
         if isinstance(judged, NearMiss):
             search.near_misses.append(judged)
         elif judged is not None:
@@ -154,13 +155,13 @@ def _moved_alone(graph: TensorGraph, ref: Ref) -> list[Ref]:
     return moved if len(moved) == 1 else []
 
 
-def _judged(graph: TensorGraph, root: Ref) -> ComputedWrapper | NearMiss | None:
+def _judged(graph: TensorGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
     """The wrapper that a tensor joins, or why it is none; None where nothing looks like towers."""
     miss: NearMiss | None = None
-    for far in graph.reaches:
+    for sources in all_sources:
         for joined in _levels(graph, root):
             try:
-                copies = walk_back(graph, joined.operands, _Sources(graph, far=far).of)
+                copies = walk_back(graph, joined.operands, sources.of)
             except Unlike as reason:
                 if miss is None and (reason.after or graph.says_batch_axis(root)):
                     miss = NearMiss(root.layer, str(reason))
@@ -203,11 +204,17 @@ def _why_not(joined: Joined, copies: Copies, taken: Taken) -> str:
     return f"it cannot be computed whether {joined.root.layer} gives back the rows of {source.layer}"
 
 
+MOST_KEPT = 10_000_000
+"""Elements of the tensors that are kept from one column to the next: 40 MB."""
+
+
 class _Sources:
     """What columns of tensors are rows of: the nearest tensor that they are cut from, or, if `far`, the furthest."""
 
     def __init__(self, graph: TensorGraph, *, far: bool) -> None:
         self.graph, self.far = graph, far
+        #: By the rows of the batch and the longest axis: what was computed for one column serves others.
+        self._computed: dict[tuple[int, int], Values] = {}
 
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
@@ -241,16 +248,29 @@ class _Sources:
         return parts is not None and None not in parts and any(part != parts[0] for part in parts)
 
     def _rows(self, column: Sequence[Ref], source: Ref) -> list[list[int] | None] | None:
-        """The rows of a source that some tensors are, for the largest batch that can be tried."""
+        """The rows of a source that some tensors are, for a batch that no bound reaches beyond.
+
+        For others where this one cannot be computed, the largest first: they cost as much more as they are larger.
+        """
         number = longest(self.graph, column)
-        for rows in reversed(batches(len(column), number)):
-            values = Values(self.graph, rows, number, {})
-            try:
-                whole = values.of(source)
-                return [rows_of(values.of(ref), whole) for ref in column]
-            except NOT_COMPUTED:
-                continue
+        for rows in (beyond(len(column), number), *reversed(batches(len(column), number))):
+            for values in self._values(rows, number):
+                with suppress(*NOT_COMPUTED):
+                    whole = values.of(source)
+                    return [rows_of(values.of(ref), whole) for ref in column]
         return None
+
+    def _values(self, rows: int, longest: int) -> Iterator[Values]:
+        """The tensors for a batch: those that were computed before; new ones where these are too many by now."""
+        known = self._computed.get((rows, longest))
+        if known is not None:
+            yield known
+            if known.size <= MOST_KEPT:
+                return
+        if sum(values.size for values in self._computed.values()) > MOST_KEPT:
+            self._computed.clear()
+        values = self._computed[rows, longest] = Values(self.graph, rows, longest, {})
+        yield values
 
 
 def _add(graph: TensorGraph, wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:

@@ -22,10 +22,13 @@ def overlaid(arrays: Sequence[Array]) -> Array:
     """A sum of tensors, each of which is zero wherever another is not: scattered rows. Raises ByContents."""
     if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
         raise ByContents
-    numbers = np.stack([a["element"] for a in arrays])
-    if np.any(np.sum(numbers != ZERO, axis=0) > 1):
-        raise ByContents
-    return np.asarray(numbers.max(axis=0).view(ELEMENT))
+    elements = [np.atleast_1d(a["element"]) for a in arrays]
+    # Most sums are of whole tensors: their first elements tell, and nothing has to be copied.
+    for parts in ([part[..., :1] for part in elements], elements):
+        numbers = np.stack(parts)
+        if np.any(np.sum(numbers != ZERO, axis=0) > 1):
+            raise ByContents
+    return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
 
 
 def _joined(xs: Value) -> list[Array]:

@@ -61,7 +61,12 @@ class Joined(NamedTuple):
 def batches(towers: int, longest: int) -> list[int]:
     """Numbers of rows to try: some that towers and small shares divide, some that they do not."""
     k = towers
-    return sorted({1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, 2 * (longest + k), lcm(DIVISIBLE, k)})
+    return sorted({1, k, k + 1, 2 * k, 2 * k + 1, 3 * k, 5 * k - 1, beyond(k, longest), lcm(DIVISIBLE, k)})
+
+
+def beyond(towers: int, longest: int) -> int:
+    """A number of rows of which every bound that is written down leaves some over."""
+    return 2 * (longest + towers)
 
 
 class BatchOutcome(Enum):

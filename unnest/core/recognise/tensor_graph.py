@@ -228,6 +228,11 @@ class Values:
                 raise UnreadableCall
         return self._tensors[ref]
 
+    @property
+    def size(self) -> int:
+        """Elements of all tensors that have been computed, or numbered."""
+        return self._work + self._numbered
+
     def _carry_out(self, at: CallId, what: OpCall) -> None:
         with np.errstate(all="ignore"):
             results = carry_out(what, self._tensors.__getitem__)

@@ -334,12 +334,10 @@ class SavedModelContainer(Container):
             raise write_failed(path, e) from e
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """The graph reads back and holds no wrapper; every other file is the source's, byte for byte."""
+        """The graph reads back; every other file is the source's, byte for byte."""
         with self.open(path) as written:
             if written.graph_bytes != source.cut():
                 raise Failed("read-back", f"{path}: the graph reads back differently; the disk may be failing")
-            if served_wrappers.recognise(written.serving()[1], path).wrappers:
-                raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
             shards = set(_shards(written.bundle))
             if written.bundle is not None:
                 _check_bundle(written.bundle, path, progress)
