@@ -54,6 +54,7 @@ def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Cho
     if stored.architecture is not None:
         return _plan_model(stored, choices)
     if architecture is not None:
+        architecture = _of_weights(stored, architecture, choices)
         weights_plan = _plan_weights_with(stored, architecture, choices)._replace(stored=stored)
         if weights_plan.verdict == "clean" and weights_plan.refusal is None:
             weights_plan = weights_plan._replace(output=Rewritten(stored))
@@ -219,6 +220,29 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
         dropped=_dropped(stored, result),
         findings=(*template_plan.findings, *placed_by_order_alone),
     )
+
+
+def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> JsonObject:
+    """The architecture given; of a parallel model's the template's where the weights are those, as once they are fixed.
+
+    Weights of the parallel model have groups that the template has no layers for.
+    """
+    if not is_model(architecture) or _groups_are_layers(stored.groups, architecture):
+        return architecture
+    template = template_in(architecture, choices, stored.keras_version)
+    return template if template is not None and _groups_are_layers(stored.groups, template) else architecture
+
+
+def template_in(architecture: JsonObject, choices: Choices, keras_version: str | None = None) -> JsonObject | None:
+    """The architecture that `fix` makes of a parallel model's; None where it makes none, or it is none of such a model.
+
+    Raises NotAGraph.
+    """
+    result = _plan_model(Stored("architecture", architecture, keras_version=keras_version), choices).result
+    if result is None or result.architecture is None:
+        return None
+    versions = {k: architecture[k] for k in ("keras_version", "backend") if k in architecture}
+    return {**result.architecture, **versions}
 
 
 def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:

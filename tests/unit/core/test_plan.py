@@ -184,6 +184,26 @@ class TestWeightsAlone:
         assert (result.verdict, result.refusal, result.dropped) == ("parallel", None, ())
         assert of_layers(result) == {"tx": [], "a": ["a/kernel:0", "a/bias:0"], "b": ["b/kernel:0", "b/bias:0"]}
 
+    def test_the_parallel_model_s_may_be_given_with_the_template_s_weights(self) -> None:
+        """The same line once more, when the file is fixed."""
+        groups = (Group("tx", ()), Group("a", WEIGHTS[:2]), Group("b", WEIGHTS[2:]))
+        weights = stored(None, groups)
+        result = plan(weights, architecture=PARALLEL)
+        assert (result.verdict, result.refusal, result.output) == ("clean", None, Rewritten(weights))
+        assert result.complete == plan(weights, architecture=TEMPLATE).complete
+        assert result.complete is not None
+
+    def test_weights_of_the_template_s_one_layer_are_no_wrapper(self) -> None:
+        template = functional(
+            source("tx"), layer("a", ["tx"], **DENSE), inputs=[("tx", 0, 0)], outputs=[("a", 0, 0)], name="t"
+        )
+        parallel = functional(
+            source(), split("s", "x"), nested(template, [("s", 0, 0)], [("s", 0, 1)]), MERGE,
+            outputs=[("m", 0, 0)], name="outer",
+        )  # fmt: skip
+        result = plan(stored(None, (Group("tx", ()), Group("a", WEIGHTS[:2]))), architecture=parallel)
+        assert (result.verdict, result.refusal) == ("clean", None)
+
     def test_the_whole_single_device_model_s_may_be_given(self) -> None:
         """The template's layers are the groups' own that no group is called after."""
         groups = (*BARE, Group("h", tensors("h/kernel:0", "h/bias:0")))

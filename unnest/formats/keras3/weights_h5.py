@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
@@ -22,7 +23,7 @@ from unnest.core.model import (
     Template,
     Wrapper,
 )
-from unnest.core.plan import without_layers
+from unnest.core.plan import template_in, without_layers
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
@@ -74,7 +75,7 @@ class WeightsSource(PathKeyedSource):
         try:
             full_plan = self.planned(Stored("model", architecture), choices=choices)
         except Refused as e:
-            return self._plan_with_template(architecture, e)
+            return self._plan_with_template(architecture, e, choices)
         output = full_plan.output
         if output is not None:
             output = output._replace(model=output.model._replace(contents="weights", architecture=None, training=None))
@@ -84,8 +85,8 @@ class WeightsSource(PathKeyedSource):
             stored=full_plan.stored._replace(contents="weights", architecture=None),
         )
 
-    def _plan_with_template(self, architecture: JsonObject, not_whole: Refused) -> Plan:
-        """With the architecture of a model that holds all weights of this one. Raises Refused where it is none.
+    def _plan_with_template(self, architecture: JsonObject, not_whole: Refused, choices: Choices) -> Plan:
+        """With the architecture of a model that holds all weights of this one, or around it. Raises Refused.
 
         `not_whole` is why it is not that of the whole: a model within that this one holds has no better reason.
         """
@@ -103,6 +104,10 @@ class WeightsSource(PathKeyedSource):
             moves = moves_to(placement, architecture, shares, wrapper.template, shared=SharedLayers())
             of_template = Stored("model", architecture, groups=placement.groups, optimizer=self.stored.optimizer)
             return self._without(around, moves)._replace(complete=self._completed(of_template))
+        template = template_in(architecture, choices)
+        if template is not None:  # these may be its weights: a file that was fixed already
+            with suppress(Refused):
+                return self.plan(template, choices=choices)
         why, _, _ = not_whole.message.removeprefix(f"{self.path}: ").partition(";")
         raise Refused(
             "architecture-mismatch",
