@@ -73,6 +73,14 @@ def are_shared(one: Range, two: Range) -> bool:
     return runs == others and sum(size for _, size in runs) == one.size
 
 
+def are_clones(one: str, two: str) -> bool:
+    """Whether two files are the same blocks of one disk from the first to the last, as `are_shared`. Raises OSError."""
+    with open(one, "rb", buffering=0) as left, open(two, "rb", buffering=0) as right:
+        size, other_size = (os.fstat(file.fileno()).st_size for file in (left, right))
+        blocks = -(-size // BLOCK) * BLOCK
+        return size == other_size and are_shared(Range(left, 0, blocks), Range(right, 0, blocks))
+
+
 def _descriptors(one: IO[bytes], two: IO[bytes]) -> tuple[int, int] | None:
     """Of two files; None where the calls are unknown, or one is no file of the system's."""
     if not sys.platform.startswith("linux"):

@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from unnest.files import reflinks
-from unnest.files.reflinks import BLOCK, EXTENT, FICLONERANGE, MAP, Range, are_shared, clone, whole_blocks
+from unnest.files.reflinks import BLOCK, EXTENT, FICLONERANGE, MAP, Range, are_clones, are_shared, clone, whole_blocks
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has these calls")
 
@@ -58,7 +58,7 @@ def answering(answers: dict[int, Extents], monkeypatch: pytest.MonkeyPatch) -> N
     import fcntl
 
     def ioctl(descriptor: int, _number: int, request: bytearray) -> int:
-        start, size, *_ = MAP.unpack_from(request)
+        start, size = MAP.unpack_from(request)[:2]
         for logical, place, count, flags in answers[descriptor]:
             if (logical + count) * BLOCK > start and logical * BLOCK < start + size:
                 MAP.pack_into(request, 0, start, size, 0, 1, 0, 0)
@@ -124,6 +124,27 @@ def test_files_of_two_disks(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pyt
 
     monkeypatch.setattr(os, "fstat", fstat)
     assert not are_shared(Range(files[0], 0, 4 * BLOCK), Range(files[1], 0, 4 * BLOCK))
+
+
+@pytest.mark.parametrize(("size", "expected"), [(4 * BLOCK, True), (3 * BLOCK + 1, True), (2 * BLOCK, False)])
+def test_whole_files(
+    size: int, expected: bool, files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last block counts whole, however much of it is the file's; files of two sizes are no clones."""
+    if expected:
+        os.truncate(files[0].fileno(), size)
+    os.truncate(files[1].fileno(), size)
+
+    def ioctl(_: int, __: int, request: bytearray) -> int:
+        start, asked = MAP.unpack_from(request)[:2]
+        MAP.pack_into(request, 0, start, asked, 0, 1, 0, 0)
+        EXTENT.pack_into(request, MAP.size, start, 70 * BLOCK + start, asked, 0, 0, SHARED | LAST, 0, 0, 0)
+        return 0
+
+    import fcntl
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    assert are_clones(files[0].name, files[1].name) is expected
 
 
 def test_a_file_system_that_cannot(files: tuple[IO[bytes], IO[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:

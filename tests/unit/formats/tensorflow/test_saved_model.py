@@ -79,6 +79,23 @@ def test_other_models_in_its_folder_are_named(tmp_path: Path) -> None:
         assert source.stored == alone.stored
 
 
+@pytest.mark.parametrize("are_cloned", [True, False])
+def test_checksums_are_held_of_clones_too(are_cloned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bit that is another one in the source is met, whichever of the two is read."""
+    source = tmp_path / "m"
+    shutil.copytree(TRAINED, source)
+    monkeypatch.setattr(saved_model, "are_clones", lambda *_: are_cloned)
+    assert unnest.fix(source, tmp_path / "sound").action == "fixed"
+    shard = source / "variables/variables.data-00000-of-00001"
+    content = bytearray(shard.read_bytes())
+    content[100] ^= 1
+    shard.write_bytes(content)
+    result = unnest.fix(source, tmp_path / "out")
+    assert result.error is not None
+    assert (result.action, result.error.code) == ("failed", "checksum")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("options", [{}, {"to": "h5"}, {"to": "keras"}], ids=str)
 @pytest.mark.parametrize("is_known", [True, False], ids=["adam", "an optimizer of somebody's own"])
 def test_slots_whose_order_nobody_knows(
