@@ -110,6 +110,8 @@ def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -
 
 def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
     """The largest number that is mentioned between some tensors and others."""
+    if not stops:
+        return max(map(graph.largest_behind, ends), default=0)
     return max(graph.literals(graph.behind(ends, stops)), default=0)
 
 

@@ -55,6 +55,7 @@ class TensorGraph(ABC):
     def __init__(self) -> None:
         self._said: dict[CallId, OpCall] = {}
         self._moved: dict[CallId, list[Ref]] = {}
+        self._largest: dict[Ref, int] = {}
 
     @abstractmethod
     def reads(self, at: CallId) -> Sequence[Ref]:
@@ -159,6 +160,26 @@ class TensorGraph(ABC):
             calls.add(ref.call)
             pending += self.reads(ref.call)
         return calls
+
+    def largest_behind(self, ref: Ref) -> int:
+        """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 where there is none.
+
+        In a circle, of which nothing can be computed, it may be that of a part.
+        """
+        pending, entered = [ref], set[Ref]()
+        while pending:
+            here = pending[-1]
+            reads = () if self.is_given(here) else self.reads(here.call)
+            if here not in entered and here not in self._largest:
+                spend()
+                entered.add(here)
+                pending += [read for read in reads if read not in self._largest]
+                continue
+            pending.pop()
+            if here not in self._largest:
+                own = () if self.is_given(here) else self.literals([here.call])
+                self._largest[here] = max([*own, *(self._largest.get(read, 0) for read in reads)], default=0)
+        return self._largest[ref]
 
     @cached_property
     def readers(self) -> Mapping[CallId, set[CallId]]:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.property.opgraphs import Writer, template
 from tests.unit.core.build import DENSE, functional, layer, nested, source
+from tests.unit.core.recognise import inline
 from tests.unit.core.recognise.one_layer import function
 from tests.unit.core.recognise.towers import arguments
 from tests.unit.core.recognise.towers import model as parallel
@@ -133,6 +134,16 @@ def operations(count: int) -> Callable[[], None]:
     return lambda: found_two(graph)
 
 
+def joins_of_columns(count: int) -> Callable[[], None]:
+    """A chain of so many joins of parts of a row, as attention has them: each is looked at, and none is of towers."""
+    writer, x, whole = inline.Writer(), inline.X, {"start": None, "stop": None, "step": None}
+    for _ in range(count):
+        columns = [{"start": first, "stop": first + 2, "step": None} for first in (0, 2)]
+        parts = [writer.call("__operators__.getitem", x, slice_spec=[whole, each]) for each in columns]
+        x = writer.call("concat", parts, axis=1)
+    return planned(writer.model(x), 0)
+
+
 def found_two(graph: OpGraph) -> None:
     with limited(Budget.of("", len(graph.ops) * BYTES_A_NODE)):
         towers = serving.find([graph], {}).wrapper
@@ -149,8 +160,9 @@ def found_two(graph: OpGraph) -> None:
         (nested_models, 200),
         (towers, 200),
         (operations, 8_000),
+        (joins_of_columns, 100),
     ],
-    ids=["levels", "layers", "layers of the template", "models in the template", "towers", "operations"],
+    ids=["levels", "layers", "layers of the template", "models in the template", "towers", "operations", "joins"],
 )
 def test_twice_as_much_costs_twice_as_much(made: Callable[[int], Callable[[], None]], size: int) -> None:
     assert counted(made(size)) < MORE_THAN_TWICE * counted(made(size // 2))
