@@ -13,6 +13,7 @@ from typing import NamedTuple
 from unnest.core.keras3 import tensors
 from unnest.core.keras3.config_values import built_in, named
 from unnest.core.keras3.context import Context
+from unnest.core.keras_facts.optimizer_classes import REGISTERED, SCHEDULES
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.model import Json, JsonObject, Tensor
 from unnest.findings import Code
@@ -71,10 +72,6 @@ IDLE = {"jit_compile", "is_legacy_optimizer", "schedule_decay", "use_locking", "
 OUTSIDE = frozenset({"RMSprop", "Adagrad"})
 #: Optimizers that correct their slots by the number of steps: a wrong one makes the next steps many times too large.
 COUNTING = frozenset({"Adam", "AdamW", "Adamax", "Nadam"})
-SCHEDULES = frozenset({
-    "ExponentialDecay", "PiecewiseConstantDecay", "PolynomialDecay", "InverseTimeDecay", "CosineDecay",
-    "CosineDecayRestarts",
-})  # fmt: skip
 EPSILON = 1e-7
 #: Up to here an epsilon counts for next to nothing, inside the root or outside (measured: 22 % of a step at 0.1).
 SMALL = 1e-6
@@ -99,7 +96,7 @@ class KnownOptimizer(NamedTuple):
 def optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = named(given)
-    kind = BY_NAME.get(kind, kind.removeprefix("Custom>"))
+    kind = BY_NAME.get(kind, kind.removeprefix(REGISTERED))
     if isinstance(given, str) and kind in CLASSES:
         config = {"learning_rate": DEFAULT_RATES.get(kind, DEFAULT_RATE)}
     if kind in NOT_CONVERTED:

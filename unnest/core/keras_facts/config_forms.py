@@ -42,7 +42,7 @@ def as_zipped(stored: Stored) -> Stored:
         raise Refused("cannot-convert", f"is by {who}, whose JSON no software reads from a .keras; write .h5")
     training = _compile_config(stored.training, release)
     optimizer = training and training["optimizer"]
-    has_state = isinstance(optimizer, Mapping) and not _is_legacy(optimizer["config"], release)
+    has_state = isinstance(optimizer, Mapping) and not _is_legacy(optimizer, release)
     return stored._replace(architecture=_Zipped(release).top(stored.architecture), training=training,
         optimizer=stored.optimizer if has_state else None, backend=None,
     )  # fmt: skip
@@ -167,12 +167,14 @@ def _optimizer(given: Json, release: tuple[int, ...]) -> JsonObject | None:
     new = {**config, **({"learning_rate": rate} if "learning_rate" in config else {})}
     if not is_keras_optimizer(name):
         return {"module": None, "class_name": name.rpartition(">")[2], "config": new, "registered_name": name}
-    module = LEGACY if _is_legacy(config, release) else OWN_OPTIMIZERS
+    module = LEGACY if _is_legacy(given, release) else OWN_OPTIMIZERS
     return {"module": module, "class_name": kind, "config": new, "registered_name": None}
 
 
-def _is_legacy(config: Any, release: tuple[int, ...]) -> bool:  # noqa: ANN401 - JSON is any
+def _is_legacy(optimizer: JsonObject, release: tuple[int, ...]) -> bool:
     """Whether an optimizer is of the kind of before Keras 2.11, by its config."""
+    config = optimizer["config"]
+    assert isinstance(config, Mapping)
     return release < (3,) and config.get("is_legacy_optimizer") is not False
 
 

@@ -253,7 +253,7 @@ class _Sources:
         For others where this one cannot be computed, the largest first: they cost as much more as they are larger.
         """
         number = longest(self.graph, column)
-        for rows in (beyond(len(column), number), *reversed(batches(len(column), number))):
+        for rows in dict.fromkeys((beyond(len(column), number), *reversed(batches(len(column), number)))):
             for values in self._values(rows, number):
                 with suppress(*NOT_COMPUTED):
                     whole = values.of(source)
