@@ -427,14 +427,14 @@ class TestInputsAreKept:
         assert cli("fix", f"file://{model}", "-o", f"file://{model.parent}/new.h5").returncode == 0
         assert (model.parent / "new.h5").exists()
 
-    @pytest.mark.parametrize("output", ["memory://zoo/sm/saved_model.pb", "memory://zoo/sm/new", "memory://zoo"])
+    @pytest.mark.parametrize("output", ["memory://zoo/sm/keras_metadata", "memory://zoo/sm/new", "memory://zoo"])
     def test_around_and_in_a_folder(self, output: str, memory: Any) -> None:
         assert SAVED_MODEL is not None
         memory.put(str(SAVED_MODEL), "/zoo/sm", recursive=True)
         before = contents(memory)
         with pytest.raises(unnest.UsageError, match="is the input itself"):
             unnest.fix("memory://zoo/sm", "memory://zoo/sm", force=True)
-        result = unnest.fix("memory://zoo/sm", output, force=True, to="h5" if output.endswith(".pb") else None)
+        result = unnest.fix("memory://zoo/sm", output, force=True, to="h5" if output.endswith("metadata") else None)
         assert result.error is not None
         assert result.error.code == "in-the-way"
         assert contents(memory) == before

@@ -48,9 +48,9 @@ def carried_out(
     _check_refusal(source, plan, options)
     target = _chosen_target(source, plan, options)
     action, dry_run_action = _actions(source, plan, target)
-    if action == "unchanged" and options.output is None:
+    if action == "unchanged" and options.output is None and options.into is None:
         return replace(result, action="unchanged", as_keras_3=_as_keras_3(source, plan, result, options))
-    output_path = options.output or outputs.default_output(source.path, target.suffix, bare=source.container in BARE)
+    output_path = _output_path(source, target, options)
     if options.in_place:
         output_path, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
@@ -71,6 +71,22 @@ def carried_out(
     debris = workspace.leftovers(os.path.realpath(output_path) if options.in_place else output_path)
     findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
     return replace(result, action=action, checks=tuple(job.checks), findings=findings, as_keras_3=as_keras_3())
+
+
+def output_of(source: Source, plan: Plan, options: FixOptions) -> str | None:
+    """The path that would be written; None where nothing would. Raises Refused."""
+    _check_refusal(source, plan, options)
+    target = _chosen_target(source, plan, options)
+    is_left_alone = _actions(source, plan, target) == _COPY and options.output is None and options.into is None
+    return None if is_left_alone else _output_path(source, target, options)
+
+
+def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> str:
+    """The one that was named, or the input's own name with the suffix of what is written."""
+    if options.output is not None:
+        return options.output
+    path, mark = (source.path, outputs.MARK) if options.into is None else (options.into, "")
+    return outputs.default_output(path, target.suffix, bare=source.container in BARE, mark=mark)
 
 
 def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:

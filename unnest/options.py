@@ -40,6 +40,12 @@ class FixOptions(NamedTuple):
     trust: bool = False
     verify: bool = False
     keras: Dialect = "original"
+    #: Of several inputs: this one's path in the folder for all; its suffix becomes that of the container written.
+    into: str | None = None
+
+    def near(self, path: str) -> str:
+        """A path in the folder that the output goes to."""
+        return self.output or self.into or path
 
 
 def check_name(output: str | None) -> None:
@@ -50,6 +56,9 @@ def check_name(output: str | None) -> None:
         raise UsageError(
             "usage", "-o -: an output is read back before it gets its name, so it cannot go to stdout; name a file"
         )
+    foreign = outputs.foreign_suffix(output or "")
+    if foreign is not None and not os.path.isdir(output or ""):
+        raise UsageError("usage", f"{output}: {foreign} cannot be written; name it {outputs.CAN_BE_WRITTEN}")
 
 
 def check_usage(path: str, options: FixOptions) -> None:
@@ -71,9 +80,10 @@ def check_usage(path: str, options: FixOptions) -> None:
         )
     if options.output is not None and options.to is not None and not outputs.agrees(options.output, options.to):
         raise UsageError("usage", f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two")
-    if options.output is not None and _same_place(path, options.output):
+    place = options.output or (options.into if (options.to, options.keras) == (None, "original") else None)
+    if place is not None and _same_place(path, place):
         instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
-        raise UsageError("usage", f"{options.output}: is the input itself; {instead}")
+        raise UsageError("usage", f"{place}: is the input itself; {instead}")
 
 
 def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -> None:

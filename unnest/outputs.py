@@ -20,12 +20,26 @@ NAMED: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (
     (".json", "json", ()),
 )
 
+#: Suffixes of other formats: a file of Keras under one of these names would pass for what it is not.
+FOREIGN = (
+    ".onnx", ".pt", ".pth", ".ckpt.pt", ".torch", ".safetensors", ".gguf", ".ggml", ".tflite", ".lite", ".pb", ".pbtxt",
+    ".mlmodel", ".mlpackage", ".bin", ".npz", ".npy", ".pkl", ".pickle", ".joblib", ".msgpack", ".caffemodel", ".zip",
+    ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z",
+)  # fmt: skip
+#: What an output can be called, as a message says it.
+CAN_BE_WRITTEN = ".keras, .h5 (.hdf5), .weights.h5 or .json; a SavedModel is a folder without suffix"
+
 _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNORECASE)
 
 
 def named_by(path: str) -> Target | None:
     """The container that a path's suffix names, if any."""
     return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
+
+
+def foreign_suffix(path: str) -> str | None:
+    """The suffix of another format that a path has, if any; a folder's name that ends in a slash has none."""
+    return next((suffix for suffix in FOREIGN if path.lower().endswith(suffix)), None)
 
 
 def asked_for(place: str, source: str, *, is_hdf5: bool) -> Target | None:
@@ -42,24 +56,25 @@ def agrees(path: str, to: Target) -> bool:
     return True
 
 
-def default_output(path: str, suffix: str | None = None, *, bare: bool = False) -> str:
+def default_output(path: str, suffix: str | None = None, *, bare: bool = False, mark: str = MARK) -> str:
     """`model.h5` -> `model.unnested.h5`; `suffix` where the output is of another container.
 
-    A folder's or a checkpoint's name is `bare`: a dot in it is no suffix.
+    A folder's or a checkpoint's name is `bare`: a dot in it is no suffix. In a folder for all the name has no `mark`.
     """
     stem, own = (path.rstrip("/\\") or path, "") if bare else split(path)
-    return f"{stem}{MARK}{own if suffix is None else suffix}"
+    return f"{stem}{mark}{own if suffix is None else suffix}"
 
 
-def default_outputs(path: str) -> set[str]:
+def default_outputs(path: str, mark: str = MARK) -> set[str]:
     """Every name that `default_output` may give, whatever container is written."""
     suffixes = (None, "", *(suffix for suffix, _, _ in NAMED))
-    return {default_output(path, suffix, bare=bare) for suffix in suffixes for bare in (False, True)}
+    return {default_output(path, suffix, bare=bare, mark=mark) for suffix in suffixes for bare in (False, True)}
 
 
-def converted(path: str, suffix: str) -> str:
-    """The same name with another container's suffix."""
-    return split(path)[0] + suffix
+def stems(path: str) -> set[str]:
+    """The beginnings of all `default_outputs` of a path: two paths that share none are never written to one place."""
+    whole = path.rstrip("/\\") or path
+    return {stem.removesuffix(".weights") for stem in (whole, split(path)[0])}
 
 
 def split(path: str) -> tuple[str, str]:

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from unnest import examine, outputs
 from unnest.budget import limited
-from unnest.carry_out import carried_out
+from unnest.carry_out import carried_out, output_of
 from unnest.core.model import Choices
-from unnest.errors import Failed, Refused, Unreadable
+from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
 from unnest.files.spool import spool_in
 from unnest.formats.base import Target
@@ -76,7 +76,7 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     """`fix`, with its options as one value."""
     result = Result(path=path, verdict="unreadable", action="failed")
     check_usage(path, options)
-    if is_remote(path) or is_remote(options.output or ""):
+    if is_remote(path) or is_remote(options.near(path)):
         return _fix_remote(path, options, meter)
     if options.verify:
         from unnest.verify import check_installed
@@ -89,13 +89,13 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
         fingerprint = atomic.Fingerprint.of(path)
         with (
             limited(budget_of(path, trust=options.trust)),
-            spool_in(os.path.dirname(options.output or path)),
+            spool_in(os.path.dirname(options.near(path))),
             examine.opened(path) as source,
         ):
             with reading(path):
                 plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
                 result = examine.described(result, source, plan)
-            with writing(options.output or path):
+            with writing(options.near(path)):
                 carried = carried_out(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and carried.output is not None:
             from unnest.verify import verified
@@ -105,6 +105,16 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, fingerprint, e) else e
         return replace(with_error(result, error), action="refused" if isinstance(error, Refused) else "failed")
+
+
+def output_path(path: str, options: FixOptions) -> str | None:
+    """The path that `fix` would write; None where it would write nothing, or cannot."""
+    try:
+        with limited(budget_of(path, trust=options.trust)), reading(path), examine.opened(path) as source:
+            plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
+            return output_of(source, plan, options)
+    except UnnestError:
+        return None
 
 
 def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:

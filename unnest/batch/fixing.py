@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from unnest import outputs
@@ -58,7 +58,7 @@ class Fixing(ModelWork[Result]):
         """Its result. What contradicts itself for one file of many is that file's refusal."""
         options = self.options
         if task.output is not None:
-            options = options._replace(output=task.output)
+            options = options._replace(output=None, into=task.output)
             if not options.dry_run and not is_remote(task.output):
                 with contextlib.suppress(OSError):  # fix itself says that the folder is missing
                     os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
@@ -84,10 +84,17 @@ class Fixing(ModelWork[Result]):
 
     def lost(self, task: Task, why: str) -> Result | None:
         """A file that was not fixed, and what the process left of the attempt is removed."""
-        place = os.path.realpath(task.path) if self.options.in_place else task.output or self.options.output
-        for output in outputs.default_outputs(task.path) if place is None else (place,):
-            workspace.sweep(output)
+        for place in self._may_have_written(task):
+            workspace.sweep(place)
         return ModelWork.lost(self, task, why)
+
+    def _may_have_written(self, task: Task) -> Collection[str]:
+        """Every path that the output of a task can have."""
+        if self.options.in_place:
+            return (os.path.realpath(task.path),)
+        if task.output is not None:
+            return outputs.default_outputs(task.output, mark="")
+        return outputs.default_outputs(task.path) if self.options.output is None else (self.options.output,)
 
 
 def _to_places(
@@ -108,15 +115,24 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
 
         check_installed()
     check_name(options.output)
-    if several and options.output is not None and os.path.lexists(options.output) and not os.path.isdir(options.output):
-        raise UsageError("usage", f"{options.output}: for several inputs -o names a folder, and this is none")
+    if several and options.output is not None:
+        _check_folder(options.output)
     if options.in_place:
         _check_each_once(paths)
     for path in paths:
-        output = options.output
-        if several and output is not None and not is_walked(path):
-            output = place_in(output, Task(path), options)
-        check_usage(path, options if is_walked(path) and not options.in_place else options._replace(output=output))
+        into = None
+        if several and options.output is not None and not is_walked(path) and not options.in_place:
+            into = place_in(options.output, Task(path))
+        check_usage(path, options if into is None else options._replace(output=None, into=into))
+
+
+def _check_folder(output: str) -> None:
+    """Raise UsageError where -o, of several inputs, is no folder: one that is not there yet has no model's suffix."""
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise UsageError("usage", f"{output}: for several inputs -o names a folder, and this is none")
+    if outputs.named_by(output) is not None and not os.path.isdir(output):
+        why = "for several inputs -o names a folder, and this is a file's name"
+        raise UsageError("usage", f"{output}: {why}; for a folder of that name end it in a slash")
 
 
 def _check_each_once(paths: Sequence[str]) -> None:

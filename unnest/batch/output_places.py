@@ -8,10 +8,10 @@ import os
 from unnest import outputs
 from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
-from unnest.formats.base import Target
 from unnest.formats.detect import may_be_model
 from unnest.options import FixOptions
-from unnest.remote.urls import shown
+from unnest.remote.urls import is_remote, shown
+from unnest.repair import output_path
 from unnest.report.result import Problem
 
 #: Two inputs for one place.
@@ -23,7 +23,8 @@ class OutputPlaces:
 
     def __init__(self, options: FixOptions) -> None:
         self.options = options
-        self._taken: dict[str, Task] = {}
+        #: A stem of an output's name -> the tasks of which it may be.
+        self._by_stem: dict[str, list[Task]] = {}
         #: Folders that were not there when a task was given its place, those above others first.
         self._new: dict[str, None] = {}
 
@@ -32,23 +33,39 @@ class OutputPlaces:
         if task.end or task.error is not None:
             return task
         folder = self.options.output
-        if folder is None:
-            output = outputs.default_output(task.path, _suffix(task.path, self.options))
-        else:
-            output = place_in(folder, task, self.options)
-        other = self._taken.get(output)
-        if other is not None and not (other.may_be and not may_be_model(other.path)):
-            message = f"{task.path}: another input is written to {output} already; fix it on its own"
-            return task._replace(error=Problem("output-twice", message))
-        self._taken[output] = task
-        if folder is None:
-            return task
-        folder, new = os.path.dirname(output), []
+        if folder is not None:
+            task = task._replace(output=place_in(folder, task))
+        stems = outputs.stems(task.output or task.path)
+        others = {other.path: other for stem in stems for other in self._by_stem.get(stem, ())}
+        for stem in stems:
+            self._by_stem.setdefault(stem, []).append(task)
+        taken = self._exact(task) if others else None
+        if taken is not None and any(self._exact(other) == taken for other in others.values()):
+            message = f"{task.path}: another input is written to {taken} already; fix it on its own"
+            return task._replace(output=None, error=Problem(OUTPUT_TWICE, message))
+        self._note_new_folders(os.path.dirname(task.output or ""))
+        return task
+
+    def _exact(self, task: Task) -> str | None:
+        """The path that `fix` writes for a task, told by what is in the file; None where it writes nothing.
+
+        Only asked where names alone do not keep outputs apart: `m.h5` and `m.json`, say. Of what lies in a store the
+        name decides.
+        """
+        if is_remote(task.path):
+            path, keeps_suffix = task.output or task.path, (self.options.to, self.options.keras) == (None, "original")
+            return path if keeps_suffix else outputs.split(path)[0]
+        if task.may_be and not may_be_model(task.path):
+            return None
+        return output_path(task.path, self.options._replace(output=None, into=task.output))
+
+    def _note_new_folders(self, folder: str) -> None:
+        """Folders that are not there yet."""
+        new = []
         while folder and not os.path.lexists(folder):
             new.append(folder)
             folder = os.path.dirname(folder)
         self._new.update(dict.fromkeys(reversed(new)))
-        return task._replace(output=output)
 
     def remove_empty(self) -> None:
         """Take away the folders that were made and into which nothing came."""
@@ -58,29 +75,8 @@ class OutputPlaces:
                     os.rmdir(folder)
 
 
-def place_in(folder: str, task: Task, options: FixOptions) -> str:
+def place_in(folder: str, task: Task) -> str:
     """Under its own name, and below the folder as it was below the one that was walked."""
     path = shown(task.path)
     name = os.path.relpath(path, shown(task.folder)) if task.folder else os.path.basename(path.rstrip("/\\"))
-    suffix = _suffix(task.path, options)
-    if suffix is not None:
-        name = outputs.converted(name, suffix)
     return os.path.join(folder, name)
-
-
-#: --to -> the suffix of its container, where the input has another.
-SUFFIXES: dict[Target | None, str] = {"h5": ".h5", "keras": ".keras", "json": ".json"}
-
-
-def _suffix(path: str, options: FixOptions) -> str | None:
-    """The suffix of an output in a folder; None where the input's stays."""
-    named = outputs.named_by(path)
-    if options.to is None and path.lower().endswith((".yaml", ".yml")):
-        return ".json"
-    if options.to == "weights":
-        is_by_path = options.keras == "3" or named == "keras"
-        return ".weights.h5" if is_by_path else ".h5" if named is None else None
-    if options.to is None and options.keras == "3":
-        keeps = named in ("json", "keras") or (named == "weights" and not options.architecture)
-        return None if keeps else ".keras"
-    return None if named == options.to else SUFFIXES.get(options.to)

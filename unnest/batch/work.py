@@ -144,8 +144,8 @@ def _over_cluster(
     given: deque[Task] = deque()
     for _, entry in in_order(sent(), work.anywhere(), scheduler, lot=work.lot):
         task = given.popleft()
-        own = sorted(outputs.default_outputs(task.path), key=len, reverse=True)
-        yield task, _as_given(entry, [task.output or work.output, *own, task.path])
+        own = outputs.default_outputs(task.output, mark="") if task.output else outputs.default_outputs(task.path)
+        yield task, _as_given(entry, [*sorted(own, key=len, reverse=True), work.output, task.path])
 
 
 def _as_given(entry: R | None, paths: Sequence[str | None]) -> R | None:

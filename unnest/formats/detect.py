@@ -285,8 +285,8 @@ def may_be_model(path: str) -> bool:
         return False  # a part: the walk takes the checkpoint by its prefix
     if name == "h5" and map_of(path) is not None:
         return False  # a shard: the walk takes the map
-    if name == "keras":
-        return path.lower().endswith(".keras")
+    if name == "keras":  # or any other zip file
+        return path.lower().endswith(MODEL_SUFFIXES)
     return name is not None or path.lower().endswith(MODEL_SUFFIXES)
 
 

@@ -92,14 +92,16 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
         raise Refused("cannot-write", f"{shown(url)}: --in-place is for files of this machine; use -o")
     source = copied(url, with_tensors=True) if is_remote(url) else contextlib.nullcontext(url)
     with source as path, tempfile.TemporaryDirectory(prefix="unnest-") as folder:
-        output = options.output
+        output, into = options.output, options.into
+        if into is not None:
+            options = options._replace(into=os.path.join(folder, os.path.basename(into)))
+        if not is_remote(output or into or url):
+            return renamed(run(path, options._replace(into=into)), path, shown(url))
         if output is None:
-            probe = run(path, options._replace(output=None, dry_run=True))
+            probe = run(path, options._replace(dry_run=True))
             if probe.output is None or probe.error is not None:
                 return renamed(probe, path, shown(url))
-            output = default_output(url, os.path.basename(probe.output))
-        if not is_remote(output):
-            return renamed(run(path, options), path, shown(url))
+            output = default_output(into or url, os.path.basename(probe.output))
         store = RemoteStore(output)
         _check_inputs(store, [*filter(is_remote, [url]), *options.input_urls], force=options.force)
         local_output = os.path.join(folder, store.name)
@@ -107,7 +109,7 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
             if os.path.exists(present_output):
                 os.rename(present_output, local_output)
         existed = os.path.lexists(local_output)
-        result = run(path, options._replace(output=local_output))
+        result = run(path, options if into is not None else options._replace(output=local_output))
         is_new = result.error is None and result.output is not None and not (existed and result.action == "unchanged")
         if is_new and not options.dry_run:
             store.send(local_output)

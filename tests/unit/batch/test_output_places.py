@@ -1,53 +1,67 @@
-"""Names in an output folder: the suffix is that of the container which is written."""
+"""Outputs of many files: each under its input's name, and never two in one place."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from unnest.batch.output_places import OutputPlaces, place_in
+from tests import makeh5
+from unnest.batch.output_places import OUTPUT_TWICE, OutputPlaces, place_in
 from unnest.batch.walk import Task
-from unnest.formats.base import Target
-from unnest.options import Dialect, FixOptions
+from unnest.options import FixOptions
 
 
 @pytest.mark.parametrize(
-    ("path", "to", "keras", "name"),
+    ("task", "place"),
     [
-        ("z/a.h5", None, "original", "a.h5"),
-        ("z/a.h5", "h5", "original", "a.h5"),
-        ("z/a.hdf5", "h5", "original", "a.hdf5"),
-        ("z/a.h5", "keras", "original", "a.keras"),
-        ("z/a.keras", "h5", "original", "a.h5"),
-        ("z/a.h5", "weights", "original", "a.h5"),
-        ("z/a.keras", "weights", "original", "a.weights.h5"),
-        ("z/folder", "weights", "original", "folder.h5"),
-        ("z/folder", "saved_model", "original", "folder"),
-        ("z/a.h5", "json", "original", "a.json"),
-        ("z/a.yaml", "json", "original", "a.json"),
-        ("z/a.h5", None, "3", "a.keras"),
-        ("z/a.json", None, "3", "a.json"),
-        ("z/a.weights.h5", None, "3", "a.weights.h5"),
-        ("z/a.h5", "weights", "3", "a.weights.h5"),
-        ("z/a.h5", "json", "3", "a.json"),
+        (Task("z/a.h5"), "out/a.h5"),
+        (Task("z/deep/a.h5", "z"), "out/deep/a.h5"),
+        (Task("z/folder/"), "out/folder"),
+        (Task("s3://u:p@bucket/z/a.h5", "s3://bucket/z/"), "out/a.h5"),
     ],
 )
-def test_the_suffix_names_what_is_written(path: str, to: Target | None, keras: Dialect, name: str) -> None:
-    options = FixOptions(to=to, keras=keras)
-    assert place_in("out", Task(path), options) == f"out/{name}"
-    assert place_in("out", Task(path.replace("z/", "z/deep/"), "z"), options) == f"out/deep/{name}"
+def test_a_place_in_the_folder(task: Task, place: str) -> None:
+    assert place_in("out", task) == place
 
 
-def test_beside_their_inputs_no_two_go_to_one_place() -> None:
+def errors(places: OutputPlaces, *paths: str) -> list[str | None]:
+    """What each of these is refused for."""
+    tasks = [places.of(Task(path)) for path in paths]
+    return [task.error and task.error.code for task in tasks]
+
+
+def test_beside_their_inputs_no_two_go_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--force would let one take the other's place."""
+    monkeypatch.chdir(tmp_path)
+    Path("y").mkdir()
+    for path in ("a.h5", "a.hdf5", "y/a.hdf5"):
+        makeh5.parallel_file(Path(path))
     places = OutputPlaces(FixOptions(keras="3", force=True))
-    first, second, third = (places.of(Task(path)) for path in ("z/a.h5", "z/a.hdf5", "y/a.hdf5"))
-    assert first == Task("z/a.h5")
+    first, second, third = (places.of(Task(path)) for path in ("a.h5", "a.hdf5", "y/a.hdf5"))
+    assert first == Task("a.h5")
     assert second.error is not None
-    assert (second.error.code, third.error) == ("output-twice", None)
-    assert "z/a.unnested.keras" in second.error.message
+    assert (second.error.code, third.error) == (OUTPUT_TWICE, None)
+    assert "a.unnested.keras" in second.error.message
 
 
-def test_each_keeps_its_own_suffix_where_its_container_stays() -> None:
-    places = OutputPlaces(FixOptions(force=True))
-    assert [places.of(Task(path)).error for path in ("a.h5", "a.hdf5", "a.keras", "a.json")] == [None] * 4
-    assert places.of(Task("a.yaml")).error is not None
+def test_each_keeps_its_own_suffix_where_its_container_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of one stem are told apart by what is written."""
+    monkeypatch.chdir(tmp_path)
+    for path in ("a.h5", "a.hdf5"):
+        makeh5.parallel_file(Path(path))
+    text = json.dumps(makeh5.parallel(makeh5.template()))
+    Path("a.json").write_text(text, encoding="utf-8")
+    assert errors(OutputPlaces(FixOptions(force=True)), "a.h5", "a.hdf5", "a.json") == [None] * 3
+    assert errors(OutputPlaces(FixOptions(force=True, to="json")), "a.h5", "a.hdf5", "a.json") == [
+        None,
+        OUTPUT_TWICE,
+        OUTPUT_TWICE,
+    ]
+
+
+def test_in_a_store_the_names_decide() -> None:
+    """Nothing is loaded twice."""
+    assert errors(OutputPlaces(FixOptions("out")), "s3://b/a.h5", "s3://b/a.keras") == [None, None]
+    assert errors(OutputPlaces(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [None, OUTPUT_TWICE]
