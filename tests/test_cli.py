@@ -271,6 +271,39 @@ class TestReports:
         assert (done.returncode, done.stderr) == (1, "3 files: 3 parallel\n")
 
 
+class TestPages:
+    """`--report FILE.html`, of both commands."""
+
+    @pytest.mark.usefixtures("folder")
+    @pytest.mark.parametrize("command", ["inspect zoo", "fix zoo", "fix zoo -n -o all"])
+    def test_every_night(self, command: str, cli: Cli, folder: Path) -> None:
+        """An earlier report is replaced, whichever command wrote it."""
+        for args in ("inspect m.h5", command, command):
+            done = cli(*args.split(), "--report", "scan.html", "-q")
+            assert (done.returncode, done.stderr) == (cli(*args.split(), "-q").returncode, ""), args
+        page = (folder / "scan.html").read_text()
+        assert page.count("<tr class=") == 2
+        assert ("zoo/deep/a.h5" in page, "m.h5" in page) == (True, False)
+
+    def test_anything_else_is_refused_before_the_scan(self, bad: Path, clean: Path, cli: Cli, tmp_path: Path) -> None:
+        """Nothing is read or written, unless --force says so; never in the place of an input."""
+        (tmp_path / "notes.html").write_text("<p>mine</p>")
+        cli("inspect", bad, "--diagram", "picture.html")
+        (tmp_path / "folder.html").mkdir()
+        (tmp_path / "model.html").write_bytes(clean.read_bytes())
+        before = files(tmp_path)
+        for place in ("notes.html", "picture.html", "folder.html", "no/such.html", "report.txt", "model.html"):
+            for command in ("inspect", "fix"):
+                done = cli(command, bad, "model.html", "--report", place)
+                assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+                assert place in done.stderr
+        assert files(tmp_path) == before
+        assert cli("inspect", bad, "model.html", "--report", "model.html", "--force").returncode == 2
+        assert cli("inspect", bad, "--report", "notes.html", "--force").returncode == 1
+        assert {**files(tmp_path), "notes.html": b"<p>mine</p>"} == before
+        assert "<tr class" in (tmp_path / "notes.html").read_text()
+
+
 class TestBehaviour:
     """What only shows over several runs."""
 

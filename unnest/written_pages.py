@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from unnest.errors import Failed, Refused
+from unnest.errors import Failed, Refused, UsageError
 from unnest.files import atomic, replaceable
 from unnest.report.balance_table import Measured
 from unnest.report.result import Report
@@ -24,13 +24,45 @@ def write_diagram(place: str, report: Report, also_read: Sequence[str] = (), *, 
     write(place, drawn, [report.path, *also_read], force=force)
 
 
+def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
+    """Raise UsageError where `write_scan` could not write: something else than an earlier page is there."""
+    folder = os.path.dirname(place) or "."
+    if not os.path.isdir(folder):
+        raise UsageError("usage", f"--report {place}: there is no folder {folder}")
+    try:
+        replaceable.check_system(place)
+        replaceable.check_inputs(place, replaceable.Inputs.of(inputs))
+        replaceable.check_kind(place, folder=False)
+    except Refused as e:
+        raise UsageError("usage", f"--report {e.message.replace('-o', 'another name')}") from e
+    if os.path.lexists(place) and not force and not _is_own(place):
+        what = "exists, and is not a report of unnest"
+        raise UsageError("usage", f"--report {place}: {what}; choose another name, or replace it with --force")
+
+
 def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool) -> None:
-    """The page of a scan. `also_read` are inputs besides the reports'. Raises Refused or Failed, in one line."""
+    """The page of many files, over an earlier one. `also_read` are inputs besides the reports'.
+
+    Raises: Refused or Failed, in one line.
+    """
     from unnest import __version__
     from unnest.report import scan_page
 
     read = [report.path for report in reports]
-    write(place, scan_page.render(reports, __version__), [*read, *also_read], force=force)
+    written = [output for report in reports if (output := getattr(report, "output", None)) is not None]
+    drawn = scan_page.render(reports, __version__)
+    write(place, drawn, [*read, *written, *also_read], force=force or _is_own(place))
+
+
+def _is_own(place: str) -> bool:
+    """Whether what is there is a page of many files that unnest wrote."""
+    from unnest.report.scan_page import MARK_WITHIN, is_page
+
+    try:
+        with open(place, "rb") as file:
+            return is_page(file.read(MARK_WITHIN))
+    except OSError:
+        return False
 
 
 def write_plot(place: str, measured: Measured) -> None:

@@ -42,7 +42,7 @@ class OutputPlaces:
         taken = self._exact(task) if others else None
         if taken is not None and any(self._exact(other) == taken for other in others.values()):
             message = f"{task.path}: another input is written to {taken} already; fix it on its own"
-            return task._replace(output=None, error=Problem(OUTPUT_TWICE, message))
+            return task._replace(output=None, error=Problem("output-twice", message))
         self._note_new_folders(os.path.dirname(task.output or ""))
         return task
 

@@ -10,13 +10,14 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import ReportView, form_of, show
+from unnest.cli.reports import ReportView, check_report, form_of, show, write_report
 from unnest.errors import UsageError
 from unnest.remote.urls import local
 
 if TYPE_CHECKING:
     from unnest.formats.base import Target
     from unnest.options import Dialect
+    from unnest.report.result import Result
 
 
 def fix(
@@ -67,6 +68,7 @@ def fix(
     verify: Annotated[
         bool, typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra).")
     ] = False,
+    report: parameters.ReportPage = None,
     as_json: parameters.AsJson = False,
     json_lines: parameters.AsLines = False,
     jobs: parameters.Jobs = 1,
@@ -105,9 +107,12 @@ def fix(
         keras=cast("Dialect", keras),
     )
     form = form_of(as_json=as_json, json_lines=json_lines)
+    also_read = [architecture] if architecture is not None else []
+    check_report(report, [*paths, *also_read], force=force)
     progress = ProgressBar(quiet=quiet)
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
-    tally = show(results, ReportView(form, quiet, verbose), progress)
-    if tally.troubled:
+    kept: list[Result] | None = None if report is None else []
+    tally = show(results, ReportView(form, quiet, verbose), progress, kept)
+    if not write_report(report, kept, also_read, force=force) or tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,9 +10,8 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.light_start import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import ReportView, form_of, show
-from unnest.cli.streams import complain
-from unnest.errors import Failed, Refused, UsageError
+from unnest.cli.reports import ReportView, check_report, form_of, show, was_written, write_report
+from unnest.errors import UsageError
 
 if TYPE_CHECKING:
     from unnest.report.result import Report
@@ -32,11 +30,8 @@ def inspect(
         str | None,
         typer.Option(metavar="FILE.svg|.html|.mmd", help="Draw the layer graph of one model, the wrapper marked."),
     ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.html", help="Write a page of the scan: sorted and filtered in a browser."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing diagram or page.")] = False,
+    report: parameters.ReportPage = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in the place of a diagram or page.")] = False,
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,
 ) -> int:
@@ -58,8 +53,8 @@ def inspect(
         parameters.check_suffix("--diagram", diagram, (".svg", ".html", ".mmd"))
         if not one:
             raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
-    if report is not None:
-        parameters.check_suffix("--report", report, (".html",))
+    also_read = [architecture] if architecture is not None else []
+    check_report(report, [*paths, *also_read], force=force)
     draw = diagram is not None or (one and form == "text" and not quiet)
     known = given_architecture(architecture)
     progress = ProgressBar(quiet=quiet)
@@ -74,25 +69,11 @@ def inspect(
     )
     kept: list[Report] | None = None if diagram is None and report is None else []
     tally = show(reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept)
-    written, also_read = True, [architecture] if architecture is not None else []
+    written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.written_pages import write_diagram
 
-        written = _written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
-    if report is not None and kept is not None:
-        from unnest.written_pages import write_scan
-
-        written = _written(lambda: write_scan(report, kept, also_read, force=force)) and written
-    if not written or tally.troubled:
+        written = was_written(lambda: write_diagram(diagram, kept[0], also_read, force=force))
+    if not write_report(report, kept, also_read, force=force) or not written or tally.troubled:
         return TROUBLE
     return FOUND if tally.verdicts["parallel"] else DONE
-
-
-def _written(write: Callable[[], None]) -> bool:
-    """Whether a diagram or a page was written; if not, one line says why."""
-    try:
-        write()
-    except (Refused, Failed) as e:
-        complain(e.message)
-        return False
-    return True

@@ -51,6 +51,12 @@ Scheduler = Annotated[
     typer.Option(metavar="ADDRESS", help="Work over the Dask cluster of this scheduler, as in tcp://127.0.0.1:8786."),
 ]
 AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object per file on stdout, as they come.")]
+ReportPage = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.html", help="Write a page with a row a file, to sort and filter; replaces an earlier report."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]
 Verbose = Annotated[
     bool,

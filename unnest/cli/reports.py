@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -119,6 +119,39 @@ def _conclude(tally: Tally, view: ReportView) -> None:
         from unnest.report import text
 
         tell("\n".join([text.summary(tally), *(text.kinds(tally) if view.rows else ())]))
+
+
+def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None:
+    """Raise UsageError, before any file is read, where the page that --report names could not be written."""
+    if place is None:
+        return
+    from unnest.cli.parameters import check_suffix
+    from unnest.remote.urls import is_remote
+    from unnest.written_pages import check_scan
+
+    check_suffix("--report", place, (".html",))
+    check_scan(place, [path for path in read if not is_remote(path)], force=force)
+
+
+def write_report(place: str | None, entries: Sequence[Report] | None, also_read: Sequence[str], *, force: bool) -> bool:
+    """Write the page that --report names, if one; False where that failed, which one line says."""
+    if place is None or entries is None:
+        return True
+    from unnest.written_pages import write_scan
+
+    return was_written(lambda: write_scan(place, entries, also_read, force=force))
+
+
+def was_written(write: Callable[[], None]) -> bool:
+    """Whether a diagram or a page was written; if not, one line says why."""
+    from unnest.errors import Failed, Refused
+
+    try:
+        write()
+    except (Refused, Failed) as e:
+        complain(e.message)
+        return False
+    return True
 
 
 def tell_what_to_paste() -> None:

@@ -14,15 +14,18 @@ def text(words: str) -> str:
     return escape(plain(words))
 
 
-def page(title: str, body: str, style: str, script: str) -> str:
-    """A self-contained page. The browser runs this script and style, by their hashes, and loads nothing else."""
+def page(title: str, body: str, style: str, script: str, *, head: str = "") -> str:
+    """A self-contained page. The browser runs this script and style, by their hashes, and loads nothing else.
+
+    `head` is markup for the page's head, before the title.
+    """
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
+<meta charset="utf-8">{head}
 <meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">

@@ -1,18 +1,22 @@
-"""A scan as one page: a row a file, sorted by a click on a column's head, filtered by words and by verdict."""
+"""Many files as one page: a row a file, sorted by a click on a column's head, filtered by words and by what it is.
+
+Of `inspect` that is the verdict, of `fix` the action.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unnest.report import text as lines
 from unnest.report.markup import page, text
-from unnest.report.result import Report, Tally
+from unnest.report.result import Report, Result, Tally
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1c2430;--dim:#5a6675;--line:#d5dae0;--head:#f3f5f7;--page:#fff;
---clean:#1f7a3f;--parallel:#9a5b00;--unreadable:#b3261e}
+--good:#1f7a3f;--found:#9a5b00;--trouble:#b3261e}
 @media (prefers-color-scheme: dark){:root{--ink:#e8ecf1;--dim:#a9b4c1;--line:#39424e;--head:#222933;--page:#151a21;
---clean:#63c184;--parallel:#e0aa4a;--unreadable:#ff8a80}}
+--good:#63c184;--found:#e0aa4a;--trouble:#ff8a80}}
 body{margin:0;padding:1.5rem;background:var(--page);color:var(--ink);
 font:14px/1.45 ui-sans-serif,system-ui,"Segoe UI",Helvetica,Arial,sans-serif}
 h1{font-size:1.25rem;margin:0 0 .25rem}
@@ -26,15 +30,14 @@ table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid var(--line)}
 th{position:sticky;top:0;background:var(--head);white-space:nowrap}
 th button{all:unset;cursor:pointer;font-weight:600}
-th button:focus-visible{outline:2px solid var(--parallel)}
+th button:focus-visible{outline:2px solid var(--found)}
 th[aria-sort=ascending] button::after{content:" ▲"}
 th[aria-sort=descending] button::after{content:" ▼"}
 td.path{overflow-wrap:anywhere;min-width:14rem}
 td.number{text-align:right}
-.verdict{font-weight:600}
-.clean .verdict{color:var(--clean)}.parallel .verdict{color:var(--parallel)}
-.unreadable .verdict{color:var(--unreadable)}
-.unreadable .error{color:var(--unreadable)}
+.state{font-weight:600}
+.good .state{color:var(--good)}.found .state{color:var(--found)}
+.trouble .state,.error{color:var(--trouble)}
 summary{cursor:pointer;color:var(--dim);white-space:nowrap}
 details[open]{min-width:min(36rem,80vw)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.4rem 0 0;font:12px/1.45 ui-monospace,Menlo,Consolas,monospace}
@@ -48,10 +51,11 @@ var words = document.getElementById('words'), shown = document.getElementById('s
 var boxes = Array.prototype.slice.call(document.querySelectorAll('input[type=checkbox]'));
 var texts = rows.map(function (row) { return row.textContent.toLowerCase(); });
 function filter() {
-  var wanted = words.value.toLowerCase().split(/\\s+/), count = 0, verdicts = {};
-  boxes.forEach(function (box) { verdicts[box.value] = box.checked; });
+  var wanted = words.value.toLowerCase().split(/\\s+/), count = 0, states = {};
+  boxes.forEach(function (box) { states[box.value] = box.checked; });
   rows.forEach(function (row, i) {
-    var show = verdicts[row.className] && wanted.every(function (word) { return texts[i].indexOf(word) >= 0; });
+    var show = states[row.cells[0].textContent] &&
+      wanted.every(function (word) { return texts[i].indexOf(word) >= 0; });
     row.hidden = !show;
     count += show ? 1 : 0;
   });
@@ -81,7 +85,20 @@ document.querySelector('form').addEventListener('submit', function (event) { eve
 filter();
 """
 
-HEADS = ("verdict", "file", "towers", "template", "written by", "container", "loads in", "more")
+HEADS = ("file", "towers", "template", "written by", "container", "loads in", "more")
+
+#: In the head of every page that lists files, and nowhere else: by it a page of ours is known.
+MARK = '<meta name="generator" content="unnest: files">'
+#: A page begins with its mark within so many bytes.
+MARK_WITHIN = 200
+
+#: What a state is like, the worst first; the page lists them so.
+KINDS = {
+    "trouble": ("failed", "refused", "unreadable"),
+    "found": ("parallel", "would-fix", "would-convert"),
+    "good": ("fixed", "converted", "unchanged", "clean"),
+}
+STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
 
 def render(reports: Sequence[Report], version: str) -> str:
@@ -89,12 +106,18 @@ def render(reports: Sequence[Report], version: str) -> str:
     tally = Tally()
     for report in reports:
         tally.add(report)
+    count = Counter(map(_state, reports))
     boxes = "".join(
-        f'<label><input type="checkbox" value="{verdict}" checked> {verdict} ({tally.verdicts[verdict]:,})</label>'
-        for verdict in ("parallel", "unreadable", "clean")
+        f'<label><input type="checkbox" value="{state}" checked> {state} ({count[state]:,})</label>'
+        for state in STATES
+        if count[state]
     )
-    heads = "".join(f'<th scope="col"><button type="button">{head}</button></th>' for head in HEADS)
-    rows = "\n".join(_row(report) for report in reports)
+    is_fix = any(isinstance(report, Result) for report in reports)
+    heads = "".join(
+        f'<th scope="col"><button type="button">{head}</button></th>'
+        for head in (("action", *HEADS[:1], "output", *HEADS[1:]) if is_fix else ("verdict", *HEADS))
+    )
+    rows = "\n".join(map(_row, sorted(reports, key=lambda report: [*KINDS].index(STATES[_state(report)]))))
     body = f"""<h1>{text(lines.summary(tally))}</h1>
 <p>unnest {text(version)}</p>
 <form role="search">
@@ -107,15 +130,26 @@ def render(reports: Sequence[Report], version: str) -> str:
 {rows}
 </tbody>
 </table></div>"""
-    return page("unnest inspect", body, STYLE, SCRIPT)
+    return page(f"unnest {'fix' if is_fix else 'inspect'}", body, STYLE, SCRIPT, head=MARK)
+
+
+def is_page(beginning: bytes) -> bool:
+    """Whether a file that begins so is a page that `render` made."""
+    return MARK.encode() in beginning[:MARK_WITHIN]
+
+
+def _state(report: Report) -> str:
+    """What the first column says, which is filtered by."""
+    return report.action if isinstance(report, Result) else report.verdict
 
 
 def _row(report: Report) -> str:
     towers = [wrapper.towers for wrapper in report.wrappers if wrapper.towers is not None]
     template = report.wrappers[-1].template if report.wrappers else ""
-    cells = [
-        f'<td class="verdict">{report.verdict}</td>',
-        f'<td class="path">{text(report.path)}</td>',
+    cells = [f'<td class="state">{_state(report)}</td>', f'<td class="path">{text(report.path)}</td>']
+    if isinstance(report, Result):
+        cells.append(f'<td class="path">{text("" if report.error else report.output or "")}</td>')
+    cells += [
         f'<td class="number" data-value="{max(towers, default=0)}">{" x ".join(map(str, towers))}</td>',
         f"<td>{text(template)}</td>",
         f"<td>{text(lines.writer(report))}</td>",
@@ -123,7 +157,7 @@ def _row(report: Report) -> str:
         f"<td>{text('; '.join(report.loads_in))}</td>",
         f"<td>{''.join(_more(report))}</td>",
     ]
-    return f'<tr class="{report.verdict}">{"".join(cells)}</tr>'
+    return f'<tr class="{STATES[_state(report)]}">{"".join(cells)}</tr>'
 
 
 def _more(report: Report) -> Iterator[str]:
