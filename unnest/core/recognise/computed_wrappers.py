@@ -16,20 +16,11 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.model import MixedRows, NearMiss
+from unnest.core.ops.apply import literal_axis
+from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
 from unnest.core.recognise.batch_axis import rows_kept
-from unnest.core.recognise.carried_out import literal_axis
-from unnest.core.recognise.elements import NOT_COMPUTED
 from unnest.core.recognise.mean_outputs import averages
-from unnest.core.recognise.op_kinds import (
-    ADDS,
-    CONCATENATES,
-    LINES_UP,
-    MOVES,
-    SCATTERS,
-    SLICES,
-    SLICES_AND_MOVES,
-    ZEROS,
-)
 from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
@@ -109,12 +100,16 @@ def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
     while len(moved_on) < MAX_LEVELS:
         what = graph.of(ref.call)
         moved = graph.moved(ref.call)
-        if what.name in LINES_UP:
-            is_across = what.name in CONCATENATES and not _is_of_rows(graph, moved, literal_axis(what))
+        operation = operation_of(what)
+        if operation is None:
+            return []
+        if operation.kind in JOINS:
+            is_across = operation.kind is Kind.CONCATENATE and not _is_of_rows(graph, moved, literal_axis(what))
             return [] if is_across else moved_on[:1] or moved
-        if what.name in ADDS:
-            return (moved_on[:1] or moved) if all(graph.of(r.call).name in SCATTERS for r in moved) else []
-        if what.name not in MOVES or len(moved) != 1:
+        if operation.adds:
+            is_scattered = all(kind_of(graph.of(r.call)) is Kind.SCATTER for r in moved)
+            return (moved_on[:1] or moved) if is_scattered else []
+        if operation.kind not in MOVES or len(moved) != 1:
             return []
         moved_on.append(moved[0])
         ref = moved[0]
@@ -136,7 +131,7 @@ def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
     """
     operands, calls = joined_by(graph, root), {root.call}
     for _ in range(MAX_LEVELS):
-        operands = [ref for ref in operands if graph.of(ref.call).name not in ZEROS]
+        operands = [ref for ref in operands if kind_of(graph.of(ref.call)) is not Kind.FILL]
         if len(operands) > 1 and len(set(operands)) == len(operands):
             yield Joined(root, tuple(operands), frozenset(calls))
         deeper: list[Ref] = []
@@ -151,7 +146,7 @@ def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
 
 def _moved_alone(graph: TensorGraph, ref: Ref) -> list[Ref]:
     """The one tensor that an operation cuts or moves; nothing where it is no such operation."""
-    moved = graph.moved(ref.call) if graph.of(ref.call).name in SLICES_AND_MOVES else []
+    moved = graph.moved(ref.call) if kind_of(graph.of(ref.call)) in SLICES | MOVES else []
     return moved if len(moved) == 1 else []
 
 
@@ -218,11 +213,11 @@ class _Sources:
 
     def of(self, column: Column) -> Ref | None:
         """The tensor that all of a column are different rows of, where they are cut from one; else None."""
-        if any(self.graph.of(ref.call).name not in SLICES_AND_MOVES for ref in column):
+        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES for ref in column):
             return None
         chains = [self._chain(ref) for ref in column]
-        moves = {self.graph.of(ref.call).name for chain in [column, *chains] for ref in chain}
-        if moves.isdisjoint(SLICES | {"identity"}):
+        moves = [self.graph.of(ref.call) for chain in [column, *chains] for ref in chain]
+        if not any(kind_of(move) in SLICES or move.name == "identity" for move in moves):
             return None
         common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
         if not self.far:
@@ -233,7 +228,7 @@ class _Sources:
     def _chain(self, ref: Ref) -> list[Ref]:
         """What a tensor is moved out of, nearest first."""
         chain: list[Ref] = []
-        while len(chain) < MAX_LEVELS * 2 and self.graph.of(ref.call).name in SLICES_AND_MOVES:
+        while len(chain) < MAX_LEVELS * 2 and kind_of(self.graph.of(ref.call)) in SLICES | MOVES:
             moved = self.graph.moved(ref.call)
             if len(moved) != 1:
                 break

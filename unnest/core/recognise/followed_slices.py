@@ -11,9 +11,9 @@ from itertools import chain
 from unnest.budget import answered, fits
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import OPERATIONS, Kind
 from unnest.core.recognise import layer_facts
-from unnest.core.recognise.op_calls import plain_name
-from unnest.core.recognise.op_kinds import ALONG, REDUCING
 from unnest.core.recognise.row_values import SIZES, Rows, Stacked, Value
 from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice, numbers_of
@@ -198,9 +198,14 @@ def _computes(layer: Layer) -> str | None:
     from unnest.core.recognise.row_functions import CHANGING, CHANGING_ROOMS
 
     changing = CHANGING | CHANGING_ROOMS | TURNING
-    computing = (name for name in code.names if name in changing or plain_name(name) in REDUCING | ALONG.keys())
+    computing = (name for name in code.names if name in changing or _works_along(plain_name(name)))
     name = min((name for name in computing if name not in OF_PYTHON), default=None)
     return f"the code of {layer.name} uses `{name}`, and cannot be followed" if name is not None else None
+
+
+def _works_along(name: str) -> bool:
+    """True for an operation that makes numbers of all along an axis."""
+    return name in OPERATIONS and OPERATIONS[name].kind in (Kind.REDUCTION, Kind.ALONG, Kind.FOLD)
 
 
 TURNING = frozenset({"reverse", "reversed", "insert", "sorted", "flip", "map", "filter"})

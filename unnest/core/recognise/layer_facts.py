@@ -21,8 +21,9 @@ from unnest.core.keras_facts.shape_rules import Shape, policy_name
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import has_initializers
 from unnest.core.model import Json, JsonObject
+from unnest.core.ops.registry import argument
 from unnest.core.recognise import lambda_code
-from unnest.core.recognise.op_calls import axis_of, said, shape_of
+from unnest.core.recognise.op_calls import said, shape_of
 
 Number: TypeAlias = int | float
 JOINING = ("concat",)
@@ -195,7 +196,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     if what is not None:
         if not _says(what.name, (*JOINING, *STACKING_ROWS)):
             return False
-        axis = 0 if _says(what.name, STACKING_ROWS) else axis_of(what)
+        axis = 0 if _says(what.name, STACKING_ROWS) else argument(what, "axis")
         return None if axis is None else axis == 0
     if is_function(layer):
         arguments = config.get("arguments")
@@ -318,7 +319,7 @@ def fixes_rows(layer: Layer, call: Call) -> bool:
     """Whether an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
     what = said(layer, call)
     if what is not None and what.name == "squeeze":
-        axis = axis_of(what)
+        axis = argument(what, "axis")
         return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))
     if what is None or not ("reshape" in what.name or "broadcast" in what.name):
         return False

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
+import numpy as np
+
 from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
@@ -13,21 +15,20 @@ from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.model import Json
+from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.ops.opaque import ClaimedRows
+from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.op_calls import (
-    OpCall,
-    UnreadableCall,
-    axis_of,
     is_operation,
     node_def,
     said,
     shape_of,
     with_refs,
 )
-from unnest.core.recognise.op_kinds import MATRIX
 from unnest.core.recognise.op_shapes import broadcast, lined_up, op_shape
-from unnest.core.recognise.slice_claims import ClaimedRows
+from unnest.core.recognise.product_axes import MATRIX
 from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 
 
@@ -218,11 +219,10 @@ class LayerTensors(TensorGraph):
             what = graph.of(ref.call)
         if not what.name and layer_facts.is_function(graph.graph.layers[ref.layer]):
             return graph._made_of(ref.call) is RowsMade.ONE
-        if what.name not in ("reducemean", "reducesum", "mean", "sum"):
+        if what.name not in AVERAGED:
             return False
-        axes = axis_of(what)
-        keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
-        return not keeps and (axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes))
+        axes = argument(what, "axis")
+        return not argument(what, "keepdims") and (axes is None or axes == 0 or (isinstance(axes, list) and 0 in axes))
 
 
 def _of_keras(layer: Layer, call: Call) -> OpCall:
@@ -284,6 +284,9 @@ def _settings(layer: Layer) -> Json:
         settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
     return settings
 
+
+AVERAGED = frozenset(name for name, each in OPERATIONS.items() if each.function in (np.mean, np.sum))
+"""Operations that make one number, a loss say, of all numbers of a tensor."""
 
 OF_CODE = {RowsMade.KEPT: "rowwise", RowsMade.MIXED: "mixes", RowsMade.ONE: "mixes", RowsMade.OTHERS: "takes"}
 """The names that stand for stored code which leaves the rows where they are, works along them, or takes some."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.elements import NOT_COMPUTED, Array
+from unnest.core.ops.elements import NOT_COMPUTED, Array
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values
 

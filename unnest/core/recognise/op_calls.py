@@ -10,27 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer, Ref
 from unnest.core.model import Json, JsonObject
-
-Value: TypeAlias = Any
-"""An argument: a Ref for a tensor, an array, a number, text, None, a slice, or a list or object of such."""
-
-
-class UnreadableCall(Exception):
-    """An operation that is not known, or arguments that it does not understand."""
-
-
-class OpCall(NamedTuple):
-    """A function's name without its dialect's decoration, and its arguments: tensors as they are stored, or Refs."""
-
-    name: str
-    args: Sequence[Value]
-    kwargs: Mapping[str, Value]
+from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
+from unnest.core.ops.nodes import node_call
+from unnest.core.ops.registry import argument
 
 
 def said(layer: Layer, call: Call) -> OpCall | None:
@@ -54,25 +41,13 @@ def is_operation(layer: Layer, call: Call) -> bool:
     return is_keras_3 or node_def(config.get("node_def")) is not None
 
 
-def axis_of(what: OpCall) -> Json:
-    """The axis that a call names, as it is stored; None where it names none."""
-    position = AXIS_AT.get(what.name, len(what.args))
-    axis: Json = what.kwargs.get("axis", what.args[position] if position < len(what.args) else None)
-    return axis
-
-
-AXIS_AT = {"concat": 1, "concatenate": 1, "stack": 1, "split": 2, "unstack": 2, "squeeze": 1, "reducemean": 1,
-           "reducesum": 1}  # fmt: skip
-"""Which argument of a function is its axis."""
-
-
 def shape_of(what: OpCall) -> Sequence[Json]:
     """The shape that a call brings a tensor into, as it is stored; empty where that is computed, or none."""
-    given = what.kwargs.get("shape", what.kwargs.get("newshape", what.args[1] if len(what.args) > 1 else None))
+    shape = argument(what, "shape")
     is_literal = (
-        isinstance(given, Sequence) and not isinstance(given, str) and not (given and isinstance(given[0], str))
+        isinstance(shape, Sequence) and not isinstance(shape, str) and not (shape and isinstance(shape[0], str))
     )
-    return given if is_literal else ()
+    return shape if is_literal else ()
 
 
 def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.RawRef], Ref]) -> OpCall:
@@ -102,30 +77,6 @@ def with_refs(what: OpCall, layers: Container[str], ref: Callable[[tensor_refs.R
         return {key: value_of(part) for key, part in stored.items()}
 
     return OpCall(what.name, [value_of(v) for v in what.args], {k: value_of(v) for k, v in what.kwargs.items()})
-
-
-def argument(what: OpCall, position: int, *names: str) -> Value:
-    """An argument by the first of its names that the call gives, or by its position; None where it gives none."""
-    named = next((what.kwargs[name] for name in names if what.kwargs.get(name) is not None), None)
-    return named if named is not None else what.args[position] if position < len(what.args) else None
-
-
-def refs_in(values: Iterable[Value]) -> Iterator[Ref]:
-    """The tensors among arguments, and in lists and slices among them."""
-    for value in values:
-        if isinstance(value, Ref):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from refs_in(value)
-        elif isinstance(value, slice):
-            yield from refs_in((value.start, value.stop, value.step))
-
-
-def plain_name(name: str) -> str:
-    """The last part of a function's name as every dialect has it: `tf.strided_slice` and `StridedSlice` are one."""
-    if name.endswith("linalg.normalize"):
-        return "normalizewhole"  # by the norm of all, where Keras's `normalize` takes that of the last axis
-    return name.rpartition(".")[2].replace("_", "").lower()
 
 
 def _of_function(function: str, stored: Json) -> OpCall | None:
@@ -184,15 +135,7 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
     count = sum(1 for name in inputs if not str(name).startswith("^"))
     known = {str(k): v for k, v in constants.items()}
     args = [known[str(n)] if str(n) in known else _tensor(next(refs, None)) for n in range(count)]
-    return of_node(str(node.get("op")), args, {str(key): _attribute(value) for key, value in attributes.items()})
-
-
-def of_node(op: str, args: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
-    """What an operation of a TensorFlow graph says: its inputs and attributes in the order of the function."""
-    try:
-        return NODES[op](args, attributes) if op in NODES else OpCall(op.lower(), args, {})
-    except IndexError:  # fewer inputs than any such operation has
-        return OpCall(op.lower(), (), {})
+    return node_call(str(node.get("op")), args, {str(key): _attribute(value) for key, value in attributes.items()})
 
 
 def _tensor(ref: Json) -> Json:
@@ -208,42 +151,3 @@ def _attribute(value: Json) -> Json:
         found = inner.get("i") if isinstance(inner, Mapping) else None
         return [int(str(i)) for i in found] if isinstance(found, Sequence) else []
     return int(str(inner)) if kind == "i" else inner
-
-
-def _text(value: Value) -> Value:
-    """What an attribute spells: bytes in a graph."""
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _strided(args: Sequence[Value], attrs: Mapping[str, Value]) -> OpCall:
-    return OpCall("stridedslice", args[:4], {k: v for k, v in attrs.items() if k.endswith("_mask")})
-
-
-NODES: dict[str, Callable[[Sequence[Value], Mapping[str, Value]], OpCall]] = {
-    "Split": lambda x, a: OpCall("split", [x[1], a.get("num_split"), x[0]], {}),
-    "SplitV": lambda x, _: OpCall("split", x, {}),
-    "ConcatV2": lambda x, _: OpCall("concat", [list(x[:-1]), x[-1]], {}),
-    "Concat": lambda x, _: OpCall("concat", [list(x[1:]), x[0]], {}),
-    "ShapeN": lambda x, _: OpCall("shapen", [list(x)], {}),
-    "Pack": lambda x, a: OpCall("stack", [list(x), a.get("axis", 0)], {}),
-    "Unpack": lambda x, a: OpCall("unstack", [x[0], a.get("num"), a.get("axis", 0)], {}),
-    "GatherV2": lambda x, a: OpCall("gather", x[:2], {"axis": x[2], "batch_dims": a.get("batch_dims", 0)}),
-    "StridedSlice": _strided,
-    "Squeeze": lambda x, a: OpCall("squeeze", x, {"axis": a.get("squeeze_dims") or None}),
-    "Cast": lambda x, a: OpCall("cast", [x[0], a.get("DstT")], {}),
-    "DynamicPartition": lambda x, a: OpCall("dynamicpartition", [*x, a.get("num_partitions")], {}),
-    "Cumsum": lambda x, a: OpCall("cumsum", x, {k: a.get(k) for k in ("exclusive", "reverse")}),
-    "DynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
-    "ParallelDynamicStitch": lambda x, _: OpCall("dynamicstitch", [list(x[: len(x) // 2]), list(x[len(x) // 2 :])], {}),
-    "MatMul": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("transpose_a", "transpose_b")}),
-    "BatchMatMul": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
-    "BatchMatMulV2": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
-    "BatchMatMulV3": lambda x, a: OpCall("matmul", x, {k: a.get(k) for k in ("adj_x", "adj_y")}),
-    "ReverseV2": lambda x, _: OpCall("reverse", x, {}),
-    "Mean": lambda x, a: OpCall("reducemean", x, {"keepdims": a.get("keep_dims")}),
-    "Einsum": lambda x, a: OpCall("einsum", x, {"subscripts": _text(a.get("equation"))}),
-    "AddN": lambda x, _: OpCall("addn", [list(x)], {}),
-    "Sum": lambda x, a: OpCall("reducesum", x, {"keepdims": a.get("keep_dims")}),
-    "Prod": lambda x, a: OpCall("reduceprod", x, {"keepdims": a.get("keep_dims")}),
-}
-"""Operations whose inputs and attributes are in another order than the arguments of the function."""

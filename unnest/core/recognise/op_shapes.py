@@ -9,47 +9,34 @@ import numpy as np
 from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.model import Json
-from unnest.core.recognise.elements import NOT_COMPUTED, whole_numbers
-from unnest.core.recognise.number_kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import OpCall, Value, axis_of
-from unnest.core.recognise.op_kinds import REDUCING
-
-KEEPING_SHAPE = frozenset({
-    "relu", "relu6", "leakyrelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "tanh", "softmax", "logsoftmax",
-    "softplus", "softsign", "square", "sqrt", "rsqrt", "exp", "log", "abs", "sign", "identity", "cast", "stopgradient",
-    "l2normalize", "clipbyvalue", "reverse", "reversev2", "flip", "roll",
-    "absolute", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "arcsin",
-    "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "log1p", "log2", "log10", "expm1", "exp2", "erf", "erfc",
-    "erfinv", "lgamma", "digamma", "cbrt", "reciprocal", "celu", "mish", "hardsigmoid", "hardsilu", "hardswish",
-    "hardtanh", "hardshrink", "softshrink", "tanhshrink", "threshold", "logsigmoid", "squareplus", "sparseplus",
-    "sparsesigmoid", "isnan", "isinf", "isfinite", "nantonum", "logicalnot", "rint", "trunc", "deg2rad", "rad2deg",
-    "clip", "conj", "conjugate", "real", "imag", "angle", "copy", "converttotensor", "saturatecast", "digitize",
-    "dropout", "checknumerics", "tril", "triu", "bandpart", "matrixbandpart",
-})  # fmt: skip
-"""Operations whose result has the shape of the first tensor that they read."""
-
-BROADCASTING = frozenset(ELEMENTWISE) | frozenset({
-    "pow", "power", "squareddifference", "where", "selectv2", "notequal", "logicaland", "logicalor", "logicalxor",
-    "atan2", "arctan2", "hypot", "logaddexp", "bitwiseand", "bitwiseor", "bitwisexor", "fmod", "fmax", "fmin",
-    "dividenonan", "divnonan", "mulnonan", "multiplynonan", "xlogy", "xdivy", "isclose",
-})  # fmt: skip
-"""Operations on numbers that stand in the same places."""
+from unnest.core.ops.call import OpCall, Value, refs_in
+from unnest.core.ops.elements import NOT_COMPUTED, whole_numbers
+from unnest.core.ops.registry import Kind, argument, operation_of
 
 
 def op_shape(what: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
     """The shape of what an operation makes of tensors of these shapes; None where that does not follow."""
-    if what.name in KEEPING_SHAPE:
+    operation = operation_of(what)
+    if operation is None:
+        return None
+    if operation.keeps_shape:
         return next((shapes[value] for value in what.args if isinstance(value, Ref)), None)
-    if what.name in BROADCASTING:
-        operands = [value for value in (*what.args, *what.kwargs.values()) if _is_operand(value)]
+    if operation.kind is Kind.ELEMENTWISE:
+        operands = [value for value in _operands(what) if _is_operand(value)]
         return broadcast([shapes[each] if isinstance(each, Ref) else np.shape(np.asarray(each)) for each in operands])
-    if what.name in REDUCING:
+    if operation.kind is Kind.REDUCTION:
         return _reduced(what, shapes)
-    if what.name in ("concat", "concatenate"):
-        parts = what.args[0] if what.args and isinstance(what.args[0], list) else []
-        told = [shapes[part] for part in parts if isinstance(part, Ref)]
-        return lined_up(axis_of(what), told) if parts and len(told) == len(parts) else None
+    if operation.kind is Kind.CONCATENATE:
+        parts = argument(what, "xs")
+        told = [shapes[part] for part in refs_in(parts)] if isinstance(parts, list) else []
+        return lined_up(argument(what, "axis"), told) if told and len(told) == len(parts) else None
     return None
+
+
+def _operands(what: OpCall) -> list[Value]:
+    """The tensors and numbers that are combined: all arguments, or the list that is given."""
+    several = argument(what, "xs")
+    return several if isinstance(several, list) else [*what.args, *what.kwargs.values()]
 
 
 def lined_up(axis: Json, shapes: Sequence[Shape | None]) -> Shape | None:
@@ -88,12 +75,12 @@ def _reduced(what: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
     """The shape without the axes that are reduced, or with one entry along each of them."""
     first = what.args[0] if what.args else None
     shape = shapes[first] if isinstance(first, Ref) else None
-    given = what.kwargs.get("axis", what.kwargs.get("reduction_indices", what.args[1] if len(what.args) > 1 else None))
+    axis = argument(what, "axis")
     if not shape:
         return None
     try:
-        axes = {axis % len(shape) for axis in whole_numbers(given)} if given is not None else {*range(len(shape))}
+        axes = {number % len(shape) for number in whole_numbers(axis)} if axis is not None else {*range(len(shape))}
     except NOT_COMPUTED:
         return None
-    keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
-    return tuple(1 if axis in axes else size for axis, size in enumerate(shape) if keeps or axis not in axes)
+    keeps = argument(what, "keepdims")
+    return tuple(1 if at in axes else size for at, size in enumerate(shape) if keeps or at not in axes)

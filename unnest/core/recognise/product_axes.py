@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.recognise.op_calls import UnreadableCall
-from unnest.core.recognise.op_kinds import MATRIX
+from unnest.core.ops.call import UnreadableCall
+
+MATRIX = 2
+"""The axes of a matrix."""
 
 AXES, STACK = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

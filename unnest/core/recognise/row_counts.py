@@ -13,19 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.carried_out import CONTENTS, SAYS_NOTHING, by_name, carry_out
-from unnest.core.recognise.elements import ELEMENT, Array
-from unnest.core.recognise.op_calls import OpCall, Value, refs_in
-from unnest.core.recognise.op_kinds import REDUCING
+from unnest.core.ops.apply import apply
+from unnest.core.ops.call import OpCall, Value, refs_in
+from unnest.core.ops.elements import ELEMENT, Array
+from unnest.core.ops.elementwise import truncated_quotient
+from unnest.core.ops.registry import CONTENTS, IDLE, IN_PLACE, OPERATIONS, Kind, function_of, kind_of
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, every
-from unnest.core.recognise.row_keeping import NUMBER_BY_NUMBER
 
 SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""
 
-SUMS = frozenset({"add", "addv2", "sub", "subtract", "neg", "negative", "identity", "stopgradient"})
-PRODUCTS = frozenset({"mul", "multiply", "scalarmul"})
-QUOTIENTS = frozenset({"floordiv", "floordivide", "realdiv", "truediv", "truedivide", "divide", "div", "truncatediv"})
+SUMS = (np.add, np.subtract, np.negative)
+QUOTIENTS = (np.floor_divide, np.true_divide, truncated_quotient)
 
 
 class Counts(NamedTuple):
@@ -74,7 +73,7 @@ def computed(what: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int) -
     def of_rows(ref: Ref) -> Array:
         return counts[ref].of_rows if ref in counts else np.zeros(np.shape(number(ref)), bool)
 
-    ones, others = (carry_out(what, partial(number, batch=batch)) for batch in range(2))
+    ones, others = (apply(what, partial(number, batch=batch)) for batch in range(2))
     marks = _of_rows(what, ones, number, of_rows)
     are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(what, known, of_rows, rows)
     return [
@@ -88,12 +87,12 @@ def _of_rows(
 ) -> list[Array]:
     """Which numbers of each result depend on how many rows there are."""
     refs = [*refs_in([*what.args, *what.kwargs.values()])]
-    if what.name in NUMBER_BY_NUMBER:
+    if kind_of(what) in IN_PLACE:
         mark = reduce(np.logical_or, map(of_rows, refs))
         if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
             return [np.broadcast_to(mark, results[0].shape)]
         return [np.full(result.shape, bool(mark.any())) for result in results]  # places, of `where` alone
-    given = by_name(what.name, what.args, {k: v for k, v in what.kwargs.items() if k not in SAYS_NOTHING})
+    given = OPERATIONS[what.name].bind(what.args, what.kwargs)
     beside = refs_in([value for name, value in given.items() if name not in (*CONTENTS, *SIZING)])
     if any(of_rows(ref).any() for ref in beside):
         return [np.ones(result.shape, bool) for result in results]
@@ -101,8 +100,8 @@ def _of_rows(
     if not contents:
         return [np.zeros(result.shape, bool) for result in results]
     # A reduced number depends on it where any of those that it is made of does.
-    name = "reducesum" if what.name in REDUCING else what.name
-    return [mark.astype(bool) for mark in carry_out(OpCall(name, (), {**given, **contents}), number)]
+    name = "reducesum" if kind_of(what) is Kind.REDUCTION else what.name
+    return [mark.astype(bool) for mark in apply(OpCall(name, (), {**given, **contents}), number)]
 
 
 def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
@@ -116,19 +115,19 @@ def _keeps_linear(
     what: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
 ) -> bool:
     """Whether an operation makes a * rows + b of such numbers, if a is whole."""
-    name = what.name
-    operands = [*what.args, *(value for key, value in what.kwargs.items() if key not in SAYS_NOTHING)]
-    if name in PRODUCTS:
+    function = function_of(what)
+    operands = [*what.args, *(value for key, value in what.kwargs.items() if key not in IDLE)]
+    if function is np.multiply:
         return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
-    if name in QUOTIENTS:
+    if function in QUOTIENTS:
         dividend, divisor = (known[value] if isinstance(value, Ref) else value for value in operands)
         if isinstance(divisor, Counts) and divisor.depends:
             return False
         by = divisor.one if isinstance(divisor, Counts) else np.asarray(divisor)
         return not isinstance(dividend, Counts) or not np.any((dividend.other - dividend.one) % (by * rows))
-    if name in ("reduceprod", "prod"):
+    if function is np.prod:
         return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
-    return name == "cast" or name in SUMS or name not in NUMBER_BY_NUMBER
+    return function in SUMS or what.name in ("cast", "stopgradient") or kind_of(what) not in IN_PLACE
 
 
 def _is_whole(one: Array, other: Array, of_rows: Array, rows: int) -> bool:

@@ -11,11 +11,10 @@ from functools import reduce
 from math import prod
 
 from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.ops.call import plain_name
+from unnest.core.ops.registry import IN_PLACE, OPERATIONS, ROW_BY_ROW, Kind
 from unnest.core.recognise import row_operations
-from unnest.core.recognise.number_kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import plain_name
-from unnest.core.recognise.op_kinds import ALONG, MATRIX, MATRIX_PRODUCTS, REDUCING, TAKING_NO_AXIS
-from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER
+from unnest.core.recognise.product_axes import MATRIX
 from unnest.core.recognise.row_kernels import OF_ONE_VALUE, by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (
@@ -112,20 +111,26 @@ def _computed(
     """What a function computes of the values of tensors; None where it does not, for all that is known."""
     room, _, name = path.rpartition(".")
     kind = plain_name(name)
-    if kind in REDUCING or kind in ALONG:
+    operation = OPERATIONS.get(kind)
+    sort = None if operation is None else operation.kind
+    if sort in (Kind.REDUCTION, Kind.ALONG, Kind.FOLD):
         computed = _along(path, positional, keywords)
         return [computed] * 2 if kind == "topk" else computed
-    if kind in MATRIX_PRODUCTS or kind == "dot":
+    if kind in ("matmul", "batchmatmulv2", "dot"):
         return _product(path, rows, [*positional, *keywords.values()])
     if kind in REARRANGING and REARRANGING[kind](*positional, **keywords):
         return computed_with(rows, f"calls {path}")._replace(along=f"calls {path} along the rows")
     if name in OF_ONE_VALUE:  # what was done before is no longer seen
         return computed_with(rows, "")._replace(change=f"calls {path}", along="", is_alike=True)
-    if name not in CHANGING and kind not in ELEMENTWISE and room.rpartition(".")[2] not in CHANGING_ROOMS:
+    if (
+        name not in CHANGING
+        and not (operation is not None and operation.takes_all and operation.compute)
+        and room.rpartition(".")[2] not in CHANGING_ROOMS
+    ):
         return None
-    compute = combined if kind in NUMBER_BY_NUMBER else computed_with
+    compute = combined if sort in IN_PLACE else computed_with
     computed = compute(rows, f"calls {path}", [*positional, *keywords.values()])
-    return computed if kind in KEEPING else computed._replace(may_have_moved=True)
+    return computed if sort in ROW_BY_ROW else computed._replace(may_have_moved=True)
 
 
 CHANGING = frozenset({
@@ -161,7 +166,9 @@ CHANGING_ROOMS = frozenset({"image", "nn", "random"})
 """Modules all functions of which do."""
 
 
-OTHER_ARGUMENTS = frozenset({"norm", "normalize"}) | TAKING_NO_AXIS
+OTHER_ARGUMENTS = frozenset({"norm", "normalize"}) | {
+    name for name, each in OPERATIONS.items() if each.kind in (Kind.ALONG, Kind.FOLD) and each.position("axis") != 1
+}
 """Functions along an axis, or all, whose second argument is how many, or which norm."""
 
 
@@ -174,12 +181,12 @@ def _along(path: str, positional: Sequence[Value], keywords: Mapping[str, Value]
     named = next((keywords[name] for name in ("axis", "axes", "reduction_indices", "dim") if name in keywords), None)
     if kernel in OTHER_ARGUMENTS:  # of which the second is no axis
         others = []
-    axis = named if named is not None else others[0] if others else ALONG.get(kernel)
+    axis = named if named is not None else others[0] if others else OPERATIONS[kernel].axis
     axes = {int(number) % tensor.rank for number in as_numbers(axis)} if axis is not None else {*range(tensor.rank)}
     done = changed(tensor, f"calls {path}")
     if 0 in axes:
         done = done._replace(along=done.along or f"calls {path} along the rows")
-    if kernel in ALONG:
+    if OPERATIONS[kernel].kind is not Kind.REDUCTION:
         return done
     if keywords.get("keepdims") or keywords.get("keep_dims") or others[1:]:
         return done._replace(numbers=(0,)) if 0 in axes else done

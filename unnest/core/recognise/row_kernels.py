@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from unnest.core.byte_code.interpretation import NotFollowed
-from unnest.core.recognise.carried_out import by_name, carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, NOT_COMPUTED, Array, ByContents
-from unnest.core.recognise.number_kernels import ELEMENTWISE
-from unnest.core.recognise.op_calls import OpCall, plain_name
+from unnest.core.ops.apply import apply, is_known
+from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.elements import ELEMENT, NOT_COMPUTED, Array, ByContents
+from unnest.core.ops.registry import OPERATIONS
 from unnest.core.recognise.row_values import (
     MAX_VALUES,
     PLAIN_LISTS,
@@ -63,9 +63,9 @@ def _of_kernel(name: str, positional: Sequence[Value], keywords: Mapping[str, Va
     kernel = OTHER_NAMES.get(name, plain_name(name))
     if not is_known(OpCall(kernel, (), {})):
         return Unexplained(name)
-    if kernel in ELEMENTWISE:
+    if OPERATIONS[kernel].takes_all:
         return _value(_carried_out(OpCall(kernel, [_array(value) for value in positional], {}))[0], None, name)
-    given = by_name(kernel, _in_todays_order(kernel, positional), keywords)
+    given = OPERATIONS[kernel].bind(_in_todays_order(kernel, positional), keywords)
     rows = _rows_in(given.values())
     if rows:
         if kernel not in OF_ROWS:
@@ -140,7 +140,7 @@ def _few(count: Value) -> int:
 
 def _carried_out(what: OpCall) -> tuple[Array, ...]:
     with np.errstate(divide="raise", invalid="raise"):
-        return carry_out(what, _no_tensor)
+        return apply(what, _no_tensor)
 
 
 def _no_tensor(_: object) -> Array:

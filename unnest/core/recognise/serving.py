@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.model import NearMiss
-from unnest.core.recognise.carried_out import literal_axis
+from unnest.core.ops.apply import literal_axis
 from unnest.core.recognise.computed_wrappers import ComputedWrapper, joined_by
 from unnest.core.recognise.computed_wrappers import find as find_computed
 from unnest.core.recognise.op_graph import CALLS, Broken, GraphView, OpGraph, Place

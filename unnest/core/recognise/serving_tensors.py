@@ -15,10 +15,9 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.carried_out import is_known
-from unnest.core.recognise.op_calls import NODES, OpCall, of_node
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.nodes import may_join_rows, node_call, node_operation
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
-from unnest.core.recognise.op_kinds import may_join_rows
 from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 
 STEPS_A_PAIR = 15
@@ -172,7 +171,8 @@ class ServingTensors(TensorGraph):
             return NOTHING if known is None else OpCall("constant", [known], {})
         if op.value is not None:
             return OpCall("constant", [op.value], {})
-        if op.kind not in NODES and not is_known(OpCall(op.kind.lower(), (), {})):
+        operation = node_operation(op.kind)
+        if operation is None or operation.compute is None:
             return NOTHING
         return self._read(at, op)
 
@@ -181,7 +181,7 @@ class ServingTensors(TensorGraph):
         del known
         op = self.op(at)
         if op is not None and op.kind == "Mean" and self._is_moment(at):
-            return OpCall("moments", [*self.reads(at)], {})
+            return OpCall("batchmoments", [*self.reads(at)], {})
         return self._read(at, op) if op is not None and op.value is None else self.parsed(at)
 
     def _is_moment(self, at: CallId) -> bool:
@@ -201,7 +201,7 @@ class ServingTensors(TensorGraph):
         attributes: dict[str, Any] = dict(op.attrs)
         if "DstT" in attributes:
             attributes["DstT"] = DTYPES.get(attributes["DstT"], "int64")
-        return of_node(op.kind, [self._argument(ref) for ref in self.reads(at)], attributes)
+        return node_call(op.kind, [self._argument(ref) for ref in self.reads(at)], attributes)
 
     def _argument(self, ref: Ref) -> Ref | np.ndarray:
         op = self.op(ref.call)

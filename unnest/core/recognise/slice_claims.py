@@ -63,20 +63,6 @@ class SliceClaim(NamedTuple):
     edges: tuple[float, ...] = ()
 
 
-class ClaimedRows(NamedTuple):
-    """The rows that a slice claims: those between two shares of the batch, or `every` so many-th, from `start` on."""
-
-    start: float
-    stop: float = 1
-    every: int | None = None
-
-    def of(self, batch: int) -> slice:
-        """Of so many rows."""
-        if self.every is not None:
-            return slice(int(self.start), None, self.every)
-        return slice(round(self.start * batch), round(self.stop * batch))
-
-
 def claim(lane: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """What the slices of one tensor, in the towers' order, claim to cut; `rows` is its batch where that is fixed."""
     for layer, _, _ in lane:

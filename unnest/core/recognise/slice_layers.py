@@ -15,11 +15,12 @@ from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import CallId, Graph, Layer, Ref
 from unnest.core.architecture.tensor_refs import without_tensors
 from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.recognise import followed_slices, layer_facts, slice_claims
 from unnest.core.recognise.found import Merge, NotAWrapper, listed
 from unnest.core.recognise.merges import join, passes_on
 from unnest.core.recognise.op_calls import is_operation
-from unnest.core.recognise.slice_claims import ClaimedRows, SliceClaim, Told
+from unnest.core.recognise.slice_claims import SliceClaim, Told
 from unnest.core.recognise.told_numbers import Slice
 
 MAX_STEPS = 8
@@ -174,7 +175,7 @@ def _computes(graph: Graph, at: CallId) -> bool:
 
 def _check_axes(graph: Graph, cut: Cut) -> None:
     """Raises NotAWrapper where operations say that they cut another axis."""
-    from unnest.core.recognise.carried_out import literal_axis
+    from unnest.core.ops.apply import literal_axis
     from unnest.core.recognise.layer_tensors import LayerTensors
 
     tensors, first = LayerTensors(graph), cut.sliced[0].steps[0]

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.elements import MISFITS, Array, ByContents
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import MISFITS, Array, ByContents
+from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.op_calls import UnreadableCall
-from unnest.core.recognise.slice_claims import ClaimedRows
 from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numbered, row_sizes, rows_of
 
 DIVISIBLE = 2520

@@ -19,9 +19,9 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.carried_out import carry_out, contents, is_known
-from unnest.core.recognise.elements import ELEMENT, Array, ByContents
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall
+from unnest.core.ops.apply import apply, contents, is_known
+from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.ops.elements import ELEMENT, Array, ByContents
 
 Column: TypeAlias = "tuple[Ref, ...]"
 """One tensor of every tower, in the towers' order."""
@@ -242,7 +242,7 @@ class Values:
                     raise UnreadableCall
                 continue
             try:
-                self._carry_out(here.call, what)
+                self._apply(here.call, what)
             except ByContents:
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
@@ -254,9 +254,9 @@ class Values:
         """Elements of all tensors that have been computed, or numbered."""
         return self._work + self._numbered
 
-    def _carry_out(self, at: CallId, what: OpCall) -> None:
+    def _apply(self, at: CallId, what: OpCall) -> None:
         with np.errstate(all="ignore"):
-            results = carry_out(what, self._tensors.__getitem__)
+            results = apply(what, self._tensors.__getitem__)
         work = sum(array.size for array in results)
         self._work += work
         if self._work > MAX_WORK:

@@ -6,59 +6,31 @@ all of them (`row_dependence`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from unnest.core.architecture.graph import Ref
+from unnest.core.ops.apply import apply, contents
+from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.ops.elements import NOT_COMPUTED, Array, ByContents, check_size
+from unnest.core.ops.registry import IN_PLACE, JOINS, OPERATIONS, ROW_BY_ROW, Kind, argument, kind_of, operation_of
 from unnest.core.recognise import product_axes, row_dependence
-from unnest.core.recognise.carried_out import carry_out, contents
-from unnest.core.recognise.elements import NOT_COMPUTED, Array, ByContents, check_size
 from unnest.core.recognise.followed_slices import RowsMade
-from unnest.core.recognise.kernels import TABLE
 from unnest.core.recognise.layer_tensors import OF_CODE
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, argument, refs_in
-from unnest.core.recognise.op_kinds import (
-    ALONG,
-    LINES_UP,
-    MATRIX,
-    MATRIX_PRODUCTS,
-    OF_ALL_ROWS,
-    OF_MATRICES,
-    REDUCING,
-    TAKING_NO_AXIS,
-)
-from unnest.core.recognise.op_shapes import KEEPING_SHAPE
+from unnest.core.recognise.product_axes import MATRIX
 from unnest.core.recognise.row_counts import Counts, computed
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed, along, combined, each_its_own, every
-from unnest.core.recognise.row_keeping import KEEPING, NUMBER_BY_NUMBER, OVER_STEPS
 from unnest.core.recognise.tower_tensors import Known, Tensor, TowerTensors
 
-CHOOSING = frozenset({
-    "merge", "switch", "if", "statelessif", "while", "statelesswhile", "exit", "sequencemask", "shapen", "rank",
-})  # fmt: skip
-"""Operations that need not hand on what is in their tensors: one of two branches (training or not), a size."""
-
-SIZES = frozenset({"shape", "size"})
-"""Operations that tell how many rows there are."""
-
-ALIKE = frozenset({"zeroslike", "oneslike"})
-"""Operations that give the same number everywhere."""
-
-PARTS_OF_SHAPES = frozenset({"getitem", "stridedslice", "slice", "gather", "gatherv2", "unstack", "split"})
+PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""
 
-COUNTING = (KEEPING - OVER_STEPS - {"rowwise"}) | REDUCING | ALONG.keys() | PARTS_OF_SHAPES | frozenset({
-    "range", "arange", "linspace", "stack", "pack", "expanddims", "squeeze", "reshape", "concat", "concatenate",
-    "zeros", "ones", "fill", "tile", "broadcastto",
+COUNTING = (IN_PLACE | PARTS_OF_SHAPES | {
+    Kind.ROWWISE, Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.MOVE, Kind.REPEAT, Kind.CONCATENATE, Kind.STACK,
+    Kind.FILL, Kind.NUMBERS,
 })  # fmt: skip
 """Operations whose values depend on numbers that they are given; all others may only make a tensor of that size."""
-
-BY_INDEX = frozenset({"gather", "gatherv2", "take", "embeddinglookup"})
-"""Operations that take entries of their first tensor by numbers in their second."""
-
-BY_MASK = frozenset({"booleanmask", "dynamicpartition"})
-"""Operations that give those rows of their first tensor that their second one chooses."""
 
 
 class TowerOperations:
@@ -69,13 +41,13 @@ class TowerOperations:
         #: Operations of which more counts than the rows that they are made of.
         self._whole: dict[str, Callable[[Ref, OpCall], Tensor]] = {
             **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS], "timemajor"), self._in_another_order),
-            **dict.fromkeys(SIZES, lambda _, what: _size(what, self._tensors.first(what))),
-            **dict.fromkeys(ALIKE, lambda _, what: every(NO_ROW, self._tensors.first(what).shape)),
+            **dict.fromkeys(_names(Kind.SIZE), lambda _, what: _size(what, self._tensors.first(what))),
+            **dict.fromkeys(_names(Kind.FILL), lambda _, what: every(NO_ROW, self._tensors.first(what).shape)),
         }
 
     def made(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor | list[Tensor]:
         """What a call makes of tensors, all outputs of operations that have several. Raises RowsMixed, NOT_COMPUTED."""
-        if what.name in CHOOSING:
+        if kind_of(what) is Kind.CONTROL:
             return Known.LOST
         if not any(isinstance(tensor, np.ndarray) for tensor in given.values()):
             return self._of_numbers(here, what, given)
@@ -85,7 +57,7 @@ class TowerOperations:
             moved = self._moved(what, given)
         except ByContents:
             return self._computed(here, what, given)
-        if self._is_of_one_batch(what, given) or (what.name in LINES_UP and self._is_by_place(what, moved)):
+        if self._is_of_one_batch(what, given) or (kind_of(what) in JOINS and self._is_by_place(what, moved)):
             self._tensors.of_one_batch.add(here)
         return [*moved]
 
@@ -95,20 +67,21 @@ class TowerOperations:
         """What is made of no rows, but perhaps of how many there are."""
         if all(tensor is Known.PLAIN for tensor in given.values()):
             return Known.PLAIN
-        if not _are_known(given) or what.name not in COUNTING:
+        if not _are_known(given) or kind_of(what) not in COUNTING:
             return Known.LOST
         try:
             return [*computed(what, self._tensors.counted, self._tensors.rows)]
         except NOT_COMPUTED:
             if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
                 return Known.PLAIN
-            return Known.LOST if what.name in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._tensors.sizes(here))
+            return Known.LOST if kind_of(what) in PARTS_OF_SHAPES else every(THEIR_NUMBER, self._tensors.sizes(here))
 
     # What is made of rows
 
     def _moved(self, what: OpCall, given: Mapping[Ref, Tensor]) -> list[Array]:
         """What an operation makes that moves numbers about. Raises ByContents where it does something else."""
-        if what.name not in TABLE:
+        operation = operation_of(what)
+        if operation is None or operation.compute is None or operation.takes_all:
             raise ByContents
         if (
             what.name == "reshape" and not self._tensors.guessed.isdisjoint(given)
@@ -122,7 +95,7 @@ class TowerOperations:
             is_number = not isinstance(given[ref], np.ndarray) and not (ref in moved and has_rows)
             return self._tensors.number(ref) if is_number else self._tensors.rows_of(ref)
 
-        return [*carry_out(what, lookup)]
+        return [*apply(what, lookup)]
 
     def _is_of_one_batch(self, what: OpCall, given: Mapping[Ref, Tensor]) -> bool:
         """Whether bounds that are written down may cut a larger batch elsewhere."""
@@ -139,7 +112,7 @@ class TowerOperations:
                 return self._tensors.number(ref)
             return every(firsts.index(self._tensors.firsts[ref]), self._tensors.rows_of(ref).shape)
 
-        (whose,) = carry_out(what, lookup)
+        (whose,) = apply(what, lookup)
         (rows,) = made
         rows_lie = [axis for axis in range(rows.ndim) if rows.shape[axis] > 1 and _has_several(rows, axis)]
         as_many = [axis for axis, size in enumerate(rows.shape) if size == self._tensors.rows > 1]
@@ -147,27 +120,27 @@ class TowerOperations:
 
     def _computed(self, here: Ref, what: OpCall, given: Mapping[Ref, Tensor]) -> Tensor:
         """What an operation makes that computes. Raises RowsMixed, NOT_COMPUTED."""
-        name = what.name
-        if name == "where" and len(given) == 1:
+        kind = kind_of(what)
+        if what.name == "where" and len(given) == 1:
             raise RowsMixed
-        if name in BY_MASK:
+        if kind is Kind.MASK:
             return self._elsewhere(self._tensors.first(what).shape)
-        if name in BY_INDEX:
+        if kind is Kind.TAKE:
             return self._by_index(what)
-        if name in NUMBER_BY_NUMBER:
+        if kind in IN_PLACE:
             known = [ref for ref in given if given[ref] is not Known.LOST]
             made = combined([self._tensors.rows_of(ref, 0) for ref in known])
             return made if len(known) == len(given) else Known.LOST
-        if name in KEEPING:
+        if kind in ROW_BY_ROW:
             return self._row_by_row(here, what, given)
-        if name in MATRIX_PRODUCTS or name in ("tensordot", "einsum"):
+        if kind is Kind.PRODUCT:
             return self._tensors.sized(here, row_dependence.product(*self._letters(what)))
         return self._worked_along(here, what, self._tensors.first(what))
 
     def _by_index(self, what: OpCall) -> Array:
         """Entries that are chosen by what is in other tensors."""
-        first, second = (self._tensors.rows_of(value) for value in (argument(what, 0, "params", "x"), _indices(what)))
-        axis, within = (self._tensors.whole_number(argument(what, 99, key)) for key in ("axis", "batch_dims"))
+        first, second = (self._tensors.rows_of(value) for value in (argument(what, "x"), argument(what, "indices")))
+        axis, within = (self._tensors.whole_number(argument(what, key)) for key in ("axis", "batch_dims"))
         chosen = along(first, [axis])
         if within:
             if first.ndim != second.ndim or axis % first.ndim != within:
@@ -184,7 +157,7 @@ class TowerOperations:
         try:
             of_rows = combined([along(tensor, range(1, tensor.ndim)).reshape(-1) for tensor in tensors])
         except RowsMixed:
-            if what.name in OVER_STEPS:
+            if kind_of(what) is Kind.WINDOW:
                 raise
             whole = combined([along(tensor, [-1]) for tensor in tensors])
             return np.broadcast_to(whole, (*whole.shape[:-1], *sizes[-1:]))
@@ -194,27 +167,30 @@ class TowerOperations:
 
     def _worked_along(self, here: Ref, what: OpCall, tensor: Array) -> Tensor:
         """What is made of all that lies along some axes."""
-        if what.name in OF_MATRICES:
+        operation = operation_of(what)
+        if operation is None:
+            return Known.LOST
+        if operation.kind is Kind.MATRIX:
             return Known.LOST if tensor.ndim > MATRIX else along(tensor, range(MATRIX))
-        if what.name in OF_ALL_ROWS:
+        if operation.kind is Kind.SEGMENT:
             along(tensor, [self._tensors.whole_number(what.kwargs.get("axis"))])
             return Known.LOST
-        is_reduced = what.name in REDUCING or (what.name == "moments" and bool(what.kwargs))
-        if not is_reduced and what.name not in ALONG:
+        is_reduced = operation.kind is Kind.REDUCTION
+        if not is_reduced and operation.kind not in (Kind.ALONG, Kind.FOLD):
             return Known.LOST
-        keeps = any(what.kwargs.get(key) for key in ("keepdims", "keep_dims"))
-        axes = self._axes_of(what, tensor.ndim)
+        keeps = bool(argument(what, "keepdims"))
+        axes = self._axes_of(what, operation.axis, tensor.ndim)
         if any(tensor.shape[axis] == self._tensors.rows for axis in axes) and np.all(tensor["element"] == NO_ROW):
             raise UnreadableCall  # of as many as there are rows
         made = along(tensor, axes, keepdims=keeps or not is_reduced)
         if is_reduced:
             return made
-        return np.broadcast_to(made, tensor.shape) if what.name in KEEPING_SHAPE else self._tensors.sized(here, made)
+        return np.broadcast_to(made, tensor.shape) if operation.keeps_shape else self._tensors.sized(here, made)
 
     def _letters(self, what: OpCall) -> tuple[list[tuple[str, Array]], str]:
         """A product's tensors, each with the letters of its axes, and the letters of what it gives."""
         if what.name == "einsum":
-            equation = what.kwargs.get("subscripts", what.args[0])
+            equation = argument(what, "subscripts")
             if not isinstance(equation, str):
                 raise UnreadableCall
             refs = refs_in([*what.args, *what.kwargs.values()])
@@ -222,13 +198,13 @@ class TowerOperations:
             tensors = [self._tensors.rows_of(ref, len(each)) for ref, each in zip(refs, operands, strict=True)]
             letters, output = product_axes.of_einsum(equation, [tensor.ndim for tensor in tensors])
             return [*zip(letters, tensors, strict=True)], output
-        first, second = self._tensors.first(what), self._tensors.rows_of(argument(what, 1, "b", "x2", "y"), MATRIX)
+        first, second = self._tensors.first(what), self._tensors.rows_of(argument(what, "y"), MATRIX)
         ranks = first.ndim, second.ndim
-        if what.name in MATRIX_PRODUCTS:
-            letters, output = product_axes.of_matrices(ranks, (_is_turned(what, "a", "x"), _is_turned(what, "b", "y")))
-        else:
-            summed = self._summed(argument(what, 2, "axes"), first.ndim)
+        if what.name == "tensordot":
+            summed = self._summed(argument(what, "axes"), first.ndim)
             letters, output = product_axes.of_tensordot(ranks, summed)
+        else:
+            letters, output = product_axes.of_matrices(ranks, (_is_turned(what, "a"), _is_turned(what, "b")))
         return [*zip(letters, (first, second), strict=True)], output
 
     def _summed(self, axes: Value, rank: int) -> tuple[list[int], list[int]]:
@@ -252,12 +228,10 @@ class TowerOperations:
         """Some of the rows, or in another order: what stands for them is that every one stands a place further."""
         return each_its_own(shape, np.roll(np.arange(self._tensors.rows), 1))
 
-    def _axes_of(self, what: OpCall, rank: int) -> Collection[int]:
+    def _axes_of(self, what: OpCall, default: int | None, rank: int) -> Collection[int]:
         """The axes that an operation works along. Raises NOT_COMPUTED where they are computed of rows."""
-        position = len(what.args) if what.name in TAKING_NO_AXIS else 1
-        given = argument(what, position, "axis", "axes", "reduction_indices", "dim")
-        given = ALONG.get(what.name) if given is None else given
-        numbers = range(rank) if given is None else self._tensors.numbers(given)
+        axis = default if (named := argument(what, "axis")) is None else named
+        numbers = range(rank) if axis is None else self._tensors.numbers(axis)
         if any(not -rank <= number < rank for number in numbers):
             raise ValueError("an axis that a tensor does not have")
         return numbers
@@ -281,10 +255,9 @@ def _has_several(tensor: Array, axis: int) -> bool:
 
 def _reaches_the_end(what: OpCall, tensor: Array) -> bool:
     """Whether rows are taken up to a number that is as many as are tried, or more: of a larger tower, not all are."""
-    if what.name not in ("getitem", "stridedslice", "slice"):
+    if kind_of(what) is not Kind.SLICE:
         return False
-    given = [*what.args[1:3], *(what.kwargs.get(name) for name in ("slice_spec", "begin", "end", "size"))]
-    bounds = [_literal_bounds(value, tensor.ndim) for value in given]
+    bounds = [_literal_bounds(argument(what, name), tensor.ndim) for name in ("key", "begin", "end", "size")]
     return any(
         abs(bound) >= tensor.shape[axis] for axis in _axes_of_rows(tensor) for each in bounds for bound in each[axis]
     )
@@ -317,10 +290,11 @@ def _are_known(given: Mapping[Ref, Tensor]) -> bool:
     return not any(tensor is Known.LOST for tensor in given.values())
 
 
-def _is_turned(what: OpCall, *sides: str) -> bool:
+def _is_turned(what: OpCall, side: str) -> bool:
     """Whether a product takes a matrix transposed."""
-    return any(what.kwargs.get(f"{how}_{side}") for how in ("transpose", "adjoint", "adj") for side in sides)
+    return any(argument(what, f"{how}_{side}") for how in ("transpose", "adjoint"))
 
 
-def _indices(what: OpCall) -> Value:
-    return argument(what, 1, "indices", "ids")
+def _names(kind: Kind) -> Iterator[str]:
+    """The names of operations of a kind that are made of a tensor."""
+    return (name for name, operation in OPERATIONS.items() if operation.kind is kind and "x" in operation.parameters)

@@ -10,12 +10,13 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.elements import NOT_COMPUTED
-from unnest.core.recognise.op_calls import OpCall
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.elements import NOT_COMPUTED
+from unnest.core.ops.registry import Kind, kind_of
 from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.recognise.tensor_graph import TensorGraph
-from unnest.core.recognise.tower_operations import CHOOSING, TowerOperations
+from unnest.core.recognise.tower_operations import TowerOperations
 from unnest.core.recognise.tower_tensors import Known, TowerTensors
 
 
@@ -56,7 +57,7 @@ class TowerRows:
                 pending.pop()
                 continue
             what = self.known.graph.computed(here.call, self.known.shapes)
-            reads = [] if what.name in CHOOSING else [*self.known.graph.reads(here.call)]
+            reads = [] if kind_of(what) is Kind.CONTROL else [*self.known.graph.reads(here.call)]
             missing = [ref for ref in reads if ref not in self.known.tensors and ref not in entered]
             if here not in entered and missing:
                 entered.add(here)

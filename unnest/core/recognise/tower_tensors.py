@@ -10,10 +10,10 @@ import numpy as np
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.carried_out import contents
-from unnest.core.recognise.elements import ELEMENT, Array, whole_numbers
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall, Value, refs_in
-from unnest.core.recognise.op_kinds import LINES_UP, SLICES_AND_MOVES
+from unnest.core.ops.apply import contents
+from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
+from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
+from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
 from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, each_its_own, every
 from unnest.core.recognise.tensor_graph import TensorGraph, Values
@@ -68,7 +68,7 @@ class TowerTensors:
 
     def add_first(self, here: Ref, what: OpCall, reads: Sequence[Ref]) -> None:
         """Note what a tensor is computed as; what is only moved, or put together of one that is, is as that was."""
-        moved = refs_in(contents(what)) if what.name in SLICES_AND_MOVES | LINES_UP else ()
+        moved = refs_in(contents(what)) if kind_of(what) in SLICES | MOVES | JOINS else ()
         of_moved = {self.firsts.get(ref, ref) for ref in moved}
         if len(of_moved) == 1:
             self.firsts[here] = of_moved.pop()

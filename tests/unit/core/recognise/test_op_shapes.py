@@ -6,7 +6,7 @@ import pytest
 
 from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.recognise.op_calls import OpCall
+from unnest.core.ops.call import OpCall
 from unnest.core.recognise.op_shapes import broadcast, lined_up, op_shape
 
 X, COLUMN, UNKNOWN = Ref("x", 0, 0), Ref("column", 0, 0), Ref("unknown", 0, 0)

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import Array
 from unnest.core.recognise import product_axes
-from unnest.core.recognise.elements import Array
-from unnest.core.recognise.op_calls import UnreadableCall
 
 RNG = np.random.default_rng(0)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.elements import NOT_COMPUTED
-from unnest.core.recognise.op_calls import OpCall
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.recognise.row_counts import Counts, computed
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unnest.core.recognise.elements import Array
-from unnest.core.recognise.op_calls import UnreadableCall
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import Array
 from unnest.core.recognise.row_dependence import (
     NO_ROW,
     THEIR_NUMBER,

@@ -10,9 +10,9 @@ import pytest
 
 from tests.property.opgraphs import Case, Writer, cut, joined
 from unnest.core.architecture.graph import Ref
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import ByContents
 from unnest.core.recognise.computed_wrappers import joined_by
-from unnest.core.recognise.elements import ByContents
-from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.op_graph import Function, GraphView, Op, OpGraph, Place
 from unnest.core.recognise.serving import find
 from unnest.core.recognise.serving_tensors import ServingTensors

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.core.recognise.one_layer import called, code_lambda, lane, op_function
 from unnest.core.recognise import slice_claims
-from unnest.core.recognise.slice_claims import ClaimedRows, SliceClaim, Told, claim
+from unnest.core.recognise.slice_claims import SliceClaim, Told, claim
 from unnest.core.recognise.told_numbers import Slice
 
 K: Any = None
@@ -215,20 +215,6 @@ def test_the_inputs_are_cut_alike() -> None:
     silent = claim(lambdas({"i": 0}, {"i": 1}))
     assert slice_claims.agree([halves, counted, silent, thirds])
     assert not slice_claims.agree([halves, uneven])
-
-
-@pytest.mark.parametrize(
-    ("rows", "of_seven"),
-    [
-        (ClaimedRows(0, 0.5), [0, 1, 2, 3]),
-        (ClaimedRows(0.5, 1), [4, 5, 6]),
-        (ClaimedRows(0, every=3), [0, 3, 6]),
-        (ClaimedRows(2, every=3), [2, 5]),
-    ],
-    ids=["first half", "last half", "dealt out, the first", "dealt out, the last"],
-)
-def test_the_rows_that_are_claimed_of_a_batch(rows: ClaimedRows, of_seven: list[int]) -> None:
-    assert [*range(7)][rows.of(7)] == of_seven
 
 
 @pytest.mark.parametrize(

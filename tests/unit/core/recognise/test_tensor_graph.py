@@ -8,9 +8,9 @@ import pytest
 from tests.unit.core.recognise.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.elements import ByContents
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import ByContents
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.op_calls import UnreadableCall
 from unnest.core.recognise.tensor_graph import NOTHING, Values, numbered, row_sizes, rows_of
 
 

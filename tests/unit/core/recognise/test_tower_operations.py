@@ -10,9 +10,9 @@ import pytest
 
 from tests.unit.core.recognise.inline import Writer, X
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.elements import NOT_COMPUTED
+from unnest.core.ops.call import OpCall
+from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.op_calls import OpCall
 from unnest.core.recognise.row_counts import Counts
 from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.recognise.tower_operations import TowerOperations

@@ -1,4 +1,4 @@
-"""What operations do that join arrays, put one over another, or rows at their places."""
+"""Operations that join tensors, put one over another, or entries in their places."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unnest.core.recognise.elements import (
+from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.ops.elements import (
     ELEMENT,
     ZERO,
     Array,
@@ -15,7 +16,7 @@ from unnest.core.recognise.elements import (
     check_size,
     whole_numbers,
 )
-from unnest.core.recognise.op_calls import UnreadableCall, Value
+from unnest.core.ops.registry import Kind, operation
 
 
 def overlaid(arrays: Sequence[Array]) -> Array:
@@ -40,17 +41,26 @@ def _joined(xs: Value) -> list[Array]:
     return arrays
 
 
+@operation("concat concatenate", "xs axis", Kind.CONCATENATE, nodes={"ConcatV2": "*xs axis", "Concat": "axis *xs"})
 def concat(xs: Value, axis: Value = 0) -> Array:
     """Arrays one behind the other."""
     return np.concatenate(_joined(xs), axis_number(axis))
 
 
+@operation("vstack row_stack", "xs", Kind.CONCATENATE)
+def vstack(xs: Value) -> Array:
+    """Arrays one behind the other, along axis 0."""
+    return concat(xs)
+
+
+@operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
 def added(xs: Value) -> Array:
     """A sum of several tensors."""
     arrays = _joined(xs)
     return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
 
 
+@operation("average", "xs", Kind.ELEMENTWISE)
 def averaged(xs: Value) -> Array:
     """The mean of several arrays of numbers. Raises ByContents for rows."""
     arrays = _joined(xs)
@@ -59,11 +69,13 @@ def averaged(xs: Value) -> Array:
     return np.asarray(np.mean(arrays, axis=0))
 
 
+@operation("stack pack", "xs axis", Kind.STACK, nodes={"Pack": "*xs @axis"})
 def stack(xs: Value, axis: Value = 0) -> Array:
     """Arrays along a new axis."""
     return np.stack(_joined(xs), axis_number(axis))
 
 
+@operation("scatter_nd scatter", "indices updates shape", Kind.SCATTER)
 def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     """Rows put at places of a tensor of zeros."""
     dims = whole_numbers(shape)
@@ -71,6 +83,12 @@ def scattered(indices: Value, updates: Array, shape: Value) -> Array:
     return updated(_no_rows(dims), indices, updates)
 
 
+@operation(
+    "pad pad_v2",
+    "x paddings|pad_width mode constant_values",
+    Kind.SCATTER,
+    nodes={"PadV2": "x paddings constant_values"},
+)
 def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value = 0) -> Array:
     """A tensor within zeros."""
     around = [whole_numbers(pair) for pair in (paddings if isinstance(paddings, list) else np.asarray(paddings))]
@@ -83,6 +101,7 @@ def padded(x: Array, paddings: Value, mode: Value = None, constant_values: Value
     return result
 
 
+@operation("tensor_scatter_nd_update tensor_scatter_update scatter_update", "x indices updates", Kind.SCATTER)
 def updated(x: Array, indices: Value, updates: Array) -> Array:
     """A tensor with other rows at some places; a tensor of zeros counts as one without any rows."""
     where, rows = np.asarray(indices), np.asarray(updates)
@@ -97,6 +116,12 @@ def updated(x: Array, indices: Value, updates: Array) -> Array:
     return result
 
 
+@operation(
+    "dynamic_stitch parallel_dynamic_stitch",
+    "indices x",
+    Kind.SCATTER,
+    nodes=dict.fromkeys(("DynamicStitch", "ParallelDynamicStitch"), "indices+x"),
+)
 def stitched(indices: Value, x: Value) -> Array:
     """Rows of several tensors, each to its number."""
     places, parts = [np.asarray(i) for i in indices], _joined(x)
@@ -110,12 +135,14 @@ def stitched(indices: Value, x: Value) -> Array:
     return np.concatenate(parts)[np.argsort(order)]
 
 
+@operation("append", "x|x1 updates|x2|values axis", Kind.CONCATENATE)
 def appended(x: Array, updates: Value, axis: Value = None) -> Array:
     """One tensor behind another one, both flattened where no axis is named."""
     arrays = _joined([x, updates])
     return np.concatenate([a.reshape(-1) for a in arrays] if axis is None else arrays, axis_number(axis))
 
 
+@operation("slice_update", "x begin|start_indices updates", Kind.SCATTER)
 def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
     """A tensor with another one in place of a part; a tensor of zeros counts as one without any rows."""
     begins, part = whole_numbers(begin), np.asarray(updates)

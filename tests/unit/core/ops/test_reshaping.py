@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.carried_out import carry_out, is_known
-from unnest.core.recognise.elements import ELEMENT, ByContents
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall
-from unnest.core.recognise.slicing_kernels import MAX_PARTS
+from unnest.core.ops.apply import apply, is_known
+from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.ops.elements import ELEMENT, ByContents
+from unnest.core.ops.slicing import MAX_PARTS
 
 X, SHAPE = Ref("x", 0, 0), Ref("n", 0, 0)
 SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
@@ -21,7 +21,7 @@ SOURCE = np.arange(24, dtype=np.int32).view(ELEMENT).reshape(6, 4)
 def done(name: str, /, *args: Any, **kwargs: Any) -> list[Any]:
     """The results on `x`, six rows of four elements, and `n`, the numbers 6 and 4."""
     values = {"x": SOURCE, "n": np.array([6, 4])}
-    results = carry_out(OpCall(name, args, kwargs), lambda ref: values[ref.layer])
+    results = apply(OpCall(name, args, kwargs), lambda ref: values[ref.layer])
     return [np.asarray(result) for result in results]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.recognise.elements import (
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import (
     ELEMENT,
     MAX_ELEMENTS,
     ByContents,
@@ -17,7 +18,6 @@ from unnest.core.recognise.elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.recognise.op_calls import UnreadableCall
 
 ROWS = np.arange(3, dtype=np.int32).view(ELEMENT)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.test_kernels import SHAPE, SOURCE, X, done, rows
-from unnest.core.recognise.carried_out import carry_out
-from unnest.core.recognise.elements import ELEMENT, ZERO, ByContents
-from unnest.core.recognise.joining_kernels import added, averaged, concat, padded, stack
-from unnest.core.recognise.op_calls import OpCall, UnreadableCall
+from tests.unit.core.ops.test_reshaping import SHAPE, SOURCE, X, done, rows
+from unnest.core.ops.apply import apply
+from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.ops.elements import ELEMENT, ZERO, ByContents
+from unnest.core.ops.joining import added, averaged, concat, padded, stack
 
 
 def test_a_part_is_put_over_zeros_and_over_rows() -> None:
@@ -32,17 +32,17 @@ def test_what_is_put_behind_without_an_axis_is_flat() -> None:
 def _scattered(places: Sequence[int], taken: Sequence[int]) -> list[Any]:
     """Rows of the source at places of a tensor of six rows."""
     values = {"x": SOURCE[list(taken)], "n": np.array(places).reshape(-1, 1)}
-    results = carry_out(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
+    results = apply(OpCall("scatternd", [SHAPE], {"updates": X, "shape": [6, 4]}), lambda ref: values[ref.layer])
     return [np.asarray(result) for result in results]
 
 
 def test_scattered_rows_are_added_where_there_are_no_others() -> None:
     (even,), (odd,) = _scattered([0, 2, 4], [0, 1, 2]), _scattered([1, 3, 5], [3, 4, 5])
     values = {"x": even, "n": odd}
-    (together,) = carry_out(OpCall("add", [X], {"y": SHAPE}), lambda ref: values[ref.layer])
+    (together,) = apply(OpCall("add", [X], {"y": SHAPE}), lambda ref: values[ref.layer])
     assert rows(together) == [0, 3, 1, 4, 2, 5]
     with pytest.raises(ByContents):
-        carry_out(OpCall("add", [X], {"y": X}), lambda ref: values[ref.layer])
+        apply(OpCall("add", [X], {"y": X}), lambda ref: values[ref.layer])
 
 
 def test_one_row_in_one_place() -> None:
@@ -56,20 +56,18 @@ def test_rows_are_put_over_zeros_and_over_rows() -> None:
     values = {"x": np.zeros((6, 4)), "n": SOURCE}
     lookup = lambda ref: values[ref.layer]  # noqa: E731 - what the two calls below read
     update = OpCall("tensorscatterndupdate", [X], {"indices": [[i] for i in (5, 4, 3, 2, 1, 0)], "updates": SHAPE})
-    assert rows(carry_out(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
+    assert rows(apply(update, lookup)[0]) == [5, 4, 3, 2, 1, 0]
     values["x"] = np.ones((6, 4))
     with pytest.raises(ByContents):
-        carry_out(update, lookup)
+        apply(update, lookup)
 
 
 def test_rows_are_stitched_by_number() -> None:
     values = {"x": SOURCE[:2], "n": SOURCE[2:]}
     stitch = OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 4]]], {"data": [X, SHAPE]})
-    assert rows(carry_out(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
+    assert rows(apply(stitch, lambda ref: values[ref.layer])[0]) == [1, 2, 3, 4, 5, 0]
     with pytest.raises(ValueError, match="each once"):
-        carry_out(
-            OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer]
-        )
+        apply(OpCall("dynamicstitch", [[[5, 0], [1, 2, 3, 5]]], {"data": [X, SHAPE]}), lambda ref: values[ref.layer])
 
 
 def test_tensors_are_joined() -> None:

@@ -1,20 +1,18 @@
-"""What operations do that take rows out of an array: slices, splits, gathers, masks, partitions."""
+"""Operations that take entries out of a tensor: slices, splits, gathers, masks, partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from unnest.core.recognise.elements import (
+from unnest.core.ops.call import UnreadableCall, Value
+from unnest.core.ops.elements import (
     Array,
     axis_number,
     check_size,
     whole_number,
     whole_numbers,
 )
-from unnest.core.recognise.op_calls import UnreadableCall, Value
-from unnest.core.recognise.slice_claims import ClaimedRows
+from unnest.core.ops.registry import Kind, operation
 
 MAX_PARTS = 4096
 """Of one split."""
@@ -24,6 +22,7 @@ MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axi
 """The bits of a strided slice."""
 
 
+@operation("__getitem__", "x key|slice_spec", Kind.SLICE)
 def get_item(x: Value, key: Value) -> Array:
     """`x[key]`, of numbers, slices and new axes."""
     keys = list(key) if isinstance(key, (list, tuple)) else [key]
@@ -31,6 +30,12 @@ def get_item(x: Value, key: Value) -> Array:
     return np.asarray(np.asarray(x)[tuple(plain)])
 
 
+@operation(
+    "strided_slice",
+    f"x begin end strides {' '.join(MASKS)}",
+    Kind.SLICE,
+    nodes={"StridedSlice": f"x begin end strides {' '.join(f'@{mask}' for mask in MASKS)}"},
+)
 def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **masks: Value) -> Array:
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
     begins, ends = whole_numbers(begin), whole_numbers(end)
@@ -50,6 +55,7 @@ def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **m
     return np.asarray(np.asarray(x)[tuple(key)])
 
 
+@operation("slice", "x begin size", Kind.SLICE)
 def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
     """A part of a tensor from `begin` on, all of an axis where its size is -1."""
     begins, sizes = whole_numbers(begin), whole_numbers(size)
@@ -61,6 +67,7 @@ def slice_of_sizes(x: Array, begin: Value, size: Value) -> Array:
     return x[tuple(slice(b, e) for b, e in zip(begins, ends, strict=True))]
 
 
+@operation("k3slice", "x begin|start_indices shape|dims", Kind.SLICE)
 def k3_slice(x: Array, begin: Value, shape: Value) -> Array:
     """The same under Keras 3's name."""
     return slice_of_sizes(x, begin, shape)
@@ -73,6 +80,12 @@ def _few(parts: int) -> int:
     return parts
 
 
+@operation(
+    "split",
+    "x parts|num_or_size_splits|indices_or_sections|num_split axis num",
+    Kind.SLICE,
+    nodes={"Split": "axis x @num_split:parts", "SplitV": "x parts axis"},
+)
 def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Array]:
     """Into so many parts, or into parts of these sizes, one of which may be -1."""
     del num
@@ -87,17 +100,20 @@ def split(x: Array, parts: Value, axis: Value = 0, num: Value = None) -> list[Ar
     return np.split(x, np.cumsum(sizes)[:-1], axis)
 
 
+@operation("k3split", "x parts|indices_or_sections axis", Kind.SLICE)
 def k3_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     """Into so many parts, or at these places."""
     return np.split(x, _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts), axis_number(axis))
 
 
+@operation("array_split", "x parts|indices_or_sections axis", Kind.SLICE)
 def array_split(x: Array, parts: Value, axis: Value = 0) -> list[Array]:
     """Into so many parts, the first of which take a row more where they do not divide, or at these places."""
     where = _few(whole_number(parts)) if np.ndim(parts) == 0 else whole_numbers(parts)
     return np.array_split(x, where, axis_number(axis))
 
 
+@operation("unstack", "x num axis", Kind.SLICE, nodes={"Unpack": "x @num @axis"})
 def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
     """An array for every place along an axis."""
     del num
@@ -106,6 +122,9 @@ def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
     return list(along)
 
 
+@operation(
+    "gather gather_v2", "x indices|ids axis batch_dims", Kind.TAKE, nodes={"GatherV2": "x indices axis @batch_dims"}
+)
 def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
     """What is at these places along an axis."""
     where, axis = np.asarray(indices), axis_number(axis)
@@ -115,6 +134,13 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
     return np.take(x, where, axis)
 
 
+@operation("take embedding_lookup", "x indices|ids axis", Kind.TAKE)
+def take(x: Array, indices: Value, axis: Value = 0) -> Array:
+    """The same without batches."""
+    return gather(x, indices, axis)
+
+
+@operation("gather_nd", "x indices|ids batch_dims", Kind.SLICE)
 def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
     """Rows by their numbers alone."""
     where = np.asarray(indices)
@@ -123,6 +149,7 @@ def gather_nd(x: Array, indices: Value, batch_dims: Value = 0) -> Array:
     return gather(x, where[..., 0], 0, batch_dims)
 
 
+@operation("take_along_axis", "x indices|ids axis", Kind.MOVE)
 def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     """What is at these places along an axis, row by row."""
     where = np.asarray(indices)
@@ -132,6 +159,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     return np.take_along_axis(x, where, axis_number(axis))
 
 
+@operation("boolean_mask", "x mask axis", Kind.MASK)
 def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     """What is at the places along an axis where the mask is true."""
     where, axis = np.asarray(mask), axis_number(axis)
@@ -142,14 +170,15 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
     return np.compress(where, x, axis)
 
 
+@operation(
+    "dynamic_partition",
+    "x partitions num|num_partitions",
+    Kind.MASK,
+    nodes={"DynamicPartition": "x partitions @num_partitions:num"},
+)
 def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     """An array for each number of a part, of the rows that bear it."""
     where = np.asarray(partitions)
     if where.ndim != 1:
         raise UnreadableCall
     return [x[where == part] for part in range(_few(whole_number(num)))]
-
-
-def claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
-    """What layers that are no operations claim to take, a claim for each output."""
-    return [x[claim.of(len(x))] for claim in claims]

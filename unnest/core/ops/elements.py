@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unnest.core.recognise.op_calls import UnreadableCall, Value
+from unnest.core.ops.call import UnreadableCall, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ELEMENT = np.dtype([("element", np.int32)])

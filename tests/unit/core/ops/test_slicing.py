@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.core.recognise.test_kernels import SOURCE, rows
-from unnest.core.recognise.op_calls import UnreadableCall
-from unnest.core.recognise.slicing_kernels import (
+from tests.unit.core.ops.test_reshaping import SOURCE, rows
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.slicing import (
     MAX_PARTS,
     array_split,
     boolean_mask,

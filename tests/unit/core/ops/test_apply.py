@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.unit.core.recognise.test_kernels import SOURCE, X, done, rows
+from tests.unit.core.ops.test_reshaping import SOURCE, X, done, rows
 from unnest.core.architecture.graph import Ref
-from unnest.core.recognise.carried_out import contents, is_known, literal_axis
-from unnest.core.recognise.op_calls import OpCall
+from unnest.core.ops.apply import contents, is_known, literal_axis
+from unnest.core.ops.call import OpCall
 
 
 def test_names_and_empty_arguments_say_nothing() -> None:

@@ -1,0 +1,64 @@
+"""Operations by any of their names, their arguments by any of theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.core.ops.test_reshaping import X
+from unnest.core.ops import NODES, OPERATIONS, Kind
+from unnest.core.ops.call import OpCall, UnreadableCall, plain_name
+from unnest.core.ops.registry import JOINS, MOVES, ROW_BY_ROW, SLICES, argument, kind_of
+
+
+def test_every_name_is_plain() -> None:
+    assert [name for name in OPERATIONS if plain_name(name) != name] == []
+    assert {each.name for each in OPERATIONS.values()} <= OPERATIONS.keys()
+
+
+def test_what_cuts_and_joins_can_be_carried_out() -> None:
+    kinds = SLICES | MOVES | JOINS | {Kind.FILL, Kind.NUMBERS, Kind.SIZE, Kind.REPEAT}
+    assert [each.name for each in OPERATIONS.values() if each.kind in kinds and each.compute is None] == []
+
+
+def test_no_kind_both_keeps_rows_and_moves_them() -> None:
+    assert not ROW_BY_ROW & (SLICES | MOVES | JOINS)
+    assert not SLICES & JOINS
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("relu", Kind.MAP), ("add", Kind.ELEMENTWISE), ("conv2d", Kind.WINDOW), ("rowwise", Kind.ROWWISE),
+     ("gather", Kind.TAKE), ("concat", Kind.CONCATENATE), ("softmax", Kind.ALONG), ("topk", Kind.FOLD)],
+)  # fmt: skip
+def test_kinds(name: str, kind: Kind) -> None:
+    assert kind_of(OpCall(name, (), {})) is kind
+
+
+def test_arguments_by_any_name() -> None:
+    split = OPERATIONS["split"]
+    for call in (split.bind([X, 2, 0], {}), split.bind([], {"value": X, "num_or_size_splits": 2, "split_dim": 0})):
+        assert call == {"x": X, "parts": 2, "axis": 0}
+    assert argument(OpCall("sum", [X], {"reduction_indices": 1}), "axis") == 1
+    assert argument(OpCall("sum", [X, 1], {}), "axis") == 1
+    assert argument(OpCall("unheard_of", [X, 1], {}), "axis") is None
+
+
+def test_an_argument_that_is_not_taken() -> None:
+    with pytest.raises(UnreadableCall):
+        OPERATIONS["identity"].bind([X], {"other": 1})
+    with pytest.raises(UnreadableCall):
+        OPERATIONS["identity"].bind([X, X], {})
+    assert OPERATIONS["identity"].bind([X], {"name": "n", "other": None}) == {"x": X}
+
+
+def test_additions_alone_join_what_stands_between_zeros() -> None:
+    assert {each.name for each in OPERATIONS.values() if each.adds} == {"add", "addn"}
+    assert OPERATIONS["mul"].function is np.multiply
+
+
+def test_nodes_are_of_known_arguments() -> None:
+    """Every word of a pattern is an argument of its operation."""
+    for operation, pattern in NODES.values():
+        words = {word.rpartition(":")[2].strip("@*") for part in pattern.split() for word in part.split("+")}
+        assert words <= {parameter.strip("*") for parameter in operation.parameters}, operation.name

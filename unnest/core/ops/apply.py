@@ -1,0 +1,82 @@
+"""A call carried out on arrays: its arguments by parameter, its tensors looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from unnest.core.architecture.graph import Ref
+from unnest.core.ops import OPERATIONS
+from unnest.core.ops.call import OpCall, UnreadableCall, Value
+from unnest.core.ops.elements import ELEMENT, Array, ByContents, arrays_in, axis_number, whole_number
+from unnest.core.ops.registry import CONTENTS
+
+
+def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:
+    """Return the results of a call.
+
+    Raises:
+        UnreadableCall: For an operation, or arguments, that are not known.
+        ByContents: Where an element of a tensor would decide what is put where, or would be changed.
+
+    NumPy raises what it does where shapes do not fit.
+
+    """
+    result = result_of(call, lookup)
+    return tuple(result) if isinstance(result, list) else (result,)
+
+
+def result_of(call: OpCall, lookup: Callable[[Ref], Array]) -> Array | list[Array]:
+    """Return the result of a call, a list where the operation gives several. Raises as `apply`."""
+    operation = OPERATIONS.get(call.name)
+    if operation is None or operation.compute is None:
+        raise UnreadableCall
+    args = [_looked_up(value, lookup) for value in call.args]
+    bound = operation.bind(args, {key: _looked_up(value, lookup) for key, value in call.kwargs.items()})
+    for parameter, value in bound.items():
+        if parameter not in CONTENTS and any(a.dtype == ELEMENT for a in arrays_in(value)):
+            raise ByContents
+    return operation.compute(**bound)
+
+
+def _looked_up(value: Value, lookup: Callable[[Ref], Array]) -> Value:
+    """An argument with arrays for tensors, and whole numbers in slices."""
+    if isinstance(value, Ref):
+        return lookup(value)
+    if isinstance(value, list):
+        return [_looked_up(part, lookup) for part in value]
+    if isinstance(value, slice):
+        bounds = (_looked_up(bound, lookup) for bound in (value.start, value.stop, value.step))
+        return slice(*(None if bound is None else whole_number(bound) for bound in bounds))
+    return value
+
+
+def contents(call: OpCall) -> list[Value]:
+    """The arguments whose contents a call hands on, or computes with; empty where its arguments cannot be read."""
+    operation = OPERATIONS.get(call.name)
+    if operation is None or operation.compute is None:
+        return []
+    try:
+        bound = operation.bind(call.args, call.kwargs)
+    except UnreadableCall:
+        return []
+    if operation.takes_all:
+        return list(bound["x"])
+    return [bound[parameter] for parameter in CONTENTS if parameter in bound]
+
+
+def literal_axis(call: OpCall) -> int | None:
+    """The axis that a call names as a number, 0 where it names none; None where it computes it."""
+    operation = OPERATIONS.get(call.name)
+    try:
+        if operation is None or operation.compute is None:
+            return None
+        axis = operation.bind(call.args, call.kwargs).get("axis")
+        return None if isinstance(axis, Ref) else axis_number(axis)
+    except UnreadableCall:
+        return None
+
+
+def is_known(call: OpCall) -> bool:
+    """True if the call can be carried out on arrays."""
+    operation = OPERATIONS.get(call.name)
+    return operation is not None and operation.compute is not None

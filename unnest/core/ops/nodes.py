@@ -1,0 +1,89 @@
+"""A node of a TensorFlow graph as the call of an operation: inputs and attributes by the operation's parameters.
+
+A pattern says what a node's inputs are, in order, where they are not the arguments in order: `axis x`. `*xs` takes the
+inputs that others leave, `indices+x` two lists of as many; `@attr:parameter` is an attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from unnest.core.ops import NODES, OPERATIONS, Operation
+from unnest.core.ops.call import OpCall, Value
+from unnest.core.ops.registry import JOINS, MOVES
+
+
+def node_operation(op: str) -> Operation | None:
+    """The operation behind the op of a NodeDef, None where it is not registered."""
+    return NODES[op][0] if op in NODES else OPERATIONS.get(op.lower())
+
+
+def node_call(op: str, inputs: Sequence[Value], attributes: Mapping[str, Value]) -> OpCall:
+    """The call that a node is; the op's name without arguments where it has fewer inputs than the operation takes."""
+    if op not in NODES:
+        return OpCall(op.lower(), inputs, {})
+    operation, pattern = NODES[op]
+    form = _form(pattern)
+    if len(inputs) < len(form.first) + len(form.last):
+        return OpCall(op.lower(), (), {})
+    given = form.arguments(inputs)
+    named = {parameter: _text(attributes.get(attribute)) for attribute, parameter in form.attributes}
+    named = {parameter: value for parameter, value in named.items() if value is not None and value != []}
+    args: list[Value] = []
+    for parameter in operation.parameters:
+        name = parameter.removeprefix("*")
+        if not given or name not in {**given, **named}:
+            break
+        value = given.pop(name) if name in given else named.pop(name)
+        args += value if parameter.startswith("*") else [value]
+    return OpCall(operation.name, args, {**given, **named})
+
+
+def may_join_rows(op: str) -> bool:
+    """True if what puts rows together can end in a node of this op."""
+    operation = node_operation(op)
+    return operation is not None and (operation.kind in JOINS | MOVES or operation.adds)
+
+
+def _text(value: Value) -> Value:
+    """An attribute as text: bytes in a graph."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+class _Form(NamedTuple):
+    """A pattern: the parameters of the inputs before and after a list of them, and the attributes."""
+
+    first: tuple[str, ...]
+    listed: str | None
+    last: tuple[str, ...]
+    halves: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...]
+
+    def arguments(self, inputs: Sequence[Value]) -> dict[str, Value]:
+        """Inputs by parameter."""
+        if self.halves:
+            half = len(inputs) // 2
+            return {self.halves[0]: list(inputs[:half]), self.halves[1]: list(inputs[half:])}
+        given = dict(zip(self.first, inputs, strict=False))
+        if self.listed is None:
+            return given
+        end = len(inputs) - len(self.last)
+        given[self.listed] = list(inputs[len(self.first) : end])
+        return {**given, **dict(zip(self.last, inputs[end:], strict=True))}
+
+
+@lru_cache(maxsize=256)
+def _form(pattern: str) -> _Form:
+    words = [word for word in pattern.split() if not word.startswith("@")]
+    attributes = [word[1:].partition(":") for word in pattern.split() if word.startswith("@")]
+    at = next((k for k, word in enumerate(words) if word.startswith("*")), None)
+    halves = tuple(words[0].split("+")) if "+" in words[0] else ()
+    return _Form(
+        () if halves else tuple(words[:at]),
+        None if at is None else words[at][1:],
+        () if at is None else tuple(words[at + 1 :]),
+        halves,
+        tuple((attribute, parameter or attribute) for attribute, _, parameter in attributes),
+    )

@@ -1,0 +1,239 @@
+"""What an operation is: one entry gives its names, its arguments in order, its kind, and what it does to arrays.
+
+A kind says what an operation does to tensors in general: how its result's shape follows, on which rows of a batch each
+of its numbers depends, whether it can cut a batch or join one. An entry says only what its kind does not.
+
+    @operation("tile", "x multiples|repeats", Kind.REPEAT)
+    def tile(x, multiples): ...
+
+Names are those of any dialect (`tf.strided_slice`, `StridedSlice`), all reduced by `plain_name`. In a signature `a|b`
+are two names of one argument; `*x` takes all arguments. Arguments called x, xs and updates are tensors whose contents
+the operation hands on; all others say which entries, where to, or how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
+
+import numpy as np
+
+from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
+from unnest.core.ops.elements import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Kind(Enum):
+    """What an operation does to the numbers of its tensors."""
+
+    MAP = "each number by itself; the shape stays"
+    ELEMENTWISE = "the numbers in the same place of several tensors, which are broadcast"
+    ROWWISE = "each entry of the first axis by itself, over the last axis or a new one"
+    WINDOW = "each entry of the first axis by itself, over its other axes: convolutions, pooling, images"
+    REDUCTION = "all numbers along some axes, which are dropped"
+    ALONG = "all numbers along an axis; the shape stays"
+    FOLD = "all numbers along an axis, which gets another length, or all numbers"
+    SEGMENT = "entries along the first axis, if no other is named: added up, compared, dealt out"
+    MATRIX = "matrices: TensorFlow takes the last two axes, NumPy and Keras the first two"
+    PRODUCT = "sums of products of several tensors"
+    SLICE = "takes entries by position"
+    TAKE = "takes entries by an index"
+    MASK = "takes entries by a mask or a number for each"
+    MOVE = "hands on all numbers in another shape or order of axes"
+    REORDER = "hands on all entries of an axis in another order"
+    REPEAT = "hands on numbers several times"
+    CONCATENATE = "joins tensors along an axis"
+    STACK = "joins tensors along a new axis"
+    SCATTER = "puts entries in their places, and zeros or another tensor elsewhere"
+    FILL = "one number everywhere, of a given shape"
+    NUMBERS = "numbers that no tensor holds: ranges, constants"
+    SIZE = "the sizes of a tensor's axes"
+    CONTROL = "one of several branches, or a number that depends on no contents"
+    OPAQUE = "what layers and stored code do to rows"
+
+
+SLICES = frozenset({Kind.SLICE, Kind.TAKE, Kind.MASK})
+"""Operations that take entries out of a tensor: a batch may be cut with them."""
+
+MOVES = frozenset({Kind.MOVE, Kind.TAKE, Kind.REORDER})
+"""Operations that may stand between the parts of a batch and what joins them."""
+
+JOINS = frozenset({Kind.CONCATENATE, Kind.STACK, Kind.SCATTER})
+"""Operations that put entries of several tensors together."""
+
+IN_PLACE = frozenset({Kind.MAP, Kind.ELEMENTWISE})
+"""Operations each of whose numbers is made of those that stand in the same place."""
+
+ROW_BY_ROW = IN_PLACE | {Kind.WINDOW, Kind.ROWWISE}
+"""Operations that leave every entry of the first axis where it is."""
+
+KEEPING_SHAPE = frozenset({Kind.MAP, Kind.ALONG, Kind.REORDER})
+"""Operations whose result has the shape of the first tensor that they read."""
+
+COMMON = {
+    "x": ("input", "inputs", "tensor", "params", "data", "input_", "value", "a", "reference"),
+    "xs": ("values", "arrays", "tensors"),
+    "axis": ("axes", "dim", "reduction_indices", "concat_dim", "split_dim"),
+}
+"""What dialects call an argument of many operations."""
+
+CONTENTS = ("x", "xs", "updates")
+"""The arguments whose contents an operation hands on; all others say which, where to, or how many."""
+
+IDLE = frozenset({"name", "out_type", "validate_indices", "output_type", "partition_strategy"})
+"""Arguments that do not change what is put where; the last is of a table in several parts."""
+
+Kernel: TypeAlias = "Callable[..., Array | list[Array]]"
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """One operation: `parameters` in order, `compute` on arrays (None where only its kind is known).
+
+    `aliases` maps what dialects call an argument to the parameter. `axis`: the axis of an operation along axes where
+    the call names none, None for all. `function`: a NumPy function that plain numbers are computed with.
+    `keeps_shape`: whether the result has the shape of the first tensor.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    kind: Kind
+    compute: Kernel | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    axis: int | None = None
+    function: Callable[..., Any] | None = None
+    keeps_shape: bool = False
+
+    @property
+    def adds(self) -> bool:
+        """True for additions, which join rows that each operand holds between zeros."""
+        return self.function is np.add
+
+    @property
+    def takes_all(self) -> bool:
+        """True if all arguments, by whatever name, are operands in order."""
+        return self.parameters[:1] == ("*x",)
+
+    def position(self, parameter: str) -> int | None:
+        """The place of a parameter, None if the operation has none of that name."""
+        return self.parameters.index(parameter) if parameter in self.parameters else None
+
+    def bind(self, args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
+        """Arguments by parameter.
+
+        Raises:
+            UnreadableCall: If an argument is given that the operation does not take, and that is not empty.
+
+        """
+        if self.takes_all:
+            return {"x": [*args, *(value for key, value in kwargs.items() if key not in IDLE)]}
+        bound = dict(zip(self.parameters, args, strict=False))
+        for key, value in kwargs.items():
+            if key in IDLE:
+                continue
+            parameter = self.aliases.get(key, key)
+            if parameter in self.parameters and parameter not in bound:
+                bound[parameter] = value
+            elif not _is_empty(value):  # an argument that would change what the function does
+                raise UnreadableCall
+        if len(args) > len(self.parameters):
+            raise UnreadableCall
+        return bound
+
+
+def argument(call: OpCall, parameter: str) -> Value:
+    """The argument of a call for a parameter, by any of its names or by its place; None where it gives none."""
+    operation = OPERATIONS.get(call.name)
+    aliases = {} if operation is None else operation.aliases
+    for key, value in call.kwargs.items():
+        if aliases.get(key, key) == parameter:
+            return value
+    at = None if operation is None else operation.position(parameter)
+    return call.args[at] if at is not None and at < len(call.args) else None
+
+
+def _is_empty(value: Value) -> bool:
+    return value is None or (not isinstance(value, np.ndarray) and value in (0, False, "", [], {}))
+
+
+OPERATIONS: dict[str, Operation] = {}
+"""Plain name -> the operation."""
+
+NODES: dict[str, tuple[Operation, str]] = {}
+"""The op of a NodeDef -> the operation, and the arguments that the node's inputs and attributes are."""
+
+K = TypeVar("K", bound=Kernel)
+
+
+class Facts(TypedDict, total=False):
+    """What an entry says beside its names, its arguments and its kind: see `Operation`.
+
+    `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`).
+    """
+
+    nodes: Mapping[str, str]
+    axis: int
+    function: Callable[..., Any]
+    keeps_shape: bool
+
+
+def define(names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]) -> None:
+    """Register an operation under names that are separated by spaces."""
+    parameters, aliases = [], dict[str, str]()
+    for spelled in signature.split():
+        parameter, *others = spelled.split("|")
+        parameters.append(parameter)
+        aliases.update(dict.fromkeys((*others, *COMMON.get(parameter, ())), parameter))
+    plain = [plain_name(name) for name in names.split()]
+    entry = Operation(
+        plain[0],
+        tuple(parameters),
+        kind,
+        compute,
+        {alias: parameter for alias, parameter in aliases.items() if alias not in parameters},
+        facts.get("axis"),
+        facts.get("function"),
+        facts.get("keeps_shape", kind in KEEPING_SHAPE),
+    )
+    for name in plain:
+        assert name not in OPERATIONS, name
+        OPERATIONS[name] = entry
+    for node, pattern in facts.get("nodes", {}).items():
+        NODES[node] = entry, pattern
+
+
+def define_all(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> None:
+    """Register several operations that differ in their names alone; `a|b` are two names of one."""
+    for name in names.split():
+        define(name.replace("|", " "), signature, kind, **facts)
+
+
+def operation(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> Callable[[K], K]:
+    """Register the operation that a NumPy function computes."""
+
+    def register(compute: K) -> K:
+        define(names, signature, kind, compute, **facts)
+        return compute
+
+    return register
+
+
+def operation_of(call: OpCall) -> Operation | None:
+    """The operation that a call is of, None for one that is not registered."""
+    return OPERATIONS.get(call.name)
+
+
+def kind_of(call: OpCall) -> Kind | None:
+    """The kind of a call's operation, None for one that is not registered."""
+    found = OPERATIONS.get(call.name)
+    return None if found is None else found.kind
+
+
+def function_of(call: OpCall) -> Callable[..., Any] | None:
+    """The NumPy function of an operation on plain numbers."""
+    found = OPERATIONS.get(call.name)
+    return None if found is None else found.function
