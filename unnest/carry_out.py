@@ -45,16 +45,17 @@ def carried_out(
 
     `fingerprint` is the input's, taken before it was read. Raises UnnestError.
     """
-    _check_refusal(source, plan, options)
+    if not _places_alone(source, plan, options):
+        _check_refusal(source, plan, options)
     target = _chosen_target(source, plan, options)
-    action, dry_run_action = _actions(source, plan, target)
+    action, dry_run_action = _actions(source, plan, target, options)
     if action == "unchanged" and options.output is None and options.into is None:
         return replace(result, action="unchanged", as_keras_3=_as_keras_3(source, plan, result, options))
     output_path = _output_path(source, target, options)
     if options.in_place:
         output_path, backup = result.path, _backup(result.path, source, options)
         result = replace(result, backup=backup)
-    result = _with_output(result, target, plan, output_path)
+    result = _with_output(result, target, plan, output_path, options)
     source.check_sums()
     as_keras_3 = cache(partial(_as_keras_3, source, plan, result, options))
     job = _copy_job(source) if action == "unchanged" else _write_job(source, plan, target, options, meter or _unwatched)
@@ -75,9 +76,10 @@ def carried_out(
 
 def output_of(source: Source, plan: Plan, options: FixOptions) -> str | None:
     """The path that would be written; None where nothing would. Raises Refused."""
-    _check_refusal(source, plan, options)
+    if not _places_alone(source, plan, options):
+        _check_refusal(source, plan, options)
     target = _chosen_target(source, plan, options)
-    is_left_alone = _actions(source, plan, target) == _COPY and options.output is None and options.into is None
+    is_left_alone = _actions(source, plan, target, options) == _COPY and options.output is None and options.into is None
     return None if is_left_alone else _output_path(source, target, options)
 
 
@@ -94,8 +96,21 @@ def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions)
     return examine.as_keras_3(source, plan, result, options) if options.keras == "original" else None
 
 
+def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
+    """Whether weights without an architecture go into the caller's model, whatever the plan says of them."""
+    if options.like is None:
+        return False
+    from unnest.formats.keras3.like import has_no_architecture
+
+    return has_no_architecture(source, plan)
+
+
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
     """The container that options and names of files ask for, and what goes into it. Raises Refused."""
+    if options.like is not None:
+        from unnest.formats.keras3.like import like_target_format
+
+        return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
     if options.in_place and options.keras != "original" and asked_for == "h5" and not plan.stored.is_keras_3:
@@ -104,8 +119,10 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
     return _format_chooser(options.keras)(source, plan, asked_for)
 
 
-def _actions(source: Source, plan: Plan, target: TargetFormat) -> tuple[Action, Action]:
+def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptions) -> tuple[Action, Action]:
     """What is done, and what a dry run calls that. Raises Failed where a wrapper would be left."""
+    if options.like is not None:
+        return _FIX if plan.verdict == "parallel" else _CONVERT
     if plan.result is not None:
         if make_plan(plan.complete or plan.result).verdict != "clean":
             raise Failed("still-parallel", f"{source.path}: a wrapper would be left after the fix; please report it")
@@ -128,6 +145,9 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
 #: Findings on what a file does when it is loaded: of the output they are found anew.
 ON_LOADING = ("stored-code", "frozen-within", "frozen-state")
 
+#: Findings on what names alone tell, and where the template's architecture is missing: --like has it.
+OF_NAMES = ("names-alone", "named-by-count", "needs-architecture", "weightless-left-out")
+
 
 def _backup(path: str, source: Source, options: FixOptions) -> str:
     """Where the input goes when the output takes its name. Raises Refused where it cannot."""
@@ -146,9 +166,9 @@ _CONVERT: tuple[Action, Action] = ("converted", "would-convert")
 _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
-def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: str) -> Result:
+def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: str, options: FixOptions) -> Result:
     """What is going to be where."""
-    model = target.model
+    model, is_like = target.model, options.like is not None
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
     carried_refs = stored_refs(model.tensors)
@@ -156,10 +176,10 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         result,
         output=output_path,
         findings=(
-            *(f for f in result.findings if f.code not in ON_LOADING),
+            *(f for f in result.findings if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)),
             *target.findings,
             *examine.frozen_findings(model, target.container),
-            *examine.stored_code_findings(plan.stored, model),
+            *(() if is_like else examine.stored_code_findings(plan.stored, model)),
         ),
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
@@ -205,7 +225,7 @@ def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOpt
 
     def check(path: str) -> None:
         checks[:] = writer.verify(target.output, source, path, step)
-        _check_clean(path, _architecture(plan), Choices(slice_layers=options.slice_layers))
+        _check_clean(path, _architecture(plan, options), Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)
 
@@ -228,8 +248,10 @@ def _unwatched(_done: int, _all: int) -> None:
     """The meter that nobody looks at."""
 
 
-def _architecture(plan: Plan) -> JsonObject | None:
+def _architecture(plan: Plan, options: FixOptions) -> JsonObject | None:
     """The output's architecture, where it was given beside weights alone: their names tell less."""
+    if options.like is not None:
+        return options.like.architecture
     return None if plan.complete is None else plan.complete.architecture
 
 

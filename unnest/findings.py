@@ -186,6 +186,26 @@ class Code(Enum):
         "the file holds no state of the optimizer: a .keras of Keras 2 has none of those of keras.optimizers.legacy",
         "training goes on with a fresh one; an .h5 of the same run has the state",
     )
+    NOT_COMPARED = (
+        "warning",
+        "code keeps {layers} from being compared with your model's: its weights are placed by what surrounds it",
+        "make sure that the code of both is the same",
+    )
+    PLACED_BY_ORDER = (
+        "warning",
+        "the weights of {layers} bear other names in the file: the order of layers and their shapes placed them",
+        "make sure that your code builds the model that was saved, its layers in this order",
+    )
+    OTHER_GATES = (
+        "warning",
+        "the gates of {layers} are sigmoid: the default before TensorFlow 2 was hard_sigmoid, and the file has none",
+        "where the old code did not say recurrent_activation, build it with recurrent_activation='hard_sigmoid'",
+    )
+    OTHER_HARD_SIGMOID = (
+        "warning",
+        "hard_sigmoid was 0.2 x + 0.5 and is x / 6 + 0.5 today: {layers}",
+        "put Rescaling(1.2) before it in your code",
+    )
     OTHER_RATE = (
         "warning",
         "weights were multiplied by a constant, and training goes on with another effective rate for them",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
+from unnest.caller_code import builder_of, function_of
 from unnest.errors import UsageError
 from unnest.report import balance_table
 
@@ -26,14 +26,14 @@ def measure(
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's greetings would run through the table
     with contextlib.redirect_stdout(sys.stderr):
-        build = _function(target)
+        build = function_of(target)
         try:
             from unnest.keras import balance
         except ImportError as missing:
             raise UsageError("usage", str(missing)) from None
         try:
             result = balance(
-                _builder(target, build),
+                builder_of(target, build),
                 batch_size,
                 _devices(gpus),
                 sizes=_sizes(sizes),
@@ -57,40 +57,3 @@ def _sizes(sizes: str | None) -> list[int] | None:
     if min(numbers) < 1:
         raise UsageError("usage", f"--sizes {sizes}: give batch sizes, as in 128,512,1024")
     return numbers
-
-
-def _function(target: str) -> Callable[[], Any]:
-    module_name, _, name = target.partition(":")
-    if not module_name or not name:
-        raise UsageError("usage", f"{target}: give MODULE:FN, as in train:build_model")
-    sys.path.insert(0, os.getcwd())
-    try:
-        function = getattr(importlib.import_module(module_name), name, None)
-    except ModuleNotFoundError as missing:
-        raise UsageError("usage", f"{target}: {missing}; run it where {module_name} can be imported") from None
-    except (Exception, SystemExit) as raised:  # noqa: BLE001 - so is the module
-        raise UsageError("usage", f"{module_name} raised {_said(raised)}") from None
-    if not callable(function):
-        raise UsageError("usage", f"{target}: {module_name} has no function {name}")
-    builder: Callable[[], Any] = function
-    return builder
-
-
-def _builder(target: str, build: Callable[[], Any]) -> Callable[[], Any]:
-    """The caller's function; a UsageError says what it raised, or that it returned no model."""
-    from unnest.keras.keras_api import is_model
-
-    def build_model() -> object:
-        try:
-            model = build()
-        except (Exception, SystemExit) as raised:  # noqa: BLE001 - the function is anyone's code
-            raise UsageError("usage", f"{target} raised {_said(raised)}") from None
-        if not is_model(model):
-            raise UsageError("usage", f"{target} returned {type(model).__name__}: it must return a built Keras model")
-        return model
-
-    return build_model
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

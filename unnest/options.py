@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from unnest import outputs
 from unnest.core.model import JsonObject
+from unnest.core.transfer.leaves import TargetModel
 from unnest.errors import Unreadable, UsageError
 from unnest.files.replaceable import Inputs
 from unnest.formats.base import Target
@@ -42,6 +43,8 @@ class FixOptions(NamedTuple):
     keras: Dialect = "original"
     #: Of several inputs: this one's path in the folder for all; its suffix becomes that of the container written.
     into: str | None = None
+    #: The model that takes the weights; its `.weights.h5` is written.
+    like: TargetModel | None = None
 
     def near(self, path: str) -> str:
         """A path in the folder that the output goes to."""
@@ -66,6 +69,8 @@ def check_usage(path: str, options: FixOptions) -> None:
     check_name(options.output)
     _check_choice("to", options.to, (None, *get_args(Target)))
     _check_choice("keras", options.keras, get_args(Dialect))
+    if options.like is not None:
+        _check_like(options)
     if options.in_place and options.output is not None:
         raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
     if options.in_place and os.path.isdir(path):
@@ -84,6 +89,16 @@ def check_usage(path: str, options: FixOptions) -> None:
     if place is not None and _same_place(path, place):
         instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
         raise UsageError("usage", f"{place}: is the input itself; {instead}")
+
+
+def _check_like(options: FixOptions) -> None:
+    """Raise UsageError for options that --like contradicts: it writes the `.weights.h5` of the caller's model."""
+    if options.in_place:
+        raise UsageError("usage", "--like writes another model's weights, and --in-place replaces the input; use -o")
+    if options.to not in (None, "weights"):
+        raise UsageError("usage", f"--like writes .weights.h5, not --to {options.to}; drop one of the two")
+    if options.output is not None and not options.output.lower().endswith(".weights.h5"):
+        raise UsageError("usage", f"{options.output}: --like writes weights; the name must end in .weights.h5")
 
 
 def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from unnest import examine, outputs
 from unnest.budget import limited
+from unnest.caller_code import target_model_of
 from unnest.carry_out import carried_out, output_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
@@ -48,6 +49,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     trust: bool = False,
     verify: bool = False,
     keras: Dialect = "original",
+    like: object = None,
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -68,6 +70,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         trust=trust,
         verify=verify,
         keras=keras,
+        like=target_model_of(like),
     )
     return fix_with(given_path(path), options, meter)
 

@@ -57,6 +57,13 @@ def fix(
         ),
     ] = "original",
     architecture: parameters.Architecture = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FN",
+            help="Weights of any file into the Keras 3 model that this function of yours builds, as its .weights.h5.",
+        ),
+    ] = None,
     keep_nested: Annotated[
         bool,
         typer.Option(
@@ -85,6 +92,7 @@ def fix(
     """
     keep_libraries_light()
     from unnest.batch.fixing import fix_all
+    from unnest.caller_code import target_model_of
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 
     if to is not None and to not in parameters.TARGETS:
@@ -105,6 +113,7 @@ def fix(
         trust=trust,
         verify=verify,
         keras=cast("Dialect", keras),
+        like=target_model_of(like),
     )
     form = form_of(as_json=as_json, json_lines=json_lines)
     also_read = [architecture] if architecture is not None else []

@@ -26,6 +26,8 @@ from unnest.formats.spelling import H5Spelling, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from unnest.core.transfer.leaves import TargetModel
+    from unnest.core.transfer.place import PlacedWeights
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
@@ -119,6 +121,12 @@ class Source(ABC):
         """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
         given_architecture = architecture if self.stored.architecture is None else None
         return plan(self.stored, architecture=given_architecture, choices=choices)
+
+    def placed_in(self, target: TargetModel) -> PlacedWeights:
+        """Weights without an architecture, in the layers of a model that the caller's code built. Raises Refused."""
+        from unnest.core.transfer.place import place_lists
+
+        return place_lists(self.stored.groups, target, self.stored.keras_version, self.stored.backend)
 
     def cut(self) -> bytes:
         """The serving graph with one tower of each wrapper, as `saved_model.pb` holds it. Raises Refused."""

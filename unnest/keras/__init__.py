@@ -21,6 +21,7 @@ from unnest.keras.balancing import balance
 from unnest.keras.build import make_parallel, multi_gpu_model
 from unnest.keras.keras_api import installed, outdated, running
 from unnest.keras.load import load_model
+from unnest.keras.load_weights import load_weights
 from unnest.keras.parallel_model import layer_classes
 from unnest.keras.template import template_model
 
@@ -46,4 +47,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["ModelCheckpoint", "balance", "load_model", "make_parallel", "multi_gpu_model", "template_model"]
+__all__ = [
+    "ModelCheckpoint",
+    "balance",
+    "load_model",
+    "load_weights",
+    "make_parallel",
+    "multi_gpu_model",
+    "template_model",
+]

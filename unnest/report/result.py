@@ -79,6 +79,16 @@ class Report:
     #: The picture of it, where it was asked for; no part of the JSON report.
     drawing: Drawing | None = None
 
+    def raise_for_error(self) -> None:
+        """Raise what the file's error is, if it has one.
+
+        Raises:
+            ValueError: the file could not be read, or not be fixed; the message is `error.message`.
+
+        """
+        if self.error is not None:
+            raise ValueError(self.error.message)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result(Report):

@@ -18,9 +18,13 @@ from unnest.formats.keras3.shared_layers import SharedLayers
 class Placement:
     """Where the layers of a model, and of those nested in it, are in a file, and with which weights."""
 
-    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "") -> None:
-        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit."""
+    def __init__(self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True) -> None:
+        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit.
+
+        Not `has_its_names`: the model is another program's, whose layers may bear other names.
+        """
         self.tree = tree
+        self._has_its_names = has_its_names
         #: (layer name, class) -> where the layer is, outermost first.
         self.layer_paths: dict[tuple[str, str], list[str]] = {}
         #: Path of a weight -> that of the layer that owns it.
@@ -42,7 +46,7 @@ class Placement:
                 groups.append(Group(layer.name, self._weights[path]))
                 continue
             stored_name = tree.name(path) if path in tree.groups else None
-            is_other = stored_name is not None and stored_name != layer.name and layer.is_named
+            is_other = self._has_its_names and stored_name not in (None, layer.name) and layer.is_named
             if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",

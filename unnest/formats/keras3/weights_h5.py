@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 from unnest.core.architecture import is_model, read
+from unnest.core.assign.shares import Ambiguous
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
     Choices,
@@ -21,9 +22,12 @@ from unnest.core.model import (
     Plan,
     Stored,
     Template,
+    Tensor,
     Wrapper,
 )
 from unnest.core.plan import template_in, without_layers
+from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
+from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
@@ -31,6 +35,7 @@ from unnest.formats.base import MARK, Container, OnBytes, Source
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
+from unnest.formats.keras3.path_order import in_order
 from unnest.formats.keras3.path_placement import Placement, moves_to
 from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree
@@ -84,6 +89,31 @@ class WeightsSource(PathKeyedSource):
             complete=self._completed(full_plan.result or full_plan.stored),
             stored=full_plan.stored._replace(contents="weights", architecture=None),
         )
+
+    def placed_in(self, target: TargetModel) -> PlacedWeights:
+        """By the paths, which count layers of a class; names that Keras 3 notes there are witnesses."""
+        tried = [self._placed_at(p, target) for p in ("", *(wrapper.template for wrapper in self._lone_models()))]
+        placed = next((each for each in tried if isinstance(each, PlacedWeights)), None)
+        if placed is None:
+            raise next(each for each in tried if isinstance(each, Refused))
+        return placed
+
+    def _placed_at(self, prefix: str, target: TargetModel) -> PlacedWeights | Refused:
+        """The weights of the model at a path, or why it is not the target."""
+        try:
+            placement = Placement(self.tree, target.architecture, prefix, has_its_names=False)
+            stored = Stored("weights", target.architecture, groups=placement.groups, keras_version="3.x")
+            weights = weights_by_leaf(target.architecture, in_order(stored, in_lists=False).groups)
+            names = {path: self._layer_name(tensors) for path, tensors in weights.items() if tensors}
+            return place_leaves(weights, target, names, is_keras_3=self.tree.stores_layer_names())
+        except Refused as refusal:
+            return refusal
+        except Ambiguous as doubt:
+            return Refused("other-model", f"{doubt}")
+
+    def _layer_name(self, tensors: Sequence[Tensor]) -> str | None:
+        """The name that stands beside a leaf layer's first weight."""
+        return self.tree.name(tensors[0].ref.rpartition("/vars/")[0])
 
     def _plan_with_template(self, architecture: JsonObject, not_whole: Refused, choices: Choices) -> Plan:
         """With the architecture of a model that holds all weights of this one, or around it. Raises Refused.

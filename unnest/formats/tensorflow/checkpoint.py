@@ -30,6 +30,9 @@ from unnest.core.model import (
     Wrapper,
 )
 from unnest.core.plan import plan, without_layers
+from unnest.core.transfer.leaves import TargetModel, weights_by_leaf
+from unnest.core.transfer.lists import layer_name, named_leaves
+from unnest.core.transfer.place import PlacedWeights, place_leaves
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.base import Container, OnBytes, Source
@@ -119,6 +122,19 @@ class CheckpointSource(Source):
             kept_refs = {t.ref for g in weights_plan.result.groups for t in g.tensors}
             weights_plan = weights_plan._replace(dropped=tuple(t for t in self.tensors if t.ref not in kept_refs))
         return weights_plan._replace(complete=complete)
+
+    def placed_in(self, target: TargetModel) -> PlacedWeights:
+        """By the objects' places, or by the variables' names, which may differ by Keras's numbers."""
+        if self.objects is not None:
+            located = self.objects.find(target.architecture)
+            if located.doubt is not None:
+                raise located.doubt
+            weights = weights_by_leaf(target.architecture, located.groups)
+            return place_leaves(weights, target, {path: layer_name(own) for path, own in weights.items()})
+        chain, path_by_name = named_leaves([v.name for v in self._variables], target)
+        names = CheckpointVariables(self.path, self._variables, list(self.program.made) if self.program else ())
+        groups = {path_by_name[group.name]: group.tensors for group in names.groups(chain)}
+        return place_leaves(groups, target, {})
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

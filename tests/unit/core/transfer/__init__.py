@@ -1,0 +1,1 @@
+"""Weights placed in the caller's model."""

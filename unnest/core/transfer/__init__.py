@@ -1,0 +1,1 @@
+"""Weights of a file placed in the model that the caller's own code builds."""

@@ -1,0 +1,68 @@
+"""Weights of any file in the architecture that the caller's code builds, as that model's `.weights.h5`."""
+
+from __future__ import annotations
+
+from unnest.core.model import Plan, Rearranged, Rewritten, Stored
+from unnest.core.transfer.leaves import TargetModel
+from unnest.core.transfer.place import PlacedWeights, place_model
+from unnest.errors import Refused
+from unnest.findings import Code
+from unnest.formats.base import Source
+from unnest.formats.convert import TargetFormat
+from unnest.formats.convertible import naming_file
+from unnest.formats.keras3.dialect import keras_3_target_format
+from unnest.formats.keras3.path_layout import lay_out
+from unnest.formats.keras3.path_order import in_order
+
+#: The first Keras that reads the layout.
+KERAS_3 = "3.0.0"
+
+#: Findings on what a file needs when it is loaded as a model: here the caller's code is the model.
+OF_A_MODEL = frozenset({
+    "custom-objects", "lambda-kept", "functional-subclass", "layers-apart", "not-held", "compile-dropped",
+    "compile-part", "added-loss", "assumed-data-format",
+})  # fmt: skip
+
+
+def has_no_architecture(source: Source, plan: Plan) -> bool:
+    """Whether the weights are alone, with no architecture in the file or given."""
+    return plan.stored.contents == "weights" and plan.complete is None and source.stored.architecture is None
+
+
+def like_target_format(source: Source, plan: Plan, target: TargetModel) -> TargetFormat:
+    """Return the `.weights.h5` of the target with the weights of a plan.
+
+    Raises:
+        Refused: the weights do not fit, or not without doubt; the message names the layer.
+
+    """
+    if not target.shapes:
+        raise Refused(
+            "no-weights", f"{source.path}: your model has no layers with weights; build the one that was saved"
+        )
+    if has_no_architecture(source, plan):
+        with naming_file(source):
+            placed = source.placed_in(target)
+    else:
+        placed = _of_model(source, plan, target)
+    model = Stored(
+        "weights", target.architecture, groups=placed.groups, optimizer=placed.optimizer, keras_version=KERAS_3
+    )
+    with naming_file(source):
+        lay_out(model)  # whatever has no place is refused before anything is written
+    return TargetFormat(
+        "weights_h5", Rewritten(model), ".weights.h5", findings=placed.findings, conversions=placed.conversions
+    )
+
+
+def _of_model(source: Source, plan: Plan, target: TargetModel) -> PlacedWeights:
+    if source.stored.contents == "architecture":
+        raise Refused("no-weights", f"{source.path}: holds an architecture and no weights; pass the file of weights")
+    made = keras_3_target_format(source, plan, "keras")
+    with naming_file(source):
+        model = in_order(made.model, in_lists=False) if isinstance(made.output, Rearranged) else made.model
+        placed = place_model(model, target)
+    findings = tuple(f for f in made.findings if f.code not in OF_A_MODEL)
+    if placed.optimizer is None and not placed.findings and model.optimizer and target.optimizer is None:
+        findings = (*findings, Code.OPTIMIZER_DROPPED(why="your model is not compiled"))
+    return placed._replace(findings=(*findings, *placed.findings), conversions=made.conversions)

@@ -1,0 +1,66 @@
+"""A built model of Keras 3 as the file side sees it: its JSON, the shapes of its weights, its optimizer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from unnest.core.architecture import is_model
+from unnest.core.transfer.leaves import LeafPath, Shape, TargetModel, TargetOptimizer
+from unnest.keras.keras_api import KERAS, Model
+from unnest.keras.keras_api import is_model as is_keras_model
+
+
+def target_model(model: Model) -> TargetModel:
+    """Describe a model that takes weights.
+
+    Raises:
+        TypeError: `model` is not a model of Keras 3.
+        ValueError: it is not built, or keeps its layers in code.
+
+    """
+    if not is_keras_model(model) or not KERAS.owns(model):
+        raise TypeError(f"a model of Keras 3 is needed, this is a {type(model).__module__}.{type(model).__qualname__}")
+    if not model.built:
+        raise ValueError(f"model {model.name!r} is not built: give it an Input, or call model.build(input_shape)")
+    try:
+        architecture = json.loads(model.to_json())
+    except Exception as e:
+        raise ValueError(
+            f"model {model.name!r} has no JSON ({' '.join(str(e).split())[:200]}): a subclass needs get_config"
+        ) from e
+    if not is_model(architecture):
+        raise ValueError(
+            f"model {model.name!r} keeps its layers in code: weights go into a Functional or Sequential model"
+        )
+    architecture.pop("compile_config", None)
+    layers = dict(_leaf_layers(model, ()))
+    held = {id(v) for layer in layers.values() for v in layer.weights}
+    if outside := [v.path for v in model.weights if id(v) not in held]:
+        raise ValueError(f"model {model.name!r} has weights outside its layers ({outside[0]}), which no file places")
+    shapes = {path: shape for path, layer in layers.items() if (shape := _shapes(layer))}
+    return TargetModel(architecture, shapes, _optimizer(model))
+
+
+def _leaf_layers(model: Model, path: LeafPath) -> Iterator[tuple[LeafPath, Any]]:
+    """Yield the layers that are no models, nested models included."""
+    for layer in model.layers:
+        if is_keras_model(layer):
+            yield from _leaf_layers(layer, (*path, layer.name))
+        else:
+            yield (*path, layer.name), layer
+
+
+def _shapes(layer: Any) -> tuple[Shape, ...]:
+    """Return the shapes of a layer's weights, in the order of `layer.weights`."""
+    return tuple(tuple(int(n) for n in v.shape) for v in layer.weights)
+
+
+def _optimizer(model: Model) -> TargetOptimizer | None:
+    optimizer: Any = getattr(model, "optimizer", None)
+    if optimizer is None or not getattr(model, "compiled", False):
+        return None
+    if not optimizer.built:
+        optimizer.build(model.trainable_variables)
+    return TargetOptimizer(type(optimizer).__name__, tuple(tuple(int(n) for n in v.shape) for v in optimizer.variables))
