@@ -113,10 +113,20 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
         return like_target_format(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
+    if source.written_as is not None and options.to is None and (options.output or options.into) is not None:
+        asked_for = _asked_of_unwritten(source, options, asked_for)
     if options.in_place and options.keras != "original" and asked_for == "h5" and not plan.stored.is_keras_3:
         why = "--in-place keeps the container, and --keras 3 writes .keras, .weights.h5 or .json, not .h5; use -o"
         raise Refused("cannot-convert", f"{source.path}: {why}")
     return _format_chooser(options.keras)(source, plan, asked_for)
+
+
+def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
+    """The container for a source of one that is never written. Raises Refused where `-o` seems to name its own."""
+    if named == "json" != source.written_as:
+        why = "names the JSON of a TensorFlow.js model, which is read and not written"
+        raise Refused("cannot-write", f"{options.output}: {why}; name an .h5 or a .keras, or pass --to json")
+    return named or (source.written_as if options.keras == "original" else None)
 
 
 def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptions) -> tuple[Action, Action]:

@@ -135,6 +135,11 @@ class Code(Enum):
         "in the file, but no part of the model: {what}",
         "unnest writes the model alone; keep the original if something reads these",
     )
+    QUANTIZED = (
+        "warning",
+        "{count} weights were shortened to {dtype} by TensorFlow.js's converter: the numbers before that are lost",
+        "the output has what TensorFlow.js computes with; convert the original Keras file where it was kept",
+    )
     STORED_CODE = (
         "warning",
         "loading this file runs, imports or reads what it names: {what}{output}",

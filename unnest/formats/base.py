@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unnest.core.transfer.place import PlacedWeights
     from unnest.formats.hdf5.guarded_file import GuardedFile
 
-ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json"]
+ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json", "tfjs"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
 
 #: What Keras's own model files are called: one in a folder is worth a word even where its content is none.
@@ -59,6 +59,9 @@ class Source(ABC):
 
     #: Why the file itself cannot be replaced by what is written; None where it can.
     not_in_place: str | None = None
+
+    #: What it goes into where nothing else is asked for: of a container that is read and never written.
+    written_as: Target | None = None
 
     #: Where it is read in a form that is never written, as YAML is, the suffix of what it goes into, which is of the
     #: same container.

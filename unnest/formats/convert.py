@@ -88,10 +88,14 @@ def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
     assert plan.output is not None
     if source.reformed and to in (None, OWN_FORM[name]):
         return TargetFormat(name, plan.output, source.reformed, reformed=to is not None)
-    if to is None or to == OWN_FORM[name]:
+    if to is None and plan.verdict == "parallel" and source.written_as is not None:
+        to = source.written_as
+    if to is None or to == OWN_FORM.get(name):
         if name == "saved_model" and plan.verdict == "parallel":
             return TargetFormat(name, GraphCut(plan.output.model), findings=_of_a_cut(source, plan))
         return TargetFormat(name, plan.output)
+    if source.stored.contents == "architecture" and to in ("h5", "keras", "weights"):
+        raise no_weights(source)
     convert = _as_json if to == "json" else CONVERSIONS.get((name, to))
     if convert is None:
         raise Refused(
@@ -186,13 +190,15 @@ def _laid_out(source: Source, complete: Stored) -> Stored:
     return model
 
 
-def _saved_model_as_h5(source: Source, plan: Plan) -> TargetFormat:
+def _model_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
+    if model.contents == "weights":
+        model = _complete(source, plan)
     check_readable(source, plan, model)
     return TargetFormat("h5", in_hdf5(model), ".h5")
 
 
-def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
+def _model_as_weights(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
     check_readable(source, plan, model)
     weights = model._replace(contents="weights", architecture=None, training=None, optimizer=None)
@@ -201,7 +207,7 @@ def _saved_model_as_weights(source: Source, plan: Plan) -> TargetFormat:
 
 def _as_keras(source: Source, plan: Plan) -> TargetFormat:
     model = planned_model(plan)
-    if source.container == "saved_model":
+    if source.container in ("saved_model", "tfjs"):
         check_readable(source, plan, model)
     return _model_as_keras(source, plan, _complete(source, plan) if model.contents == "weights" else model)
 
@@ -240,16 +246,11 @@ def _path_keyed_as_h5(source: Source, plan: Plan) -> TargetFormat:
     model = _complete(source, plan) if source.container == "weights_h5" else planned_model(plan)
     if model.architecture is None or not is_model(model.architecture):
         raise Refused("no-architecture", f"{source.path}: keeps its layers in code; only --to keras can hold that")
-    from unnest.core.keras_facts.config_forms import as_h5
-    from unnest.formats.keras3.layer_paths import named_by_path
-    from unnest.formats.keras3.path_order import in_order
+    from unnest.formats.keras3.path_order import as_h5_lists
 
     check_dtypes(source, model)
     with naming_file(source):
-        as_stored = as_h5(in_order(model, in_lists=True))
-    as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
-    if as_stored.training is None:
-        as_stored = as_stored._replace(optimizer=None)
+        as_stored = as_h5_lists(model)
     return TargetFormat("h5", in_hdf5(as_stored), ".h5", findings=(*left_out(model, as_stored), *never_held(model)))
 
 
@@ -269,10 +270,6 @@ def _as_json(source: Source, plan: Plan) -> TargetFormat:
         contents="architecture", architecture=architecture, training=None, groups=(), optimizer=None
     )
     return TargetFormat("json", Rewritten(as_json), ".json", findings=left_out(model, as_json))
-
-
-def _no_weights(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
-    raise no_weights(source)
 
 
 def _as_path_keyed(source: Source, plan: Plan) -> TargetFormat:  # noqa: ARG001 - all conversions have one signature
@@ -301,14 +298,14 @@ def _as_weights(source: Source, plan: Plan) -> TargetFormat:
 CONVERSIONS: dict[tuple[ContainerName, Target], Callable[[Source, Plan], TargetFormat]] = {
     ("h5", "weights"): _as_weights,
     ("h5", "keras"): _as_keras,
-    ("saved_model", "h5"): _saved_model_as_h5,
-    ("saved_model", "weights"): _saved_model_as_weights,
+    ("saved_model", "h5"): _model_as_h5,
+    ("saved_model", "weights"): _model_as_weights,
     ("saved_model", "keras"): _as_keras,
     ("keras", "weights"): _as_path_keyed,
     ("keras", "h5"): _path_keyed_as_h5,
     ("weights_h5", "h5"): _path_keyed_as_h5,
     ("weights_h5", "keras"): _as_keras,
-    ("json", "h5"): _no_weights,
-    ("json", "weights"): _no_weights,
-    ("json", "keras"): _no_weights,
+    ("tfjs", "h5"): _model_as_h5,
+    ("tfjs", "weights"): _model_as_weights,
+    ("tfjs", "keras"): _as_keras,
 }

@@ -17,6 +17,7 @@ from importlib import import_module
 from unnest.errors import Unreadable
 from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
 from unnest.formats.keras3.weight_map import files_of, map_of
+from unnest.formats.tfjs.detection import is_model_json
 
 #: Container -> module and class. A new container is a line here.
 READERS: dict[ContainerName, tuple[str, str]] = {
@@ -26,6 +27,7 @@ READERS: dict[ContainerName, tuple[str, str]] = {
     "weights_h5": ("unnest.formats.keras3.weights_h5", "WeightsContainer"),
     "checkpoint": ("unnest.formats.tensorflow.checkpoint", "CheckpointContainer"),
     "saved_model": ("unnest.formats.tensorflow.saved_model", "SavedModelContainer"),
+    "tfjs": ("unnest.formats.tfjs.layers_model", "TfjsContainer"),
 }
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -91,7 +93,7 @@ def _of_file(path: str) -> ContainerName | None:
         return "checkpoint"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:1] in (b"{", b'"') or YAML_START.match(text):
-        return "json" if map_of(path) is None else "weights_h5"
+        return "weights_h5" if map_of(path) is not None else "tfjs" if is_model_json(path) else "json"
     return None
 
 

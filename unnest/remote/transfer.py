@@ -21,6 +21,7 @@ from unnest.budget import Budget, limited
 from unnest.errors import Refused, Unreadable
 from unnest.files import atomic
 from unnest.formats.keras3.weight_map import map_of
+from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import Copy, tensor_ranges
 from unnest.remote.store import RemoteStore, below
 from unnest.remote.urls import default_output, is_remote, renamed, shown
@@ -59,8 +60,10 @@ def copied(url: str, *, with_tensors: bool, trust: bool = False) -> Iterator[str
             _copy_texts(local_root, objects, store)
         if store.objects() != objects or store.changed():
             raise atomic.changed(store.shown)
-        if map_of(local_root) is not None:
-            what = f"{store.shown}: the map of sharded weights, which can only be read from this machine"
+        is_map = map_of(local_root) is not None
+        if is_map or (os.path.isfile(local_root) and is_model_json(local_root)):
+            kind = "the map of sharded weights" if is_map else "a TensorFlow.js model of several files"
+            what = f"{store.shown}: {kind}, which can only be read from this machine"
             raise Unreadable("not-supported-yet", f"{what}; download it with all its files")
         yield local_root
 

@@ -107,6 +107,8 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     """The software that takes the file, most current first."""
     if container == "saved_model":
         return ("TensorFlow",)
+    if container == "tfjs":
+        return ("TensorFlow.js, if it knows all layers",)
     if container == "checkpoint" or (container == "weights_h5" and model.keras_version is None):
         return ("the Keras that wrote it",)
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
@@ -127,6 +129,8 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
     if model.architecture is None or container == "saved_model":
         return {}
     told = {"tf_keras": why_not_tf_keras(model, container), "Keras 3": why_not_keras_3(model, container)}
+    if container == "tfjs":
+        told = dict.fromkeys(told, "it is a TensorFlow.js model; unnest fix --to h5 or --keras 3 writes one for Keras")
     if not model.is_keras_3 and told["Keras 3"] is None:
         told["Keras 3"] = UNPROMISED
     return {software: why for software, why in told.items() if why is not None}
@@ -167,6 +171,8 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
     if model.contents == "model" and (
         (model.is_keras_3 and why_not_keras_3(model, container)) or _is_not_loaded(model, container)
     ):
+        return None
+    if container == "tfjs":
         return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"

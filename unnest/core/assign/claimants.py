@@ -41,6 +41,12 @@ class Claimant(NamedTuple):
         """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
         return remembered(_claimant, layer, borne)
 
+    def with_one_run(self, total: int | None = None) -> Claimant:
+        """The same layer in a list that does not set apart what is trained; `total`: other than its config promises."""
+        if total is None:
+            total = None if self.promised is None else self.promised.total
+        return self._replace(promised=None if total is None else Expected(total, 0), trained_counts=None)
+
     def may_own(self, trained: int, rest: int) -> bool:
         """Whether Keras can have stored so many weights as the layer's: what its config promises, trained and not.
 

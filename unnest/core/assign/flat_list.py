@@ -14,15 +14,16 @@ accepted only if it is the one that they leave.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from unnest.budget import remembered
+from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Graph
 from unnest.core.assign.claimants import Claimant, name_claims, names_of_nameless
 from unnest.core.assign.readings import Rules, Search
 from unnest.core.assign.shares import Ambiguous, Share
-from unnest.core.assign.stored_once import at_every_place
+from unnest.core.assign.stored_once import at_every_place, count_stored_once
 from unnest.core.model import Tensor
 
 
@@ -41,11 +42,49 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
         tensors = at_every_place(tensors, graph)
     if all(t.owner for t in tensors):
         return _as_told(tensors, graph)
+    shares = _only_reading(tensors, _claimants(tensors, graph, graph.layers))
+    if shares is None:
+        raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
+    return dict(zip(graph.layers, shares, strict=True))
+
+
+def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mapping[str, Share]:
+    """A list in which each layer has one run, the layers in the order of `names`; every layer is in the result.
+
+    Nothing tells what of a run is trained: shares are not sorted out. Raises Ambiguous where more than one reading, or
+    none, is left.
+    """
+    claimants = _claimants(tensors, graph, names)
+    layers = [claimant.with_one_run() for claimant in claimants]
+    totals = [count_stored_once(e) if is_model(e := graph.layers[name].stored) else None for name in names]
+    sharing = [claimant.with_one_run(total) for claimant, total in zip(claimants, totals, strict=True)]
+    if _promised(layers) != len(tensors) == _promised(sharing):
+        layers = sharing
+    shares = _only_reading(tensors, layers, border=len(tensors))
+    if shares is None:
+        raise Ambiguous(f"{len(tensors)} weights do not fit the layers of {graph.name}")
+    return {name: Share(share.tensors, sorted_out=False) for name, share in zip(names, shares, strict=True)}
+
+
+def _promised(layers: Iterable[Claimant]) -> int:
+    return sum(layer.promised.total for layer in layers if layer.promised is not None)
+
+
+def _claimants(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) -> list[Claimant]:
     borne = names_of_nameless(tensors, graph)
-    layers = [Claimant.of(layer, borne.get(layer.name, "")) for layer in graph.layers.values()]
+    return [Claimant.of(graph.layers[name], borne.get(name, "")) for name in names]
+
+
+def _only_reading(
+    tensors: Sequence[Tensor], layers: Sequence[Claimant], border: int | None = None
+) -> list[Share] | None:
+    """What each layer owns, in the one reading that is left, None where none is; `border` as `Search` has it.
+
+    Raises Ambiguous where several are left, or one in which a layer has too few.
+    """
     by_name = name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
-    shares = _anchored(tensors, layers, by_name)
+    shares = _anchored(tensors, layers, by_name, border)
     for claims, rules in (
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True, whole_scopes=True)),
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True)),
@@ -58,11 +97,10 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
         (nameless, Rules(kept_promises=True)),
     ):
         if shares is None:
-            shares = Search(tensors, layers, claims, rules).only_reading()
+            shares = Search(tensors, layers, claims, rules, border).only_reading()
     if shares is not None:
         _check_complete(layers, shares)
-        return dict(zip(graph.layers, shares, strict=True))
-    raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
+    return shares
 
 
 def placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[str, ...]:
@@ -109,16 +147,21 @@ def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
 
 
 def _anchored(
-    tensors: Sequence[Tensor], layers: Sequence[Claimant], claims: Sequence[frozenset[int] | None]
+    tensors: Sequence[Tensor],
+    layers: Sequence[Claimant],
+    claims: Sequence[frozenset[int] | None],
+    border: int | None,
 ) -> list[Share] | None:
     """The reading where every tensor bears exactly one layer's name, and order agrees."""
     owners = [next(iter(c)) for c in claims if c is not None and len(c) == 1]
     if len(owners) < len(tensors):
         return None
     falls = [i for i in range(1, len(owners)) if owners[i] < owners[i - 1]]
-    if len(falls) > 1:
+    most_falls = 1 if border is None else 0
+    if len(falls) > most_falls:
         return None
-    border = falls[0] if falls else _border(layers, owners)
+    if border is None:
+        border = falls[0] if falls else _border(layers, owners)
     if border is None:
         return None
     trained: list[list[Tensor]] = [[] for _ in layers]

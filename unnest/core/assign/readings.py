@@ -51,12 +51,16 @@ def _unwound(way: _Way) -> list[Counts]:
 
 @dataclass
 class Search:
-    """All readings that order, names and promises leave under some rules."""
+    """All readings that order, names and promises leave under some rules.
+
+    `border` is where the trained weights end; None where that is to be found.
+    """
 
     tensors: Sequence[Tensor]
     layers: Sequence[Claimant]
     claims: Sequence[frozenset[int] | None]
     rules: Rules
+    border: int | None = None
     steps: int = 0
 
     @cached_property
@@ -78,6 +82,8 @@ class Search:
 
     def _borders(self) -> Iterable[int]:
         """Where the trained weights may end."""
+        if self.border is not None:
+            return [self.border]
         if self.rules.spare_unknown and all(c is None for c in self.claims):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []

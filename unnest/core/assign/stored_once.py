@@ -20,6 +20,15 @@ from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.model import JsonObject, Tensor
 
 
+def count_stored_once(model: JsonObject) -> int | None:
+    """How many weights a model's flat list has where shared layers are stored once; None where configs do not tell."""
+    first: dict[str, _Place] = {}
+    for place in _places(read(model)):
+        if not place.is_told or not _are_one(place, first.setdefault(place.name, place)):
+            return None
+    return _total(first.values())
+
+
 class _Place(NamedTuple):
     """A layer that is no model, at one of its places, and how many trained weights and others its config promises.
 

@@ -81,6 +81,7 @@ class KerasSource(PathKeyedSource):
     """A `.keras` file."""
 
     container: ClassVar = "keras"
+    hdf5: GuardedFile
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -93,8 +94,7 @@ class KerasSource(PathKeyedSource):
             try:
                 version = metadata.get("keras_version")
                 tree = Tree(hdf5, version if isinstance(version, str) else None)
-                super().__init__(path, tree, _stored(config, metadata, tree))
-                self.hdf5 = hdf5
+                super().__init__(path, hdf5, tree, _stored(config, metadata, tree))
             except BaseException:
                 hdf5.close()
                 raise

@@ -8,12 +8,23 @@ from dataclasses import dataclass
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.assign.trainable import trained_count
+from unnest.core.keras_facts.config_forms import as_h5
 from unnest.core.keras_facts.held_layers import HELD_UNDER, wrapped
 from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, places, promises_weights
+from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, named_by_path, places, promises_weights
 from unnest.formats.keras3.path_layout import BY_CODE, OWN_VARS, Layout, check_not_quantized, unplaced
+
+
+def as_h5_lists(model: Stored) -> Stored:
+    """A path-keyed file's model as its Keras stores it in `.h5`: layers' lists, weights named by their paths.
+
+    Raises Refused where only the code tells.
+    """
+    as_stored = as_h5(in_order(model, in_lists=True))
+    as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
+    return as_stored if as_stored.training is not None else as_stored._replace(optimizer=None)
 
 
 def in_order(model: Stored, *, in_lists: bool) -> Stored:

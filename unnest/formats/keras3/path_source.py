@@ -13,6 +13,7 @@ from unnest.formats.hdf5.compare import slabs
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.path_placement import Placement, moves_to
 from unnest.formats.keras3.path_tree import Tree
+from unnest.formats.keras3.sharded_weights import ShardedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, apart
 
 #: A tree of which nothing is moved.
@@ -22,15 +23,16 @@ NOTHING_MOVED = (Move("", ""),)
 class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
-    def __init__(self, path: str, tree: Tree, stored: Stored) -> None:
+    def __init__(self, path: str, hdf5: GuardedFile | ShardedTree, tree: Tree, stored: Stored) -> None:
+        """`tree` is the index of `hdf5`."""
         not_carried = Code.OPTIMIZER_DROPPED(why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap")
         super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
-        self.tree = tree
+        self.hdf5, self.tree = hdf5, tree
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the file."""
-        return tuple(self.tree.tensor(path) for path in self.tree.hdf5.datasets)
+        return tuple(self.tree.tensor(path) for path in self.hdf5.datasets)
 
     def planned(self, stored: Stored, *, choices: Choices) -> Plan:
         """The plan for a full model, with the moves that carry it out."""
@@ -92,22 +94,22 @@ class PathKeyedSource(Source):
 
     def _rest(self) -> list[Move]:
         """What belongs to no layer: optimizer, metrics and the like stay where they are."""
-        tops = sorted({g.split("/")[0] for g in self.tree.hdf5.groups if g} - {self.tree.attribute, "vars"})
+        tops = sorted({g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"})
         return [Move(t, t) for t in tops]
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
         """The file, or the shard, that the tensor is in."""
-        return self.tree.hdf5.holder(tensor.ref) if tensor.recipe is None else None
+        return self.hdf5.holder(tensor.ref) if tensor.recipe is None else None
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """The tensor's bytes, decoded where they are compressed."""
-        for slab in slabs(self.tree.hdf5.dataset(tensor.ref)):
+        for slab in slabs(self.hdf5.dataset(tensor.ref)):
             for start in range(0, len(slab), BLOCK):
                 yield slab[start : start + BLOCK]
 
     def close(self) -> None:
         """Close the file."""
-        self.tree.hdf5.close()
+        self.hdf5.close()
 
 
 def _root_of(model: JsonObject, placement: Placement) -> str:

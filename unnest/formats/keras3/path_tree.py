@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Tensor
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.index import require_numbers
+from unnest.formats.hdf5.index import DatasetNode, require_numbers
 from unnest.formats.keras3.layer_paths import (
     COMPILED_PARTS,
     DEPENDENCIES,
@@ -25,9 +26,24 @@ from unnest.formats.keras3.layer_paths import (
 )
 from unnest.formats.keras3.shared_layers import SharedLayers
 
-if TYPE_CHECKING:
-    from unnest.formats.hdf5.guarded_file import GuardedFile
-    from unnest.formats.keras3.sharded_weights import ShardedTree
+
+class Index(Protocol):
+    """The groups and datasets of a path-keyed file: all that tells where its layers are."""
+
+    @property
+    def path(self) -> str:
+        """The file's, for messages."""
+
+    @property
+    def groups(self) -> AbstractSet[str]:
+        """The paths of the groups; that of the root is empty."""
+
+    @property
+    def datasets(self) -> Mapping[str, DatasetNode]:
+        """The datasets, by path."""
+
+    def attributes(self, path: str) -> h5_attributes.Attributes:
+        """The attributes of a group. Raises Unreadable."""
 
 
 class Tree:
@@ -37,7 +53,7 @@ class Tree:
     nested models have beside their layers, having been compiled themselves: these are in no other sub-tree.
     """
 
-    def __init__(self, hdf5: GuardedFile | ShardedTree, keras_version: str | None = None) -> None:
+    def __init__(self, hdf5: Index, keras_version: str | None = None) -> None:
         """`keras_version` is that of the writer, where it is stored."""
         self.hdf5 = hdf5
         self.keras_version = keras_version

@@ -66,7 +66,7 @@ class WeightsSource(PathKeyedSource):
     def __init__(self, path: str, hdf5: GuardedFile | ShardedTree) -> None:
         try:
             tree = Tree(hdf5)
-            super().__init__(path, tree, _weights_in(tree))
+            super().__init__(path, hdf5, tree, _weights_in(tree))
         except BaseException:
             hdf5.close()
             raise

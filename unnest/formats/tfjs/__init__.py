@@ -1,0 +1,1 @@
+"""TensorFlow.js layers models: `model.json` and the files of its weights."""
