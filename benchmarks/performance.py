@@ -38,6 +38,7 @@ import saved_models
 from run import peak, planned, taking_turns, unnest
 from wide_saved_model import wide_saved_model
 
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.model import Stored
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -92,7 +93,7 @@ class Bench:
         """
         folder = self.folder / f"{kind}-{count}"
         if not folder.exists():
-            genuine = sorted((ROOT / "fixtures").rglob("*.h5"))
+            genuine = sorted(FIXTURES.rglob("*.h5"))
             for n in range(count):
                 turn = n % len(genuine) if kind == "different" else n * len(genuine) // count
                 place = folder / f"{n // 1000:03}"

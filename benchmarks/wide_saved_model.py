@@ -13,13 +13,14 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
 from unnest.formats.tensorflow import protos, sstable
 from unnest.formats.tensorflow.protos import Message
 
 #: A perceptron of 4, WIDTH and 3 units without optimizer, in three towers. Nothing else in it has that number, but for
 #: the names of what is saved, which are a constant.
-FIXTURE = ROOT / "fixtures/saved_model/tf23/saved_model-official-mlp-x3/parallel"
+FIXTURE = FIXTURES / "saved_model/tf23/saved_model-official-mlp-x3/parallel"
 WIDTH = 5
 #: Float32 values of its variables for each unit of the hidden layer: a column of (4, w), one of (w,), a row of (w, 3).
 VALUES_A_UNIT = 4 + 1 + 3

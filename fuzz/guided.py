@@ -29,7 +29,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
-from fuzz.mutants import FIXTURES, KNOWING, READERS, fixtures, scratch_folder
+from fuzz.mutants import KNOWING, READERS, fixtures, scratch_folder
+from tests.corpus.unpacked import FIXTURES
 from tests.figures import record, recorded
 from unnest.core.model import JsonObject
 

@@ -21,10 +21,10 @@ from typing import Any
 import h5py
 import numpy as np
 
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import table
 from unnest.formats.tensorflow import protos, sstable
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: reader -> patterns of its fixtures.
 READERS = {
     "h5": ("k*/*/parallel.h5", "k*/*/weights.h5", "k*/*/lookalike.h5", "tf*/*/parallel.h5"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests import makeh5
+from tests.corpus import store
 
 # How long an example takes says how busy the machine is, not whether the code is right. HYPOTHESIS_PROFILE=thorough
 # looks at more of them.
@@ -22,6 +23,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "unnest"))
 
 #: The room that needs the tensorflow extra; without it, everything else is still tested.
 collect_ignore = [] if find_spec("tensorflow") else ["keras"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Unpack the cases once, before processes that run tests side by side ask for them."""
+    if not hasattr(config, "workerinput"):
+        store.tree()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

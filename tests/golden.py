@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import unnest
+from tests.corpus.unpacked import TREE
 
-ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).with_name("golden.json")
 CORPORA = ("fixtures", "tests/corpus/cases")
 #: JSONs that belong to the weights beside them.
@@ -31,7 +31,7 @@ Line: TypeAlias = "list[object]"
 
 def folders() -> list[Path]:
     """Every case of the fixtures and of the corpus."""
-    return sorted({p.parent for corpus in CORPORA for p in (ROOT / corpus).rglob("case.json")})
+    return sorted({p.parent for corpus in CORPORA for p in (TREE / corpus).rglob("case.json")})
 
 
 def lines(cases: Iterable[Path]) -> Iterator[tuple[str, Line]]:
@@ -45,7 +45,7 @@ def _of_case(case: Path) -> Iterator[tuple[str, Line]]:
         folder = _unpacked(case, Path(scratch))
         given = [folder / name for name in ARCHITECTURES if (folder / name).exists()]
         for path in sorted({*_models(folder)}):
-            name = f"{case.relative_to(ROOT).as_posix()}/{path.relative_to(folder).as_posix()}"
+            name = f"{case.relative_to(TREE).as_posix()}/{path.relative_to(folder).as_posix()}"
             made = unnest.fix(path, dry_run=True)
             yield name, _line(made)
             if made.contents == "weights" and made.container != "tfjs":

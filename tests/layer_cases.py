@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "layers"
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "layers"
 #: The same of whole models, as people wrote them.
 PEOPLE = FOLDER.parent / "people"
 SUFFIX = ".zip.xz"

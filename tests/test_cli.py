@@ -17,6 +17,7 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from unnest.cli.app import complain_of_memory
 from unnest.cli.streams import complain
 
@@ -187,7 +188,7 @@ TOLD = {
 @pytest.mark.parametrize("args", TOLD)
 def test_what_to_do_is_told(args: tuple[str, ...], bad: Path, cli: Cli) -> None:
     """In one line, and nothing is written."""
-    saved = Path(__file__).parents[1] / "fixtures/saved_model/tf23/plain-official-named/parallel"
+    saved = FIXTURES / "saved_model/tf23/plain-official-named/parallel"
     for name in ("sm", "pipe"):
         shutil.copytree(saved, bad.parent / name)
     (bad.parent / "pipe" / "saved_model.pb").unlink()

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests import doc_blocks
+from tests.corpus.unpacked import FIXTURES
 from unnest.cli.exit_codes import EXITS
 from unnest.cli.parameters import TARGETS
 from unnest.findings import Code
@@ -148,7 +149,7 @@ def test_api_page(tmp_path: Path) -> None:
     """Its example runs on a real file, and what it documents exists."""
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    shutil.copy(ROOT / "fixtures" / "k224" / "official-cnn-adam" / "parallel.h5", tmp_path / "model.h5")
+    shutil.copy(FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5", tmp_path / "model.h5")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
     for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE):
@@ -164,7 +165,7 @@ def test_other_engines(engine: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8"), re.DOTALL)
     (code,) = (block for block in blocks if engine in block)
     for name in ("base", "parallel"):
-        shutil.copy(ROOT / "fixtures" / "k224" / "official-cnn-adam" / f"{name}.h5", tmp_path)
+        shutil.copy(FIXTURES / "k224" / "official-cnn-adam" / f"{name}.h5", tmp_path)
     program = tmp_path / "program.py"
     paths = [str(tmp_path / f"{name}.h5") for name in ("base", "parallel")]  # workers have folders of their own
     program.write_text(f"paths = {paths}\n{code}")

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.golden import GOLDEN, ROOT, SUFFIXES, folders, lines
+from tests.corpus.unpacked import CASES, TREE
+from tests.golden import GOLDEN, SUFFIXES, folders, lines
 
 #: Lines that differ from the file, and why: (part of the line's name, reason). Empty once the file is written anew.
 EXPLAINED: dict[str, str] = {}
@@ -21,7 +22,7 @@ PARTS = 16
 def test_the_same_is_said(part: int) -> None:
     """Verdict, towers, scope, depth, confidence, evidence and refusal of every case."""
     cases = folders()[part::PARTS]
-    here = {f"{case.relative_to(ROOT).as_posix()}/" for case in cases}
+    here = {f"{case.relative_to(TREE).as_posix()}/" for case in cases}
     now = dict(lines(cases))
     wanted = {name: line for name, line in WANTED.items() if any(name.startswith(case) for case in here)}
     differ = {name for name in wanted if wanted[name] != now.get(name)}  # cases that came later have tests of their own
@@ -31,14 +32,13 @@ def test_the_same_is_said(part: int) -> None:
 
 def test_bases_are_clean() -> None:
     """What should come out of a case would be left alone: every base of the corpus has a line, which says so."""
-    cases = ROOT / "tests" / "corpus" / "cases"
-    bases = [p for c in ("h5", "keras", "saved_model") for p in cases.glob(f"{c}/*/base*") if p.suffix in SUFFIXES]
+    bases = [p for c in ("h5", "keras", "saved_model") for p in CASES.glob(f"{c}/*/base*") if p.suffix in SUFFIXES]
     assert len(bases) > 250
-    not_clean = [base.parent.name for base in bases if WANTED[base.relative_to(ROOT).as_posix()][0] != "clean"]
+    not_clean = [base.parent.name for base in bases if WANTED[base.relative_to(TREE).as_posix()][0] != "clean"]
     assert not_clean == ["495-channel-halves-within"]  # weights alone, whose names are those of a wrapper
 
 
 def test_every_line_has_its_case() -> None:
     """No line outlives its case."""
-    cases = {f"{case.relative_to(ROOT).as_posix()}/" for case in folders()}
+    cases = {f"{case.relative_to(TREE).as_posix()}/" for case in folders()}
     assert [name for name in WANTED if not any(name.startswith(case) for case in cases)] == []

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cli
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+from tests.corpus.unpacked import FIXTURES
 
 STARTS = {"m.svg": "<svg ", "m.html": "<!doctype html>", "m.mmd": "%% m.h5\nflowchart LR\n"}
 

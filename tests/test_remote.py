@@ -16,6 +16,7 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.walk import is_walked
@@ -26,10 +27,10 @@ from unnest.remote.urls import is_remote, redacted, renamed, shown
 fsspec = pytest.importorskip("fsspec")
 
 ROOT = Path(__file__).parents[1]
-SAVED_MODEL = next(iter(sorted(p.parent for p in (ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))), None)
-KERAS = sorted((ROOT / "fixtures").rglob("*.keras"))
-WEIGHTS = sorted((ROOT / "fixtures").rglob("weights_h5-*/*.weights.h5"))
-SHARDED = ROOT / "fixtures/weights_h5/keras3/sharded-carried-named-adam"
+SAVED_MODEL = next(iter(sorted(p.parent for p in (FIXTURES / "saved_model").rglob("saved_model.pb"))), None)
+KERAS = sorted(FIXTURES.rglob("*.keras"))
+WEIGHTS = sorted(FIXTURES.rglob("weights_h5-*/*.weights.h5"))
+SHARDED = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ class TestFix:
         assert unnest.fix("memory://zoo/m.h5").action == "unchanged"
 
     def test_a_saved_model(self, memory: Any, tmp_path: Path) -> None:
-        parallel = [p.parent for p in sorted((ROOT / "fixtures" / "saved_model").rglob("saved_model.pb"))]
+        parallel = [p.parent for p in sorted((FIXTURES / "saved_model").rglob("saved_model.pb"))]
         path = next(p for p in parallel if unnest.inspect(p).fix_would and unnest.fix(p, tmp_path / p.name).output)
         memory.put(str(path), "/zoo/m", recursive=True)
         assert unnest.fix("memory://zoo/m", "memory://zoo/out").action == "fixed"
@@ -440,7 +441,7 @@ class TestInputsAreKept:
         assert contents(memory) == before
 
     def test_a_file_of_the_checkpoint(self, memory: Any) -> None:
-        parts = sorted((ROOT / "fixtures").rglob("*.index"))[:1]
+        parts = sorted(FIXTURES.rglob("*.index"))[:1]
         prefix = str(parts[0]).removesuffix(".index")
         for part in parts[0].parent.glob(os.path.basename(prefix) + ".*"):
             memory.put(str(part), f"/zoo/{part.name}")

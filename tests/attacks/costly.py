@@ -20,10 +20,10 @@ import h5py
 import numpy as np
 
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered, block, table, varint
 from unnest.formats.tensorflow import protos, sstable
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
 SIMPLE = FIXTURES / "saved_model/k224/simple-official-rnn/parallel"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"

@@ -9,10 +9,11 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from unnest import budget
 from unnest.formats.detect import stored_size
 
-CHECKPOINT = Path(__file__).parents[2] / "fixtures/checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
+CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
 
 
 @pytest.mark.parametrize("part", ["STEPS", "MEMORY"])

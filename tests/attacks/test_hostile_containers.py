@@ -15,11 +15,11 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
 from unnest.formats.base import Target
 from unnest.formats.tensorflow import protos
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
 KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"

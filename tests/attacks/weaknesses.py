@@ -17,10 +17,11 @@ from typing import Any
 import h5py
 
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from tests.mutants.meaning import is_model, refs_of
 from tests.unit.core.recognise.one_layer import function
 
-KERAS = Path(__file__).parents[2] / "fixtures/keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
+KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
 WEIGHTS = KERAS.parents[3] / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5"
 TRAP = "import pathlib\npathlib.Path('ran').touch()\nclass Trap: pass\ndef run(*args): pass\n"
 ELSEWHERE = "what is in another file"

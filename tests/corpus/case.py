@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 
 import unnest
-
-ROOT = Path(__file__).parent / "cases"
+from tests.corpus.unpacked import CASES
 
 #: `verdict`, `wrappers` (their number), `towers`, `scope`, `parameters` (of the template), `action`.
 Facts: TypeAlias = dict[str, object]
@@ -83,7 +82,7 @@ class Case:
 
 def cases(*containers: str) -> list[Case]:
     """Every case of these containers, in the order of names."""
-    folders = sorted(p.parent for c in containers for p in (ROOT / c).glob("*/case.json"))
+    folders = sorted(p.parent for c in containers for p in (CASES / c).glob("*/case.json"))
     return [Case(folder, json.loads((folder / "case.json").read_text())) for folder in folders]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import unnest
-from tests.corpus.case import ROOT
+from tests.corpus.unpacked import CASES
 
 TOLD_BY_CODE = [
     "304-tta-all-lambdas",
@@ -25,7 +25,7 @@ TOLD_BY_CODE = [
 def test_the_output_says_that_it_is_no_wrapper(name: str, tmp_path: Path) -> None:
     """Whoever converts it gets a file that is not taken for a wrapper again."""
     output = tmp_path / "out.keras"
-    result = unnest.fix(ROOT / "h5" / name / "lookalike.h5", output, keras="3")
+    result = unnest.fix(CASES / "h5" / name / "lookalike.h5", output, keras="3")
     assert (result.verdict, result.action) == ("clean", "converted")
     assert unnest.inspect(output).verdict == "clean"
     assert unnest.fix(output, tmp_path / "again.keras").action == "unchanged"
@@ -43,6 +43,6 @@ def test_the_output_says_that_it_is_no_wrapper(name: str, tmp_path: Path) -> Non
 
 def test_what_the_layers_tell_is_not_said_again(tmp_path: Path) -> None:
     """Other outputs are as Keras writes them."""
-    unnest.fix(ROOT / "h5" / "491-clean-siamese" / "lookalike.h5", tmp_path / "out.keras", keras="3")
+    unnest.fix(CASES / "h5" / "491-clean-siamese" / "lookalike.h5", tmp_path / "out.keras", keras="3")
     with zipfile.ZipFile(tmp_path / "out.keras") as archive:
         assert list(json.loads(archive.read("metadata.json"))) == ["keras_version"]

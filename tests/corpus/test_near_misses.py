@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import unnest
+from tests.corpus.unpacked import TREE
 
-ROOT = Path(__file__).parents[2]
 CASES = "tests/corpus/cases"
 NOT_ITS_ROWS = "does not give back the rows of"
 
@@ -46,7 +44,7 @@ NOT_ITS_ROWS = "does not give back the rows of"
 )  # fmt: skip
 def test_the_reason_of_a_look_alike(file: str, layer: str, reason: str) -> None:
     """The layer or operation that joins, and what is wrong with what it joins."""
-    seen = unnest.inspect(ROOT / file)
+    seen = unnest.inspect(TREE / file)
     assert (seen.verdict, [*map(tuple, seen.near_misses)]) == ("clean", [(layer, reason)])
 
 
@@ -60,5 +58,5 @@ def test_the_reason_of_a_look_alike(file: str, layer: str, reason: str) -> None:
 )
 def test_a_plain_model_has_none(file: str) -> None:
     """Nothing in it looks like towers."""
-    seen = unnest.inspect(ROOT / file)
+    seen = unnest.inspect(TREE / file)
     assert (seen.verdict, seen.near_misses) == ("clean", ())

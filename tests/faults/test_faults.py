@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from tests.faults.fault import Fault
 from unnest.files.workspace import TEMPORARY
 
@@ -21,7 +22,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning"),
 ]
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 Files = dict[str, bytes]
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAVED_MODEL = FIXTURES / "saved_model/tf23/plain-official-named/parallel"
 CLEAN_SAVED_MODEL = FIXTURES / "saved_model/tf23/plain-lookalike-named/lookalike"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-lookalike-named/lookalike.ckpt"

@@ -15,6 +15,7 @@ import pytest
 
 import unnest
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from unnest import examine
 from unnest.core.model import Output
 from unnest.errors import Unreadable
@@ -23,7 +24,7 @@ from unnest.formats.hdf5.legacy_h5 import H5Container
 from unnest.formats.hdf5.legacy_source import H5Source
 from unnest.formats.keras3.keras_zip import KerasContainer
 
-PARALLEL_KERAS = Path(__file__).parents[2] / "fixtures/keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras"
+PARALLEL_KERAS = FIXTURES / "keras_zip/tfkeras/keras_zip-carried-named-adam/parallel.keras"
 
 
 @pytest.mark.parametrize(

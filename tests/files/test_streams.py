@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
-from tests.files.test_force import FIXTURES
+from tests.corpus.unpacked import FIXTURES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell's redirections, and signals")
 

@@ -9,10 +9,11 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "added_loss"
+FOLDER = FIXTURES / "added_loss"
 #: How the wrapper sits, and the layers that add something, each with the layers with weights, or inputs, behind it.
 ADDED: dict[str, tuple[str, dict[str, set[str]]]] = {
     "loss_around": ("head", {"add_loss": {"x", "code", "decoded"}}),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 MODEL = FIXTURES / "k224/official-seqnest-x3-rmsprop/parallel.h5"
 """Its template, sequential_1, begins with a nested model of a convolution of 3 filters, (3, 3, 2, 3)."""
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import unnest
-from tests.genuine.test_genuine_containers import FIXTURES, cases
+from tests.corpus.unpacked import FIXTURES
+from tests.genuine.test_genuine_containers import cases
 from unnest.errors import Refused
 from unnest.formats.base import Target
 from unnest.formats.keras3.keras_zip import KerasSource

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import read
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "dict_ends"
+FOLDER = FIXTURES / "dict_ends"
 #: What the first layer behind the merge reads, and the ends by name: the layers that give them.
 WIRED: dict[str, tuple[str, dict[str, str]]] = {
     "under_a_head": ("head", {}),

@@ -13,11 +13,12 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 from unnest.core.plan import plan
 from unnest.formats.detect import open_container
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "frozen_parts"
+FOLDER = FIXTURES / "frozen_parts"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDER = FIXTURES / "frozen_within"
 WHY = "a frozen model in nested, whose weights Keras gives to other layers"
 

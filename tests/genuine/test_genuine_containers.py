@@ -13,10 +13,10 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
 from unnest.formats.tensorflow import protos, prune_graph, served_wrappers, serving_graph
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
 NO_COMPILE = ("tf20/exported-official-named-adam",)
 

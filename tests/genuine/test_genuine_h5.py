@@ -13,9 +13,8 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 #: Single-device models of all kinds, and graphs that resemble a wrapper and are none.
 ALIKE = ("lookalike.h5", "clean.h5", "clean_weights.h5")

@@ -11,8 +11,9 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "legacy_optimizer"
+FOLDER = FIXTURES / "legacy_optimizer"
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,16 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from tests.property.renaming import Renaming, lambdas, shuffled_slices, told
 from unnest.core.model import Plan, Stored
 from unnest.core.plan import plan
 from unnest.formats.hdf5.legacy_source import H5Source
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 NAMES = ("parallel.h5", "lookalike.h5", "clean.h5")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import unnest
-from tests.genuine.test_genuine_containers import FIXTURES
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
 
 #: What is called a layer's last statistic, in names and in paths.

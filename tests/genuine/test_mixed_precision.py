@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.formats.detect import open_container
 
-PARALLEL = Path(__file__).parents[2] / "fixtures" / "mixed_precision" / "tf27"
+PARALLEL = FIXTURES / "mixed_precision" / "tf27"
 
 
 def test_the_serving_graph_is_cut(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "nested_wrappers"
+FOLDER = FIXTURES / "nested_wrappers"
 PARALLEL = sorted(FOLDER.glob("*-parallel.keras"))
 
 

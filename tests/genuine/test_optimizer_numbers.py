@@ -13,7 +13,7 @@ import h5py
 import pytest
 
 import unnest
-from tests.genuine.test_genuine_containers import FIXTURES
+from tests.corpus.unpacked import FIXTURES
 
 WEIGHTS = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 ARCHIVE = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"

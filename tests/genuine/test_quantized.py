@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "quantized"
+FOLDER = FIXTURES / "quantized"
 
 
 @pytest.mark.parametrize("kind", ["int8", "int4", "lora"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import unnest
-from tests.genuine.test_genuine_containers import FIXTURES
+from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.object_graph import KEY

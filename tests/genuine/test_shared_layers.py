@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.keras_facts.loading import layer_entries
 
 HERE = Path(__file__).parent / "shared_layers"
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 STACKS = ("keras3", "tf215")
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 from unnest.core.plan import plan
 from unnest.formats.detect import open_container
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "shared_steps"
+FOLDER = FIXTURES / "shared_steps"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
 
 

@@ -10,9 +10,10 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "spectral"
+FOLDER = FIXTURES / "spectral"
 KINDS = ["trained", "layer-frozen", "held-frozen"]
 
 

@@ -12,9 +12,10 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import text, weights_by_layer
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "unread_inputs"
+FOLDER = FIXTURES / "unread_inputs"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))
 
 

@@ -9,7 +9,7 @@ import h5py
 import pytest
 
 import unnest
-from tests.genuine.test_genuine_containers import FIXTURES
+from tests.corpus.unpacked import FIXTURES
 from unnest.formats.base import MARK, MARKED
 
 KEYED = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"

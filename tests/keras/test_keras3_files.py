@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.layer_cases import PEOPLE, cases, stacks
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCRIPT = Path(__file__).with_name("predict_today.py")
 WITHOUT_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
 BACKENDS = ("tensorflow", pytest.param("jax", marks=WITHOUT_JAX))

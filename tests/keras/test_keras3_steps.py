@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.layer_cases import cases
 
 SCRIPT = Path(__file__).with_name("train_today.py")
@@ -64,7 +65,7 @@ def test_one_more_step(stack: str, tmp_path: Path) -> None:
     assert all(answer["off"] <= TOLERANCE for answer in told), told
 
 
-MASKED = Path(__file__).parents[2] / "fixtures" / "masked_steps"
+MASKED = FIXTURES / "masked_steps"
 #: What says that a mask counted otherwise in training.
 OF_MASKS = {"masked-loss", "masked-normalization"}
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "added_loss"
+FOLDER = FIXTURES / "added_loss"
 
 
 @pytest.mark.parametrize("stack", ["tf22", "tf27"])

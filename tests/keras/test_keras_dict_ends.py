@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "dict_ends"
+FOLDER = FIXTURES / "dict_ends"
 SCOPES = {
     "alike": "whole", "outputs_exchanged": "embedded", "inputs_exchanged": "embedded", "under_a_head": "head",
 }  # fmt: skip

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.keras import multi_gpu_model
 
-MIXED = Path(__file__).parents[2] / "fixtures" / "mixed_precision" / "tf27"
+MIXED = FIXTURES / "mixed_precision" / "tf27"
 
 
 @pytest.mark.parametrize("name", ["dense", "batch_norm", "several", "nested"])

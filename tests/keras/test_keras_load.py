@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.keras import load, load_model
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Whether this `fix` can write today's dialect.
 CONVERTS = "keras" in inspect.signature(unnest.fix).parameters
 

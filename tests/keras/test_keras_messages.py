@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
+
 ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "fixtures"
 DOCS = (ROOT / "docs" / "loading.md").read_text()
 
 LOADED = [

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest import verify
 from unnest.keras import try_out
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def codes(result: unnest.Result) -> dict[str, str]:

@@ -12,6 +12,7 @@ import pytest
 import unnest
 from tests.attacks import weaknesses
 from tests.attacks.weaknesses import ELSEWHERE, PLANTED, STORES, TRAP
+from tests.corpus.unpacked import FIXTURES
 from unnest.keras import load_model
 
 CONTAINERS = {name: weaknesses.CONTAINERS[name] for name in ("h5", "keras")}
@@ -80,5 +81,5 @@ def test_an_older_keras_is_not_given_what_names_code(
     with pytest.raises(ValueError, match=r"may run, safe mode or not: install Keras 3\.12"):
         load_model(path)
     check(place)
-    plain = Path(__file__).parents[2] / "fixtures" / "k224" / "official-cnn-adam" / "base.h5"
+    plain = FIXTURES / "k224" / "official-cnn-adam" / "base.h5"
     assert load_model(plain, compile=False).count_params() > 0

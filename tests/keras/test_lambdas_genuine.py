@@ -18,11 +18,12 @@ import h5py
 import numpy as np
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from tests.keras.test_lambdas import tensor_of
 from tests.layer_cases import unpacked
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "lambdas"
+FOLDER = FIXTURES / "lambdas"
 
 #: Scripts that call something of their own by a builtin's name, which the file does not tell.
 SHADOWED = {"global_abs_is_other", "global_sum_is_other"}

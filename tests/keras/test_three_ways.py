@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.keras import load, load_model
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: A file, what it becomes, and which Keras loads that: every container and every dialect, as it is and for Keras 3.
 WHOLE = (
     ("k122/kuza-mlp-x2-adam/parallel.h5", "o.keras", "3", "keras"),

@@ -39,6 +39,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.corpus.unpacked import TREE
 from tests.figures import record
 from tests.mutants import changes, meaning, weights
 from unnest.core.model import Plan, Stored
@@ -80,7 +81,7 @@ class Mutant:
 
 def files() -> list[Path]:
     """Every file that may hold a wrapper."""
-    found = {p for pattern in FILES for p in ROOT.glob(pattern)}
+    found = {p for pattern in FILES for p in TREE.glob(pattern)}
     return sorted(p for p in found if not p.parent.name.startswith(UNUSED_NUMBERS))
 
 
@@ -127,7 +128,7 @@ def _computed(model: Any, symbols: meaning.Symbols, rows: int) -> list[meaning.R
 
 def examined(subject: Subject, each: int) -> Iterator[Mutant]:
     """Every mutant of a file."""
-    name = subject.path.relative_to(ROOT).as_posix()
+    name = subject.path.relative_to(TREE).as_posix()
     for kind, what, model in _changed(subject, name, each):
         yield Mutant(kind, subject, what, *fate(subject, model))
     outermost = subject.made.wrappers[0]
@@ -201,7 +202,7 @@ def run_in_tf_keras(extracted: list[Mutant], wanted: int, python: str) -> Counte
             outcomes[end] += 1
             if end == "differs":
                 one = extracted[int(number)]
-                print(f"differs: {one.kind}: {one.subject.path.relative_to(ROOT)}: {one.what}")
+                print(f"differs: {one.kind}: {one.subject.path.relative_to(TREE)}: {one.what}")
     return outcomes
 
 
@@ -240,7 +241,7 @@ def main() -> int:
     for mutant in all_of_them:
         kinds.setdefault(mutant.kind, Counter())[mutant.end] += 1
         if mutant.end in ("wrong", "untold"):
-            print(f"{mutant.end}: {mutant.kind}: {mutant.subject.path.relative_to(ROOT)}: {mutant.what}")
+            print(f"{mutant.end}: {mutant.kind}: {mutant.subject.path.relative_to(TREE)}: {mutant.what}")
     for kind, ends in kinds.items():
         print(f"{kind}: {dict(ends.most_common())}")
     right = [m for m in all_of_them if m.made is not None and m.end == "right" and _is_keras_2(m.subject)]

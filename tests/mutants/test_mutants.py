@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+from tests.corpus.unpacked import CASES
 from tests.mutants import changes, weights
-from tests.mutants.run import ROOT, examined, files, subject
+from tests.mutants.run import examined, files, subject
 
 
 def test_a_sample() -> None:
@@ -27,7 +28,7 @@ def test_a_sample() -> None:
 
 def test_one_of_two_halves_is_no_tower() -> None:
     """Behind a layer that nobody can follow."""
-    case = ROOT / "tests/corpus/cases/h5/952-around-slices-preprocessed-by-one-layer-k224"
+    case = CASES / "h5/952-around-slices-preprocessed-by-one-layer-k224"
     found = subject(case / "parallel.h5")
     assert found is not None
     assert {mutant.end for mutant in examined(found, 40) if mutant.kind == "tower dropped"} == {"caught"}

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.corpus.store import CACHE
 from tests.figures import FOLDER, record, recorded
 from tests.mutation.rules import RULES, Broken
 
@@ -47,7 +48,11 @@ def red(folder: Path, broken: Broken) -> str | None:
     try:
         alone = ("-q", "-x", "-n0", "-p", "no:cacheprovider")
         command = [sys.executable, "-B", "-m", "pytest", *alone, *broken.tests.split()]
-        env = {**os.environ, "PYTHONPATH": str(folder)}  # tests that run the command line shall run this tree's
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(folder),
+            "UNNEST_CASES": str(CACHE),
+        }  # tests that run the command line shall run this tree's
         run = subprocess.run(
             command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
         )

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.corpus.unpacked import SCRIPTS
 from tests.slow.stacks import python_of
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "fixtures" / "scripts"
 SCRIPT = Path(__file__).with_name("applications.py")
 #: Environment -> which Keras in it.
 STACKS = {"k224": "keras", "tf23": "tf.keras"}

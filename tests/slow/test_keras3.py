@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import unnest
-from tests.keras.test_keras3_files import BACKENDS, FIXTURES, differences, wrong
+from tests.corpus.unpacked import FIXTURES
+from tests.keras.test_keras3_files import BACKENDS, differences, wrong
 from tests.layer_cases import cases, stacks
 
 pytestmark = pytest.mark.slow

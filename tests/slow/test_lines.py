@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES, SCRIPTS
 from tests.slow.verdicts import HALF_TOLERANCE, TOLERANCE
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 PATIENCE = 1800
 
 #: What cannot be written, in one line that says why; all else must load.
@@ -80,7 +80,7 @@ def _written(case: Path, name: str, output: Path) -> Iterator[tuple[str, dict[st
 def answers(python: str, api: str, cases: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """What `lines.py` says of each case."""
     told, out = folder / f"{api}.json", folder / f"{api}.jsonl"
-    told.write_text(json.dumps({"scripts": str(FIXTURES / "scripts"), "api": api, "own": False, "cases": cases}))
+    told.write_text(json.dumps({"scripts": str(SCRIPTS), "api": api, "own": False, "cases": cases}))
     env = {
         "PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "",

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import Report
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 NAMES = ("base.h5", "lookalike.h5", "clean.h5", "base.keras", "parallel.keras", "lookalike.keras", "base.json")
 PATIENCE = 3600
 

@@ -18,19 +18,19 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES, SCRIPTS
 from tests.slow.stacks import python_of
 from tests.slow.verdicts import TABLE, Case, Run, Verdict, judge
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "fixtures"
 SCRIPT = Path(__file__).with_name("stack.py")
 #: Seconds for one stack's files in one Keras; the largest takes two minutes on a busy machine.
 PATIENCE = 1800
 
 #: Folder -> which environment of make-stack, and which Keras in it.
-STACKS: dict[str, dict[str, str]] = runpy.run_path(str(FIXTURES / "scripts" / "cases.py"))["STACKS"]
+STACKS: dict[str, dict[str, str]] = runpy.run_path(str(SCRIPTS / "cases.py"))["STACKS"]
 
 
 def sources(stack: str) -> list[Path]:
@@ -99,7 +99,7 @@ def looked_at(  # noqa: PLR0913 - who looks at what, and where it is kept
     """Every case of a stack, judged."""
     if not made:
         pytest.skip(f"{stack}: no parallel models")
-    job = {"scripts": str(FIXTURES / "scripts"), "api": api, "own": own, "cases": [told for _, told in made]}
+    job = {"scripts": str(SCRIPTS), "api": api, "own": own, "cases": [told for _, told in made]}
     said = answers(python, job, folder)
     verdicts = tuple(
         judge(case, said[case.id], own=own) if case.id in said else Verdict(case, wrong=("no answer",))

@@ -17,12 +17,12 @@ import pytest
 
 import unnest
 from tests.corpus.case import cases
+from tests.corpus.unpacked import FIXTURES
 from tests.slow.stacks import python_of
 from unnest.formats.tensorflow import protos
 
 pytestmark = pytest.mark.slow
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 PYTHON = os.environ.get("UNNEST_TF") or (sys.executable if importlib.util.find_spec("tensorflow") else None)
 
 PREDICT = """

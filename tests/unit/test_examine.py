@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import CASES
 from unnest import examine
 from unnest.report.result import AsKeras3
 
-OLD = Path(__file__).parents[1] / "corpus/cases/h5/972-slice-code-branch-k224/parallel.h5"
+OLD = CASES / "h5/972-slice-code-branch-k224/parallel.h5"
 
 
 def test_what_keras_3_would_make_is_tried_for_models_of_a_usual_size(

@@ -15,6 +15,7 @@ import pytest
 
 import unnest
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from unnest import examine, inspection
 from unnest.budget import Budget, Cost, OverBudget, fits, hold, limited, measured, spend, spent_again
 from unnest.core.model import Choices, Json
@@ -24,7 +25,7 @@ from unnest.known_models import KnownModels
 from unnest.report.load_hint import ENDINGS
 from unnest.report.result import Report
 
-FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.h5"))[::9]
+SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 
 
 def look(path: Path, known: KnownModels | None, *classes: str, trust: bool = False) -> Report:
@@ -51,7 +52,7 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_told_again_as_it_would_be_worked_out(ending: str, tmp_path: Path, worked_out: list[str]) -> None:
     """Under a name with quotes and a name of the model in it, too, and of each ending for itself."""
     known, count = KnownModels(), 0
-    for n, path in enumerate(FIXTURES):
+    for n, path in enumerate(SOME_FILES):
         first, second = tmp_path / f"{n}{ending}", tmp_path / f"it's-{n} load_model('model.h5'){ending}"
         shutil.copy(path, first)
         shutil.copy(path, second)

@@ -15,9 +15,9 @@ import pytest
 import unnest
 from tests import makeh5
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import names_of
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam"
 
 

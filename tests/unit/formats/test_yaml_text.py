@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import unnest
 from tests import cost
+from tests.corpus.unpacked import FIXTURES
 from unnest.errors import Unreadable
 from unnest.formats.yaml_text import parse
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 PATHS = sorted(FIXTURES.glob("*/*/model.yaml"))
 CASES = [pytest.param(p, id=str(p.parent.relative_to(FIXTURES))) for p in PATHS]
 

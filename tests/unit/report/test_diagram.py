@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import makeh5
+from tests.corpus.unpacked import CASES
 from unnest.core.model import Stored, Wrapper
 from unnest.core.plan import plan
 from unnest.inspection import inspect
@@ -140,7 +141,7 @@ def test_what_stores_no_graph_is_drawn_from_what_was_found() -> None:
     assert [node.name for node in drawn.after.nodes] == ["batch", "b"]
 
 
-INLINE = sorted((Path(__file__).parents[2] / "corpus" / "cases" / "h5").glob("*inline*/parallel.h5"))
+INLINE = sorted((CASES / "h5").glob("*inline*/parallel.h5"))
 
 
 @pytest.mark.parametrize("path", INLINE, ids=lambda path: path.parent.name)

@@ -7,10 +7,11 @@ import json
 import sys
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[4] / "fixtures" / "loop_code"
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "loop_code"
 
 
 def _sources() -> Any:

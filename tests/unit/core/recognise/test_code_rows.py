@@ -7,18 +7,18 @@ import json
 import marshal
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.byte_code import loops
 from unnest.core.model import Json
 from unnest.core.recognise import code_rows
 from unnest.core.recognise.row_values import Rows
 
-FILE = Path(__file__).parents[4] / "fixtures" / "slice_code" / "compiled.json"
+FILE = FIXTURES / "slice_code" / "compiled.json"
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 ROWS = 12
 RANKS = (2, 4)

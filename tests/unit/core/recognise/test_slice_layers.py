@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.build import functional, layer, nested, source
 from tests.unit.core.recognise import towers as stored
 from tests.unit.core.recognise.near import OUTER, Entry, reasons
@@ -19,7 +19,7 @@ from unnest.core.recognise import wrappers
 from unnest.core.recognise.found import Recognised
 from unnest.core.recognise.wrappers import recognise
 
-KERAS_3 = Path(__file__).parents[4] / "fixtures/weights_h5/keras3/weights_h5-carried-named-adam"
+KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 #: A template that does not say what rows it takes.
 TEMPLATE_OF_ANY = functional(
     layer("tx", kind="InputLayer"), layer("td", ["tx"]), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t"

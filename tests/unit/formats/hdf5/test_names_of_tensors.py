@@ -10,8 +10,9 @@ import h5py
 import numpy as np
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-PARALLEL = Path(__file__).parents[4] / "fixtures" / "k209" / "kuza-mlp-x2-adam" / "parallel.h5"
+PARALLEL = FIXTURES / "k209" / "kuza-mlp-x2-adam" / "parallel.h5"
 
 
 def respelt(path: Path) -> Path:

@@ -14,6 +14,7 @@ import pytest
 
 import unnest
 from tests import makeh5
+from tests.corpus.unpacked import FIXTURES
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import guarded_file, index, legacy_source, plain_file
@@ -23,8 +24,7 @@ from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5 import H5Container
 from unnest.formats.hdf5.plain_file import NotPlain, PlainFile
 
-FOLDER = Path(__file__).parents[4] / "fixtures"
-FIXTURES = sorted(FOLDER.rglob("*.h5"))
+FILES = sorted(FIXTURES.rglob("*.h5"))
 #: Near these HDF5 has something to say; a damaged byte elsewhere is mostly one of a tensor.
 SIGNATURES = (b"TREE", b"SNOD", b"HEAP", b"GCOL", b"\1\0\4\0", b"\3\1", b"\x0c\0", b"\1\1\1\0", b"\x13\1", b"weight_n")
 
@@ -71,14 +71,14 @@ def by_hand(path: Path) -> object:
             return e.message
 
 
-@pytest.mark.parametrize("stack", sorted({path.relative_to(FOLDER).parts[0] for path in FIXTURES}))
+@pytest.mark.parametrize("stack", sorted({path.relative_to(FIXTURES).parts[0] for path in FILES}))
 @pytest.mark.parametrize("small", [plain_file.SMALL, 0], ids=["whole", "by pages"])
 def test_genuine_files_read_the_same(stack: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, and none is left to the library."""
     monkeypatch.setattr(plain_file, "SMALL", small)
     monkeypatch.setattr(plain_file, "MOST_PAGES", 2)
-    for path in FIXTURES:
-        if path.is_relative_to(FOLDER / stack):
+    for path in FILES:
+        if path.is_relative_to(FIXTURES / stack):
             assert by_hand(path) == by_library(path), path
 
 
@@ -91,7 +91,7 @@ def test_damaged_files_read_the_same_or_are_left_to_the_library(
     choose = random.Random(seed)  # noqa: S311 - the same ones each time
     path, taken = tmp_path / "m.h5", 0
     for _ in range(60):
-        data = bytearray(choose.choice(FIXTURES).read_bytes())
+        data = bytearray(choose.choice(FILES).read_bytes())
         for _ in range(choose.choice((1, 1, 2))):
             start = data.find(choose.choice(SIGNATURES), choose.randrange(len(data)))
             place = min(len(data) - 8, max(start, 0) + choose.randrange(64))

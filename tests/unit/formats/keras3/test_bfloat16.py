@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[4] / "fixtures"
 KERAS = FIXTURES / "keras_zip/keras3/keras_zip-carried-named-adam/parallel.keras"
 WEIGHTS = "model.weights.h5"
 

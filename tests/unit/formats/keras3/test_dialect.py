@@ -11,10 +11,9 @@ import h5py
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.model import JsonObject
 from unnest.formats.base import Target
-
-FIXTURES = Path(__file__).parents[4] / "fixtures"
 
 
 def in_code(path: Path) -> Path:

@@ -14,10 +14,11 @@ import pytest
 
 import unnest
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from unnest.errors import Unreadable
 from unnest.formats.keras3 import weight_map
 
-SAVED = Path(__file__).parents[4] / "fixtures/weights_h5/keras3/sharded-carried-named-adam"
+SAVED = FIXTURES / "weights_h5/keras3/sharded-carried-named-adam"
 MAP = "parallel.weights.json"
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from unnest.formats.tensorflow import bundle
 
-FIXTURES = Path(__file__).parents[4] / "fixtures"
 CASES = sorted(p for kind in ("saved_model", "checkpoint") for p in (FIXTURES / kind).glob("*/*/tensors.npz"))
 
 

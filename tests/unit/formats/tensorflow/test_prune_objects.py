@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from unnest.formats.tensorflow import protos, prune_graph, served_wrappers
 from unnest.formats.tensorflow.prune_objects import OPTIMIZER
 
-SAVED = Path(__file__).parents[4] / "fixtures" / "saved_model"
+SAVED = FIXTURES / "saved_model"
 
 
 @pytest.mark.parametrize("name", ["tf20/saved_model-official-named-adam", "tf23/saved_model-official-named-adam"])

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.model import Choices, MixedRows, NearMiss, Plan
 from unnest.core.plan import plan as of_keras
 from unnest.formats.tensorflow import object_optimizers, saved_model, served_wrappers
 from unnest.formats.tensorflow.saved_model import SavedModelSource
 from unnest.formats.tensorflow.served_wrappers import ServedWrappers
 
-PARALLEL = Path(__file__).parents[4] / "fixtures/saved_model/tf215/saved_model-opsplit-custom/parallel"
-TRAINED = Path(__file__).parents[4] / "fixtures/saved_model/tf27/saved_model-carried-named-adam/parallel"
+PARALLEL = FIXTURES / "saved_model/tf215/saved_model-opsplit-custom/parallel"
+TRAINED = FIXTURES / "saved_model/tf27/saved_model-carried-named-adam/parallel"
 IN_GRAPH = NearMiss("merge/concat", "one and other compute different things")
 IN_LAYERS = NearMiss("merge", "nothing tells what it does")
 

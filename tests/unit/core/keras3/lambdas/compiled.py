@@ -9,15 +9,15 @@ import struct
 import sys
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.opcodes import FEWEST_WITH_ARGUMENT
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.model import Json
 
-FOLDER = Path(__file__).parents[5] / "fixtures" / "lambda_code"
+FOLDER = FIXTURES / "lambda_code"
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 GENERATED = 120
 
