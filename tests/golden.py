@@ -8,11 +8,8 @@ merges, depth, confidence and evidence. Weights have a second line for each JSON
 
 from __future__ import annotations
 
-import gzip
 import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -40,29 +37,16 @@ def lines(cases: Iterable[Path]) -> Iterator[tuple[str, Line]]:
         yield from _of_case(case)
 
 
-def _of_case(case: Path) -> Iterator[tuple[str, Line]]:
-    with tempfile.TemporaryDirectory(prefix="unnest-golden-") as scratch:
-        folder = _unpacked(case, Path(scratch))
-        given = [folder / name for name in ARCHITECTURES if (folder / name).exists()]
-        for path in sorted({*_models(folder)}):
-            name = f"{case.relative_to(TREE).as_posix()}/{path.relative_to(folder).as_posix()}"
-            made = unnest.fix(path, dry_run=True)
-            yield name, _line(made)
-            if made.contents == "weights" and made.container != "tfjs":
-                for architecture in given:
-                    made = unnest.fix(path, architecture=architecture, dry_run=True)
-                    yield f"{name} + {architecture.name}", _line(made)
-
-
-def _unpacked(case: Path, scratch: Path) -> Path:
-    """The folder of a case; a copy where files of it are kept compressed."""
-    if not any(case.rglob("*.gz")):
-        return case
-    copy = scratch / case.name
-    shutil.copytree(case, copy)
-    for packed in copy.rglob("*.gz"):
-        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
-    return copy
+def _of_case(folder: Path) -> Iterator[tuple[str, Line]]:
+    given = [folder / name for name in ARCHITECTURES if (folder / name).exists()]
+    for path in sorted({*_models(folder)}):
+        name = path.relative_to(TREE).as_posix()
+        made = unnest.fix(path, dry_run=True)
+        yield name, _line(made)
+        if made.contents == "weights" and made.container != "tfjs":
+            for architecture in given:
+                made = unnest.fix(path, architecture=architecture, dry_run=True)
+                yield f"{name} + {architecture.name}", _line(made)
 
 
 def _models(folder: Path) -> Iterator[Path]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,17 +65,6 @@ class Case:
         keys = {"wrappers": "wrappers", "towers": "towers", "scope": "scope", "parameters": "template_parameters"}
         facts = {key: self.facts[name] for key, name in keys.items() if self.facts.get(name) is not None}
         return {"verdict": "parallel", "action": "fixed", **facts}
-
-    def unpacked(self, scratch: Path) -> Case:
-        """The case itself, or a copy in `scratch` whose compressed `.meta` files are unpacked."""
-        if not list(self.folder.rglob("*.gz")):
-            return self
-        copy = scratch / self.container / self.name
-        shutil.copytree(self.folder, copy)
-        for packed in copy.rglob("*.gz"):
-            packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
-            packed.unlink()
-        return Case(copy, self.facts)
 
 
 def cases(*containers: str) -> list[Case]:

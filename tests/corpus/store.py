@@ -34,7 +34,7 @@ SCRIPTS = (".py", ".pyc")
 #: Folders of the repository that hold units.
 CORPORA = ("fixtures", "tests/corpus/cases", "tests/corpus/spellings")
 #: What is beside the units, and no data.
-NO_UNITS = ("fixtures/scripts", "fixtures/README.md", "tests/corpus/spellings/README.md")
+NO_UNITS = ("fixtures/scripts", "fixtures/README.md")
 #: Containers of the fixtures' folders; every other folder of cases holds .h5 files.
 CONTAINERS = {"keras_zip": "keras", "weights_h5": "keras", "saved_model": "saved_model", "checkpoint": "checkpoint"}
 COLUMNS = ("case", "archive", "stack", "what", "expected", "doubts")

@@ -90,16 +90,9 @@ SPELLING = frozenset({"module", "registered_name", "build_config", "compile_conf
                       "keras_version", "backend", "ragged"})  # fmt: skip
 
 
-@pytest.fixture
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    """A case with its .meta unpacked."""
-    chosen: Case = request.param
-    return chosen.unpacked(tmp_path)
-
-
 def of(chosen: list[Case]) -> pytest.MarkDecorator:
     """A test of each of these cases."""
-    return pytest.mark.parametrize("case", chosen, ids=lambda c: c.name, indirect=True)
+    return pytest.mark.parametrize("case", chosen, ids=lambda c: c.name)
 
 
 @of(CASES)

@@ -1,14 +1,12 @@
 """The table of spellings x containers: what one definition finds, it finds however it is written and wherever it lies.
 
 A row is a way in which people cut and join rows, or a look-alike; a column is a container. The generator's TABLE.md
-says which case is where; `cases/` holds some of them, an archive for each row (`spellings/`) the others.
+says which case is where; `cases/` holds some of them, `spellings/` the others, by their row.
 """
 
 from __future__ import annotations
 
 import json
-import lzma
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pytest
 import unnest
 from tests.corpus.case import Case, Facts, cases, contents
 from tests.corpus.compare import tensor_bytes, tensors_missing
+from tests.corpus.unpacked import SPELLINGS
 
 HERE = Path(__file__).parent
 CANNOT = json.loads((HERE / "generators/spellings/cannot.json").read_text())
@@ -56,13 +55,12 @@ OTHERWISE: Mapping[tuple[str, str], str] = {("blocks-of-stripes", column): TWO_I
 """What is found otherwise and is as good: rows that are cut in two steps are two wrappers."""
 
 
-def row(first: int, spelling: str, scratch: Path) -> dict[str, Case]:
+def row(first: int, spelling: str) -> dict[str, Case]:
     """The cases of ten numbers from `first` on, by their column."""
     kept = [case for case in cases("h5", "saved_model") if case.name[:3].isdigit()]
     found = [case for case in kept if first <= int(case.name[:3]) < first + 10 and f"-{spelling}-" in case.name]
-    with lzma.open(HERE / "spellings" / f"{spelling}.tar.xz") as packed, tarfile.open(fileobj=packed) as archive:
-        archive.extractall(scratch, filter="data")
-    found += [Case(p.parent, json.loads(p.read_text())) for p in sorted(scratch.glob("*/case.json"))]
+    notes = sorted((SPELLINGS / spelling).glob("*/case.json"))
+    found += [Case(p.parent, json.loads(p.read_text())) for p in notes]
     return {COLUMNS[int(case.name[2])]: case for case in found}
 
 
@@ -92,7 +90,7 @@ def outcome(case: Case, scratch: Path) -> Facts:
 @pytest.mark.parametrize(("first", "spelling"), [(100 + 10 * n, name) for n, name in enumerate(WRAPPERS)])
 def test_a_wrapper_is_found_in_every_container(first: int, spelling: str, tmp_path: Path) -> None:
     """With its towers and its scope; what is written holds the base's weights, and no wrapper."""
-    by_column = row(first, spelling, tmp_path)
+    by_column = row(first, spelling)
     assert sorted(by_column) == sorted(writable(first))
     seen = {c: outcome(case, tmp_path) for c, case in by_column.items() if (spelling, c) not in OTHERWISE}
     assert seen == {
@@ -110,7 +108,7 @@ def test_a_wrapper_is_found_in_every_container(first: int, spelling: str, tmp_pa
 @pytest.mark.parametrize(("first", "spelling"), [(400 + 10 * n, name) for n, name in enumerate(LOOK_ALIKES)])
 def test_a_look_alike_is_clean_in_every_container(first: int, spelling: str, tmp_path: Path) -> None:
     """And stays byte for byte."""
-    by_column = row(first, spelling, tmp_path)
+    by_column = row(first, spelling)
     assert sorted(by_column) == sorted(writable(first))
     for case in by_column.values():
         (source,) = case.sources
@@ -119,7 +117,7 @@ def test_a_look_alike_is_clean_in_every_container(first: int, spelling: str, tmp
         assert (made.verdict, made.action, contents(output)) == ("clean", "unchanged", contents(source))
 
 
-def test_every_archive_has_a_row() -> None:
-    """And every row an archive."""
-    rows = {path.name.removesuffix(".tar.xz") for path in (HERE / "spellings").glob("*.xz")}
+def test_every_spelling_has_a_row() -> None:
+    """And every row its cases."""
+    rows = {path.name for path in SPELLINGS.iterdir()}
     assert rows == {*WRAPPERS, *LOOK_ALIKES}

@@ -47,7 +47,7 @@ print("TOLD", json.dumps(told))
 def test_what_is_left_answers_as_its_base(first: int, spelling: str, tmp_path: Path) -> None:
     """Of SavedModels with their Keras metadata, and bare, of TF 1.15 and 2, template inline and as a function."""
     cut = {}
-    for case in row(first, spelling, tmp_path).values():
+    for case in row(first, spelling).values():
         if case.container == "h5" or "serving" not in case.facts:
             continue
         output = tmp_path / f"out-{case.name}"

@@ -1,10 +1,11 @@
 """Put cases that a generator made where they belong.
 
-    python place.py FOLDER
+    python place.py FOLDER && python -m tests.corpus pack
 
 A case goes to ../cases/<container>/<name>, in the place of an older one; its files get the names of ../README.md.
 """
 
+import gzip
 import json
 import shutil
 import sys
@@ -38,6 +39,9 @@ def place(case: Path) -> Path:
     target = CASES / container(case) / case.name
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(case, target)
+    for path in sorted(target.rglob("*.gz")):  # archives of many cases compress better
+        path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
+        path.unlink()
     for path in sorted(target.iterdir()):
         path.rename(target / name_in_corpus(path.name, expected))
     return target

@@ -1,13 +1,12 @@
-"""Put the cases that `make.py --all` makes and `place.py` leaves out into an archive for each spelling:
+"""Put the cases that `make.py --all` makes and `place.py` leaves out where `python -m tests.corpus pack` finds them:
 
     python3 pack.py OUT
 
-../../spellings/SPELLING.tar.xz holds a folder for each case that ../../cases has not; the same cases give the same bytes.
+../../spellings/SPELLING/ gets a folder for each case that is not in the first column of ../../index.tsv below `cases/`.
 """
-import io
 import pathlib
+import shutil
 import sys
-import tarfile
 
 CORPUS = pathlib.Path(__file__).resolve().parents[2]
 FIRST, LAST = 100, 749
@@ -20,26 +19,12 @@ def spelling(case):
     return '-'.join(words[:at])
 
 
-def pack(cases, target):
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode='w:xz', preset=9) as archive:
-        for path in sorted(p for case in cases for p in case.rglob('*') if p.is_file()):
-            member = tarfile.TarInfo(path.relative_to(cases[0].parent).as_posix())
-            member.size = path.stat().st_size
-            with path.open('rb') as file:
-                archive.addfile(member, file)
-    target.write_bytes(made.getvalue())
-
-
 def main(out):
-    rows = {}
+    listed = (line.partition('\t')[0] for line in (CORPUS / 'index.tsv').read_text('utf8').splitlines())
+    kept = {path.rpartition('/')[2] for path in listed if path.startswith('tests/corpus/cases/')}
     for case in sorted(pathlib.Path(out).iterdir()):
-        kept = any((container / case.name).exists() for container in (CORPUS / 'cases').iterdir())
-        if case.name[:3].isdigit() and FIRST <= int(case.name[:3]) <= LAST and not kept:
-            rows.setdefault(spelling(case), []).append(case)
-    for name, cases in rows.items():
-        pack(cases, CORPUS / 'spellings' / (name + '.tar.xz'))
-        print('%-40s %2d cases' % (name, len(cases)))
+        if case.name[:3].isdigit() and FIRST <= int(case.name[:3]) <= LAST and case.name not in kept:
+            shutil.copytree(case, CORPUS / 'spellings' / spelling(case) / case.name, dirs_exist_ok=True)
 
 
 if __name__ == '__main__':
