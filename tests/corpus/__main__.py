@@ -30,7 +30,9 @@ def find_case(name: str) -> str:
 
     """
     paths = [row["case"] for row in store.read_index()]
-    found = [path for path in paths if path == name.strip("/")] or [path for path in paths if f"/{path}".endswith(f"/{name}")]
+    found = [path for path in paths if path == name.strip("/")] or [
+        path for path in paths if f"/{path}".endswith(f"/{name}")
+    ]
     if len(found) != 1:
         listed = "".join(f"\n    {path}" for path in found[:10])
         sys.exit(f"{name}: {len(found)} cases are called so; see python -m tests.corpus list{listed}")

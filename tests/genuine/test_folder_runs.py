@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.batch.fixing import fix_all
 from unnest.files import workspace
 from unnest.options import FixOptions
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 #: Name in the folder -> the fixture that is put there; some under a name of another container.
 FILES = {

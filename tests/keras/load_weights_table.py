@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: float32 sums in another order, as a share of the largest recorded number above 1.
 TOLERANCE = 1e-5
 

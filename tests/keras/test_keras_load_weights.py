@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.keras.load_weights_table import outcome
 from unnest.keras import load_weights
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 keras = pytest.importorskip("keras")
 tf_keras = pytest.importorskip("tf_keras")
 
