@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures/tfjs"
+FIXTURES = FIXTURES / "tfjs"
 Change = Callable[[dict[str, Any]], None]
 
 

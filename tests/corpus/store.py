@@ -36,7 +36,13 @@ CORPORA = ("fixtures", "tests/corpus/cases", "tests/corpus/spellings")
 #: What is beside the units, and no data.
 NO_UNITS = ("fixtures/scripts", "fixtures/README.md")
 #: Containers of the fixtures' folders; every other folder of cases holds .h5 files.
-CONTAINERS = {"keras_zip": "keras", "weights_h5": "keras", "saved_model": "saved_model", "checkpoint": "checkpoint"}
+CONTAINERS = {
+    "keras_zip": "keras",
+    "weights_h5": "keras",
+    "saved_model": "saved_model",
+    "checkpoint": "checkpoint",
+    "tfjs": "tfjs",
+}
 COLUMNS = ("case", "archive", "stack", "what", "expected", "doubts")
 
 #: Units that stay unpacked: README, the documents and `scripts/make_pages.py` name them, or a reader looks at one of
@@ -242,7 +248,7 @@ def expected(note: Mapping[str, Any]) -> str:
     if isinstance(wrappers, list):
         return ", ".join(f"{w['scope']} of {w['towers']}" for w in wrappers) or str(told or "clean")
     if told != "parallel":
-        return str(told)
+        return str(told or "")
     scope = f"{note.get('scope') or 'parallel'} of {note.get('towers') or '?'}"
     return f"{wrappers} wrappers, {scope}" if isinstance(wrappers, int) and wrappers > 1 else scope
 

@@ -16,9 +16,9 @@ import pytest
 
 import unnest
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, weights_by_layer
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 FOLDER = FIXTURES / "tfjs"
 NOTES: dict[str, dict[str, Any]] = {
     path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*/case.json"))

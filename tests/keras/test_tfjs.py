@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
 keras = pytest.importorskip("keras")
 tf_keras = pytest.importorskip("tf_keras")
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def written(name: str, output: Path, **options: Any) -> str:
