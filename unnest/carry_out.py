@@ -64,7 +64,8 @@ def carried_out(
         destination.check_place(source, target, output_path, options)
     if options.dry_run:
         action = _dry_run_action(result, target, job, options, dry_run_action)
-        return replace(result, action=action, as_keras_3=as_keras_3())
+        is_there = os.path.lexists(result.output or "") and not action.startswith("would-")
+        return replace(result, action=action, load=result.load if is_there else None, as_keras_3=as_keras_3())
     if options.in_place:
         atomic.replace(os.path.realpath(output_path), backup, job.fill, job.check, fingerprint)
     elif destination.publish(source, target, output_path, job.fill, job.check, options.force) == "same":

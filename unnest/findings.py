@@ -43,6 +43,11 @@ class Code(Enum):
         "the optimizer state could not be carried over: {why}",
         "training resumes with a fresh optimizer",
     )
+    NEVER_TRAINED = (
+        "info",
+        "the file holds no optimizer state: the model was compiled, and not trained",
+        "training begins with a fresh optimizer, as it would have",
+    )
     NO_COMPILE = (
         "info",
         "the optimizer state is carried, but not which optimizer it is of: a checkpoint stores no compile settings",
@@ -279,9 +284,13 @@ class Finding(NamedTuple):
     """One coded observation."""
 
     code: str
+    """Stable; a section of docs/findings.md."""
     severity: Severity
+    """`info`, `warning` or `error`."""
     message: str
+    """What was found, and where."""
     hint: str
+    """What to do."""
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

@@ -31,7 +31,7 @@ SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
 def check_installed() -> None:
     """Raises UsageError where there is nothing to verify with."""
     if find_spec("tensorflow") is None or not any(find_spec(name) for name in SOFTWARE):
-        raise UsageError("usage", "--verify needs TensorFlow and Keras: pip install 'unnest[tensorflow]'")
+        raise UsageError("usage", "--verify needs TensorFlow and Keras: pip install tensorflow keras tf_keras")
 
 
 def verified(result: Result, before: Report) -> Result:

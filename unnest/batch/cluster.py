@@ -82,7 +82,7 @@ def _client(address: str) -> Any:  # noqa: ANN401 - Dask has no types
     try:
         from distributed import Client
     except ImportError as e:
-        raise UsageError("usage", f"--scheduler: needs the extra: pip install 'unnest[dask]' ({e.name})") from e
+        raise UsageError("usage", f"--scheduler: needs Dask: pip install distributed ({e.name})") from e
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         connect: Callable[..., Any] = Client

@@ -77,7 +77,7 @@ def _check_plot(place: str) -> None:
     if not os.path.isdir(os.path.dirname(place) or "."):
         raise UsageError("usage", f"--plot {place}: there is no folder {os.path.dirname(place)}")
     if find_spec("matplotlib") is None:
-        raise UsageError("usage", "--plot needs Matplotlib: pip install 'unnest[plot]'")
+        raise UsageError("usage", "--plot needs Matplotlib: pip install matplotlib")
 
 
 def _live(*, quiet: bool) -> Callable[[str], None]:

@@ -142,12 +142,19 @@ class Wrapper(NamedTuple):
 
     name: str | None
     template: str
+    """The name of the model that each tower calls."""
     towers: int | None
+    """How many there are; None where weights alone do not tell."""
     scope: Scope
+    """`whole`: from the model's inputs to its outputs; `head`: layers follow; `embedded`: inside a larger model."""
     merge: tuple[str, ...]
+    """The layers that join the towers, one for each output."""
     depth: int
+    """0 is the outermost."""
     confidence: Confidence
+    """`proven` or `likely`."""
     evidence: tuple[str, ...]
+    """Sentences."""
 
 
 class NearMiss(NamedTuple):

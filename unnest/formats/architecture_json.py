@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
@@ -77,6 +77,9 @@ def read_architecture(path: str) -> JsonObject:
 
 
 def _stored(value: Json, path: str) -> Stored:
+    if _is_tokenizer(value):
+        what = "is the JSON of a Tokenizer, which prepares texts, and not of a model"
+        raise Unreadable("not-keras", f"{path}: {what}; keras.preprocessing.text.tokenizer_from_json reads it")
     if not is_architecture(value):
         raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not what model.to_json() writes")
     architecture = value
@@ -86,6 +89,15 @@ def _stored(value: Json, path: str) -> Stored:
         keras_version=_text_at(architecture, "keras_version"),
         backend=_text_at(architecture, "backend"),
     )
+
+
+def _is_tokenizer(value: Json) -> bool:
+    """Whether JSON is what `Tokenizer.to_json()` writes: its counts are there, and no layer has such a config.
+
+    (Source: keras_preprocessing 1.1, text.py.)
+    """
+    config = value.get("config") if isinstance(value, Mapping) else None
+    return isinstance(config, Mapping) and {"word_counts", "word_index", "document_count"} <= config.keys()
 
 
 def _text_at(architecture: JsonObject, key: str) -> str | None:

@@ -21,6 +21,7 @@ from unnest.formats.convertible import (
     check_readable,
     check_weights,
     naming_file,
+    no_architecture,
     no_weights,
 )
 from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
@@ -126,7 +127,7 @@ def _with_model(output: Output | None, model: Stored) -> Output:
 def _complete(source: Source, plan: Plan) -> Stored:
     """Weights with the architecture that was given for them, as a model."""
     if plan.complete is None:
-        raise Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
+        raise no_architecture(source)
     return plan.complete
 
 

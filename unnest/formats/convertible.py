@@ -26,13 +26,19 @@ def naming_file(source: Source) -> Iterator[None]:
         raise Refused(e.code, f"{source.path}: {e.message}") from e
 
 
+def no_architecture(source: Source) -> Refused:
+    """Why weights, or a serving graph, become no model of their own."""
+    if source.container == "saved_model":
+        what = "is a serving graph without Keras's layers; only --to saved_model can hold that"
+        return Refused("no-architecture", f"{source.path}: {what}")
+    return Refused("needs-architecture", f"{source.path}: holds weights alone; pass --architecture MODEL.json")
+
+
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
     """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
     is_saved_model = source.container == "saved_model"
     if is_saved_model and model.architecture is None:
-        raise Refused(
-            "no-architecture", f"{source.path}: holds a graph and no Keras model; only --to saved_model can hold that"
-        )
+        raise no_architecture(source)
     check_owners_known(plan)
     if is_saved_model and not any(g.tensors for g in model.groups) and plan.stored.parameters:
         raise Refused("no-weights", f"{source.path}: which layer owns which variable is not stored")

@@ -9,7 +9,7 @@ from unnest.keras.checkpoint import model_checkpoint
 from unnest.keras.keras_api import TF_KERAS
 
 if find_spec("tf_keras") is None:
-    raise ImportError("unnest.keras.legacy needs tf_keras: pip install 'unnest[tensorflow]'")
+    raise ImportError("unnest.keras.legacy needs tf_keras: pip install tensorflow tf_keras")
 
 ModelCheckpoint: Any = model_checkpoint(TF_KERAS)
 

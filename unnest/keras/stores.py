@@ -131,7 +131,7 @@ def of(path: str) -> Store:
         return FSSpec(path)
     except ImportError as e:
         raise ValueError(
-            f"{path}: TensorFlow does not serve {scheme}://, and fsspec cannot: {e}; pip install 'unnest[remote]'"
+            f"{path}: TensorFlow does not serve {scheme}://, and fsspec cannot: {e}; pip install fsspec"
         ) from None
     except ValueError as e:
         raise ValueError(f"{path}: neither TensorFlow nor fsspec serves {scheme}://: {e}") from None

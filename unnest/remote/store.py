@@ -39,9 +39,7 @@ class RemoteStore:
             with self.errors():
                 self.system, self.path = url_to_fs(url, use_listings_cache=False)
         except ImportError as e:
-            message = (
-                f"{self.shown}: needs the extra: pip install 'unnest[remote]', and the driver of {urlsplit(url).scheme}"
-            )
+            message = f"{self.shown}: needs fsspec, and its driver of {urlsplit(url).scheme}: pip install fsspec"
             raise UsageError("usage", f"{message} ({e.name or 'fsspec'})") from e
         self.path = self.path.rstrip("/")
         self.name = os.path.basename(urlsplit(url).path.rstrip("/"))

@@ -38,8 +38,8 @@ class Kept(NamedTuple):
     layers: int
     tensors: int
     parameters: int
-    #: Tensors of the optimizer's state; None where there is none.
     optimizer: int | None
+    """Tensors of the optimizer's state; None where there is none."""
 
 
 class AsKeras3(NamedTuple):
@@ -54,30 +54,41 @@ class Report:
     """One model: what it is, and whether it is a parallel one."""
 
     path: str
+    """As given; of a URL without user, password and query."""
     container: str | None = None
+    """`h5`, `keras`, `weights_h5`, `saved_model`, `checkpoint`, `json`; None where the file could not be told."""
     contents: str | None = None
+    """`model`, `weights` or `architecture`."""
     writer: Writer = field(default_factory=Writer)
+    """The Keras that wrote the file, and its backend."""
     verdict: Literal["clean", "parallel", "unreadable"]
+    """`clean`, `parallel` or `unreadable`."""
     wrappers: tuple[Wrapper, ...] = ()
+    """The outermost first."""
     template: Template | None = None
+    """The innermost template; None where the file is clean."""
     optimizer: str | None = None
+    """The optimizer's class."""
     findings: tuple[Finding, ...] = ()
-    #: Why the nearest candidates are no wrappers.
+    """What is worth to know beside the verdict."""
     near_misses: tuple[NearMiss, ...] = ()
-    #: What fix would do to a parallel model.
+    """Why the nearest candidates are no wrappers."""
     fix_would: str | None = None
+    """What fix would do to a parallel model."""
     error: Problem | None = None
-    #: Where the file loads, or, of `fix`, its output, and the Python line that loads it.
+    """Why the file could not be read, or not be fixed."""
     loads_in: tuple[str, ...] = ()
+    """Where the file loads, or, of `fix`, its output; the most current software first."""
     load: str | None = None
-    #: The Keras of today that does not load it, or may compute something else -> why.
+    """The line of Python that loads it; None where nothing does, or the output is not there yet."""
     does_not_load_in: Mapping[str, str] = field(default_factory=dict)
-    #: Of what Keras 3 does not load: what --keras 3 would do with it, where that was asked; no part of the JSON report.
+    """The Keras of today that does not load it, or may compute something else -> why."""
     as_keras_3: AsKeras3 | None = None
-    #: What has to be given to load it.
+    """What --keras 3 would do with a file that Keras 3 does not load, where asked; no part of the JSON report."""
     needs: Needs = field(default_factory=Needs)
-    #: The picture of it, where it was asked for; no part of the JSON report.
+    """What has to be given to load it."""
     drawing: Drawing | None = None
+    """The picture of it, where it was asked for; no part of the JSON report."""
 
     def raise_for_error(self) -> None:
         """Raise what the file's error is, if it has one.
@@ -95,14 +106,19 @@ class Result(Report):
     """One model, and what fix made of it."""
 
     action: Action
+    """`fixed`, `converted`, `unchanged`, `would-fix`, `would-convert`, `refused` or `failed`."""
     output: str | None = None
+    """The path that was written."""
     backup: str | None = None
+    """With `in_place`, where the old file is."""
     checks: tuple[str, ...] = ()
+    """What was compared when the output was read back."""
     kept: Kept | None = None
-    #: Tensors of the wrapper, by name: in the input, not in the output.
+    """What the output holds, in numbers."""
     dropped: tuple[str, ...] = ()
-    #: With --keras 3, what its rules changed.
+    """Tensors of the wrapper, by name: in the input, not in the output."""
     conversions: tuple[Conversion, ...] = ()
+    """With --keras 3, what its rules changed."""
 
 
 @dataclass(slots=True)
@@ -111,10 +127,10 @@ class Tally:
 
     verdicts: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
-    #: (verdict, container or error code, Keras's version) -> entries.
     kinds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    #: Entries with an error.
+    """(verdict, container or error code, Keras's version) -> entries."""
     troubled: int = 0
+    """Entries with an error."""
 
     @property
     def files(self) -> int:

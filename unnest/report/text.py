@@ -178,7 +178,7 @@ def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
     if result.dropped:
         yield f"removed: {_few(result.dropped, everything=verbose)}"
     elif result.wrappers:
-        yield "removed: the wrapper's layers; every weight was kept"
+        yield "removed: the wrapper's layers (no weights)"
     yield from _conversions(result, verbose=verbose)
     yield f"{result.action}: {result.output}"
     if result.backup is not None:

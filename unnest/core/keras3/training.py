@@ -104,9 +104,19 @@ def carried(stored: Stored, model: NewLayer, result: Stored, context: Context) -
     try:
         tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
     except NoCounterpart as why:
-        context.findings.append(Code.OPTIMIZER_DROPPED(why=f"{why}"))
+        is_fresh = _is_fresh(stored.optimizer)
+        context.findings.append(Code.NEVER_TRAINED() if is_fresh else Code.OPTIMIZER_DROPPED(why=f"{why}"))
         return new
     return new._replace(optimizer=tensors)
+
+
+#: Numbers of an optimizer that has no slots yet: the count of steps and, from Keras 2.11 on, the learning rate.
+FRESH = 2
+
+
+def _is_fresh(state: Sequence[Tensor]) -> bool:
+    """Whether an optimizer's state is of before the first step of training, in which Keras 2 makes the slots."""
+    return len(state) <= FRESH and not any(tensor.shape for tensor in state)
 
 
 def _trained(model: NewLayer) -> Iterator[Tensor]:

@@ -240,8 +240,8 @@ class _Reader:
         if "keras_version" in top or self.root:
             return Unreadable(
                 "stub",
-                f"{path}: saving broke off before anything was written (Keras 2.0.9-2.1.6 and multi_gpu_model); "
-                "nothing in it can be recovered: look for a save_weights file or another checkpoint",
+                f"{path}: saving broke off before anything was written, as happened to Keras 2.0.9 to 2.1.6 with "
+                "multi_gpu_model, for one; nothing is in it: look for a save_weights file or another checkpoint",
             )
         return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.convert import Converted, convert
+from unnest.core.keras_facts.loading import why_not_keras_3
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.convert import TargetFormat, planned_model, target_format
-from unnest.formats.convertible import check_frozen_parts, check_readable, check_weights, naming_file, no_weights
+from unnest.formats.convertible import (
+    check_frozen_parts,
+    check_readable,
+    check_weights,
+    naming_file,
+    no_architecture,
+    no_weights,
+)
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order
 from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
@@ -24,8 +32,13 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
     """Where the plan's model goes as Keras 3's. Raises Refused where it cannot."""
     model = planned_model(plan)
     if model.is_keras_3:
-        as_zip = source.container == "h5" and model.contents == "model"
-        return target_format(source, plan, "keras" if as_zip and to is None else to)
+        as_zip = source.container == "h5" and model.contents == "model" and to is None
+        try:
+            return target_format(source, plan, "keras" if as_zip else to)
+        except Refused:  # and the .h5 is of Keras 3 as it is: the other container was not asked for
+            if not as_zip or why_not_keras_3(model, "h5") is not None:
+                raise
+            return target_format(source, plan, None)
     if plan.complete is not None and plan.complete.is_keras_3 and to in (None, "keras", "weights"):
         return target_format(source, plan, to or "keras")
     complete = _complete(source, plan)
@@ -70,10 +83,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
     if plan.complete is not None and model.architecture is None:
         model = plan.complete
     if model.architecture is None:
-        raise Refused(
-            "needs-architecture",
-            f"{source.path}: holds weights alone, which do not tell whose they are; pass --architecture MODEL.json",
-        )
+        raise no_architecture(source)
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)
     if isinstance(plan.output, Rearranged) and is_model(model.architecture):  # `convert` refuses others

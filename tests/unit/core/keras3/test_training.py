@@ -240,3 +240,24 @@ def test_settings_nest_as_deep_as_anybody_likes(setting: str) -> None:
     while isinstance(result, list) and result:
         result = result[0]
     assert result in {"mse", "mean_squared_error"}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "code"),
+    [
+        ([()], "never-trained"),
+        ([(), ()], "never-trained"),
+        ([(), (4, 3)], "optimizer-dropped"),
+        ([(), (), ()], "optimizer-dropped"),
+    ],
+)
+def test_an_optimizer_without_slots_was_never_trained(shapes: list[tuple[int, ...]], code: str) -> None:
+    """Nothing is lost there, and no warning says so."""
+    context = Context.of("2.2.4", "tensorflow")
+    state = tuple(Tensor(f"s{k}", shape, "<f4", f"s{k}") for k, shape in enumerate(shapes))
+    given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=state)
+    made = carried(given, model("p"), RESULT, context)
+    assert made.optimizer is None
+    assert [(f.code, f.severity) for f in context.findings] == [
+        (code, "info" if code == "never-trained" else "warning")
+    ]

@@ -1,0 +1,78 @@
+"""What a report says of a file, or of an output, is so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest.report import text
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+MODEL = FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5"
+
+
+def test_json_holds_no_weights(tmp_path: Path) -> None:
+    """So none were kept."""
+    result = unnest.fix(MODEL, tmp_path / "m.json")
+    told = text.render(result, text.Look(verbose=True))
+    assert "the weights" in told
+    assert "weight was kept" not in told
+
+
+@pytest.mark.parametrize("options", [{}, {"keras": "3"}, {"in_place": True}])
+def test_a_dry_run_loads_nothing(options: dict[str, bool], tmp_path: Path) -> None:
+    """What is not there has no line that loads it, and what is there as it was."""
+    path = tmp_path / "m.h5"
+    shutil.copy(MODEL, path)
+    result = unnest.fix(path, dry_run=True, **options)  # type: ignore[arg-type]  # one of several options
+    assert result.action in ("would-fix", "would-convert")
+    assert result.load is None
+    assert "load_model(" not in text.render(result)
+
+
+def test_a_dry_run_of_what_is_there(tmp_path: Path) -> None:
+    """An output of an earlier run loads."""
+    assert unnest.fix(MODEL, tmp_path / "o.h5").load is not None
+    again = unnest.fix(MODEL, tmp_path / "o.h5", dry_run=True)
+    assert (again.action, again.load is None) == ("unchanged", False)
+
+
+@pytest.mark.parametrize("options", [{"to": "h5"}, {"keras": "3"}])
+def test_a_serving_graph_is_no_file_of_weights(options: dict[str, str], tmp_path: Path) -> None:
+    """It is a graph without Keras's layers."""
+    folder = FIXTURES / "saved_model" / "tf23" / "plain-official-named" / "parallel"
+    shutil.copytree(folder, tmp_path / "sm", ignore=shutil.ignore_patterns("keras_metadata.pb"))
+    result = unnest.fix(tmp_path / "sm", **options)  # type: ignore[arg-type]  # one of several options
+    assert result.error is not None
+    assert result.error.code == "no-architecture"
+    assert "is a serving graph without Keras's layers" in result.error.message
+
+
+def test_a_tokenizer_is_no_model(tmp_path: Path) -> None:
+    """Its JSON looks like a layer's; a walk passes it by."""
+    config = {"num_words": None, "document_count": 2, "word_counts": "{}", "word_docs": "{}", "word_index": "{}"}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"class_name": "Tokenizer", "config": config}))
+    report = unnest.inspect(path)
+    assert report.verdict == "unreadable"
+    assert report.error is not None
+    assert "is the JSON of a Tokenizer" in report.error.message
+    # A model may be called so: its layers show that it is one.
+    path.write_text(json.dumps({"class_name": "Tokenizer", "config": {"name": "m", "layers": []}}))
+    assert unnest.inspect(path).verdict == "clean"
+
+
+@pytest.mark.parametrize("name", ["int8-base.h5", "lora-base.h5"])
+def test_keras_3_stays_where_no_other_container_holds_it(name: str, tmp_path: Path) -> None:
+    """`--keras 3` of what is Keras 3's already asks for no conversion, and gets no advice on one."""
+    shutil.copy(FIXTURES / "quantized" / name, tmp_path / "m.h5")
+    result = unnest.fix(tmp_path / "m.h5", keras="3")
+    assert (result.action, result.error) == ("unchanged", None)
+    asked = unnest.fix(tmp_path / "m.h5", keras="3", to="keras")
+    assert asked.action == "refused"
+    fixed = unnest.fix(FIXTURES / "quantized" / name.replace("base", "parallel"), tmp_path / "o.h5", keras="3")
+    assert fixed.error is None
