@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.report import text
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 MODEL = FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5"
 
 
