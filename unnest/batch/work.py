@@ -120,14 +120,22 @@ def each(tasks: Iterator[Task], work: ModelWork[R], engine: Engine, watch: Watch
         for task, entry in results:
             if task.end:
                 if nothing:
-                    what = f"{shown(task.path)}: no model in this folder; pass a model file or a folder that holds some"
-                    yield work.failed(task, Problem("no-model", what))
+                    yield work.failed(task, Problem("no-model", _without_model(task.path)))
                 nothing = True
                 continue
             watch.looked_at(task.path)
             if entry is not None:
                 nothing = nothing and task.folder is None
                 yield entry
+
+
+def _without_model(folder: str) -> str:
+    """One line on a folder in which no model was found, with the names of what else is there."""
+    from unnest.formats.signatures import foreign_in  # for a message alone
+
+    others = "" if is_remote(folder) else foreign_in(folder)
+    said = f" ({others})" if others else ""
+    return f"{shown(folder)}: no model in this folder{said}; pass a model file or a folder that holds some"
 
 
 def _over_cluster(

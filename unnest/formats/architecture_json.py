@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar
 
 from unnest.core.model import Json, JsonObject, Output, Stored, Tensor
@@ -11,6 +11,7 @@ from unnest.files.atomic import write_failed
 from unnest.files.system import write_all
 from unnest.formats.base import Container, OnBytes, Source, same_model
 from unnest.formats.json_text import is_architecture, parse, read_bytes
+from unnest.formats.signatures import foreign_json
 from unnest.formats.spelling import JsonStyle
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
@@ -77,9 +78,9 @@ def read_architecture(path: str) -> JsonObject:
 
 
 def _stored(value: Json, path: str) -> Stored:
-    if _is_tokenizer(value):
-        what = "is the JSON of a Tokenizer, which prepares texts, and not of a model"
-        raise Unreadable("not-keras", f"{path}: {what}; keras.preprocessing.text.tokenizer_from_json reads it")
+    foreign = foreign_json(value)
+    if foreign is not None:
+        raise foreign.error(path)
     if not is_architecture(value):
         raise Unreadable("not-keras", f"{path}: is JSON or YAML, but not what model.to_json() writes")
     architecture = value
@@ -89,15 +90,6 @@ def _stored(value: Json, path: str) -> Stored:
         keras_version=_text_at(architecture, "keras_version"),
         backend=_text_at(architecture, "backend"),
     )
-
-
-def _is_tokenizer(value: Json) -> bool:
-    """Whether JSON is what `Tokenizer.to_json()` writes: its counts are there, and no layer has such a config.
-
-    (Source: keras_preprocessing 1.1, text.py.)
-    """
-    config = value.get("config") if isinstance(value, Mapping) else None
-    return isinstance(config, Mapping) and {"word_counts", "word_index", "document_count"} <= config.keys()
 
 
 def _text_at(architecture: JsonObject, key: str) -> str | None:

@@ -17,7 +17,7 @@ from importlib import import_module
 from unnest.errors import Unreadable
 from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
 from unnest.formats.keras3.weight_map import files_of, map_of
-from unnest.formats.tfjs.detection import is_model_json
+from unnest.formats.tfjs.detection import is_model_json, model_json_around
 
 #: Container -> module and class. A new container is a line here.
 READERS: dict[ContainerName, tuple[str, str]] = {
@@ -32,7 +32,6 @@ READERS: dict[ContainerName, tuple[str, str]] = {
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 ZIP_MAGIC = b"PK\x03\x04"
-GZIP_MAGIC = b"\x1f\x8b"
 
 #: HDF5 looks for its magic at the start, and behind a user block of any power of two from 512.
 USER_BLOCKS = (0, 512, 1024, 2048, 4096)
@@ -42,6 +41,9 @@ MOST_FILES = 10_000
 
 #: How YAML that holds an architecture starts: its keys are sorted, and these are all there are.
 YAML_START = re.compile(rb"(?:---\s+)?(?:backend|class_name|config|keras_version):\s")
+
+#: Bytes that no text has, and JSON not even within a string: other formats may begin with a brace by chance.
+NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 
 #: What a checkpoint's files are called behind its prefix; an index is a table, which ends in this.
 CHECKPOINT_PART = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})$")
@@ -92,7 +94,7 @@ def _of_file(path: str) -> ContainerName | None:
     if is_checkpoint_part(path):
         return "checkpoint"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] in (b"{", b'"') or YAML_START.match(text):
+    if (text[:1] in (b"{", b'"') and not NO_TEXT.search(start)) or YAML_START.match(text):
         return "weights_h5" if map_of(path) is not None else "tfjs" if is_model_json(path) else "json"
     return None
 
@@ -227,40 +229,61 @@ def container(name: ContainerName) -> Container:
 
 
 def _unknown(path: str) -> Unreadable:
+    """What is wrong with a path that is no container, by the first reason that holds."""
     if os.path.isdir(path):
         return Unreadable("no-model", f"{path}: no model in this folder; pass a model file or a folder that holds some")
     if os.path.getsize(path) == 0:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
+    reasons = (_in_the_place_of_a_model, _part_of_model, _of_other_format, _misnamed, _without_index)
+    found = next(filter(None, (reason(path) for reason in reasons)), None)
+    return found or Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
+
+
+def _in_the_place_of_a_model(path: str) -> Unreadable | None:
+    """What takes a model's place where a download went wrong, by its first bytes."""
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
-    instead = _in_the_place_of_a_model(path, start)
-    if instead is not None:
-        return instead
-    folder = saved_model_around(path)
-    if folder is not None:
-        return Unreadable("part-of-model", f"{path}: is one of the files of a SavedModel; pass its folder, {folder}")
-    part = CHECKPOINT_PART.search(path)
-    if part is not None and not os.path.exists(index := path[: part.start()] + ".index"):
-        return Unreadable(
-            "missing-file", f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too"
-        )
-    return Unreadable("not-keras", f"{path}: neither HDF5 nor JSON, so not a saved Keras model")
-
-
-def _in_the_place_of_a_model(path: str, start: bytes) -> Unreadable | None:
-    """What a file is that holds no model, by its first bytes, as far as these or its name tell."""
     if LFS_POINTER.match(start):
         advice = "run `git lfs pull`, or download the file itself"
         return Unreadable("lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}")
     if WEB_PAGE.match(start):
         advice = "download the file itself (on GitHub: Download raw file)"
         return Unreadable("web-page", f"{path}: is a web page that was saved under a model's name; {advice}")
-    if start.startswith(GZIP_MAGIC):
-        return Unreadable("compression", f"{path}: is packed by gzip; unpack it first (gunzip)")
-    if path.lower().endswith(MODEL_SUFFIXES):
-        kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
-        return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
     return None
+
+
+def _part_of_model(path: str) -> Unreadable | None:
+    """A file of a model that consists of several."""
+    whole = model_json_around(path)
+    if whole is not None:
+        return Unreadable("part-of-model", f"{path}: is one of the files of a TensorFlow.js model; pass {whole}")
+    folder = saved_model_around(path)
+    if folder is not None:
+        return Unreadable("part-of-model", f"{path}: is one of the files of a SavedModel; pass its folder, {folder}")
+    return None
+
+
+def _of_other_format(path: str) -> Unreadable | None:
+    from unnest.formats.signatures import foreign  # not for every start
+
+    other = foreign(path)
+    return None if other is None else other.error(path)
+
+
+def _misnamed(path: str) -> Unreadable | None:
+    """A file that bears a model's name, and holds nothing that is known."""
+    if not path.lower().endswith(MODEL_SUFFIXES):
+        return None
+    kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
+    return Unreadable("damaged", f"{path}: is called a model's file, and is no {kind}; restore it from a copy")
+
+
+def _without_index(path: str) -> Unreadable | None:
+    """A checkpoint's data, which its index must explain."""
+    part = CHECKPOINT_PART.search(path)
+    if part is None or os.path.exists(index := path[: part.start()] + ".index"):
+        return None
+    return Unreadable("missing-file", f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too")
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:

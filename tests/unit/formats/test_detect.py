@@ -141,7 +141,7 @@ def test_data_of_a_checkpoint_without_its_index(checkpoint: Path) -> None:
     [
         (["sm/saved_model.pb", "sm/variables/variables.index"], "compression", "unpack it first"),
         (["model.h5"], "compression", "unpack it first"),
-        (["arr_0.npy", "arr_1.npy"], "not-keras", "holds arrays of NumPy"),
+        (["arr_0.npy", "arr_1.npy"], "other-format", "arrays of NumPy"),
         (["notes.txt"], "not-keras", "save the model again"),
         ([], "not-keras", "neither HDF5 nor JSON"),
     ],

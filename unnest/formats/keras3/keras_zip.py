@@ -35,6 +35,7 @@ from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.keras3.path_writing import compare, write_weights
 from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
+from unnest.formats.signatures import foreign_zip
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.
@@ -57,8 +58,9 @@ def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, st
     """Why a zip is no model of Keras's: code and message."""
     if missing not in members and any(name.endswith((*MODEL_SUFFIXES, "/saved_model.pb")) for name in members):
         return "compression", f"{path}: is a zip file with a model in it; unpack it first, and pass the model"
-    if members and all(name.endswith(".npy") for name in members):
-        return "not-keras", f"{path}: holds arrays of NumPy, which do not say what they are of; pass a saved model"
+    foreign = foreign_zip(members)
+    if foreign is not None:
+        return foreign.code, foreign.error(path).message
     return "not-keras", f"{path}: is a zip file, but not with one {missing}; save the model again"
 
 

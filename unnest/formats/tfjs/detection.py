@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from unnest.core.model import Json, JsonObject
@@ -10,6 +11,8 @@ from unnest.formats.json_text import parse, read_bytes
 
 #: Bytes of a `model.json`, which holds a line a layer and one a weight.
 MAX_JSON = 64 << 20
+#: What its writers call it.
+MODEL_JSON = "model.json"
 #: (Source: write_artifacts of tensorflowjs 0.8 to 4.22, getModelJSONForModelArtifacts of TensorFlow.js 4.22.)
 TOPOLOGY, MANIFEST = "modelTopology", "weightsManifest"
 
@@ -43,3 +46,19 @@ def read_model_json(path: str) -> JsonObject:
         raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no model.json") from e
     assert isinstance(value, Mapping)
     return value
+
+
+def model_json_around(path: str) -> str | None:
+    """The `model.json` in the folder of a file, if its manifest names that file."""
+    whole = os.path.join(os.path.dirname(path), MODEL_JSON)
+    if not os.path.isfile(whole) or not is_model_json(whole):
+        return None
+    groups = read_model_json(whole).get(MANIFEST)
+    names = [
+        name
+        for group in (groups if isinstance(groups, list) else ())
+        if isinstance(group, Mapping) and isinstance(paths := group.get("paths"), list)
+        for name in paths
+        if isinstance(name, str)
+    ]
+    return whole if os.path.basename(path) in {name.removeprefix("./") for name in names} else None

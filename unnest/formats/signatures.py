@@ -1,0 +1,304 @@
+"""Files of other formats, told by their content, so that a message calls them by their name.
+
+Asked only of files that are no container of Keras. Nothing is unpickled, unpacked or parsed any further than its name
+takes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import IO, NamedTuple
+
+from unnest.core.model import Json
+from unnest.errors import Unreadable
+
+#: Bytes that are looked at where a format is no more than its beginning.
+BEGINNING = 1 << 16
+#: Files of a folder that are looked at.
+MOST_FILES = 200
+#: Fields of a protocol buffer that are walked over.
+MOST_FIELDS = 256
+
+#: The code of a file of another format; of JSON it is that of all JSON without a model, which folders are full of.
+OTHER, OTHER_JSON = "other-format", "not-keras"
+
+KERAS_FILE = "a Keras model is an .h5, a .keras or a SavedModel"
+OTHER_FRAMEWORK = f"it is of another framework: {KERAS_FILE}"
+CONVERTED = f"pass the file that it was converted from: {KERAS_FILE}"
+
+
+class Sample(NamedTuple):
+    """The beginning of a file, its size in bytes, and the file itself."""
+
+    start: bytes
+    size: int
+    file: IO[bytes]
+
+
+class Signature(NamedTuple):
+    """A format: what a message calls it, what to do instead, and how it is told."""
+
+    name: str
+    advice: str
+    holds: Callable[[Sample], bool]
+    code: str = OTHER
+
+
+class Foreign(NamedTuple):
+    """What a file is that holds no model of Keras: an error's code, a name, and what to do."""
+
+    code: str
+    name: str
+    advice: str
+
+    def error(self, path: str) -> Unreadable:
+        """One line."""
+        return Unreadable(self.code, f"{path}: is {self.name}; {self.advice}")
+
+
+def _begins(*magic: bytes, at: int = 0) -> Callable[[Sample], bool]:
+    return lambda sample: sample.start[at:].startswith(magic)
+
+
+# ---- protocol buffers, which have no magic: by their fields ----
+
+
+def _fields(sample: Sample) -> Iterator[tuple[int, int]]:
+    """Number and wire type of the top-level fields of a protocol buffer. Raises ValueError where it is none."""
+    position = 0
+    while position < sample.size:
+        sample.file.seek(position)
+        piece = sample.file.read(20)
+        tag, used = _varint(piece, 0)
+        if tag >> 3 == 0:
+            raise ValueError
+        value, end = _varint(piece, used) if tag & 7 in (0, 2) else (0, used)
+        position += end + {0: 0, 1: 8, 2: value, 5: 4}[tag & 7] if tag & 7 in (0, 1, 2, 5) else _stop()
+        if position > sample.size:
+            raise ValueError
+        yield tag >> 3, tag & 7
+
+
+def _stop() -> int:
+    raise ValueError
+
+
+def _varint(data: bytes, start: int) -> tuple[int, int]:
+    value = 0
+    for k, byte in enumerate(data[start : start + 10]):
+        value |= (byte & 127) << (7 * k)
+        if byte < 128:  # noqa: PLR2004 - the bit that says that more follows
+            return value, start + k + 1
+    raise ValueError
+
+
+def _message(types: Mapping[int, int], needed: Collection[int], first: int) -> Callable[[Sample], bool]:
+    """A protocol buffer with these fields (number -> wire type) and no others, some of them needed, one of them first.
+
+    A file of more than MOST_FIELDS fields is told by the first.
+    """
+
+    def holds(sample: Sample) -> bool:
+        found: list[int] = []
+        try:
+            for number, wire_type in _fields(sample):
+                if types.get(number) != wire_type:
+                    return False
+                found.append(number)
+                if len(found) == MOST_FIELDS:
+                    break
+        except ValueError:
+            return False
+        return found[:1] == [first] and set(needed) <= set(found)
+
+    return holds
+
+
+def _is_graph(sample: Sample) -> bool:
+    """Nodes, the first of which begins with its name."""
+    with suppress(ValueError):
+        _, start = _varint(sample.start, 1)
+        return sample.start[start : start + 1] == b"\n" and _message(GRAPH, (1,), 1)(sample)
+    return False
+
+
+def _is_core_ml(sample: Sample) -> bool:
+    """Version and description, then one field whose number says what kind of model it is."""
+    try:
+        numbers = [number for number, _ in _fields(sample)]
+    except ValueError:
+        return False
+    return numbers[:2] == [1, 2] and max(numbers) >= CORE_ML_KINDS and set(numbers) <= {1, 2, 10, max(numbers)}
+
+
+CORE_ML_KINDS = 200
+LENGTH, NUMBER = 2, 0
+#: (Source: onnx.proto, ModelProto.)
+ONNX = {1: NUMBER, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: NUMBER, 6: LENGTH, 7: LENGTH, 8: LENGTH, 14: LENGTH, 20: LENGTH,
+        25: LENGTH, 26: LENGTH}  # fmt: skip
+#: (Source: graph.proto, GraphDef.)
+GRAPH = {1: LENGTH, 2: LENGTH, 3: NUMBER, 4: LENGTH, 5: LENGTH}
+#: (Source: saved_model.proto.)
+SAVED_MODEL = {1: NUMBER, 2: LENGTH}
+
+
+# ---- pickles: named by what they name, never loaded ----
+
+#: A pickle of protocol 2 to 5; those before are text, of which the first instruction and a stored name are asked for.
+PICKLE = re.compile(rb"\x80[\x02-\x05]|[(\]}c].{0,4000}?\n(?:[pc]|.{0,4000}?\np?\d)", re.DOTALL)
+OF_KERAS = re.compile(rb"(?:tf_keras|\bkeras|[\n\x00-\x1f(]keras|tensorflow\.python\.keras)\.[a-z_]+")
+#: What `torch.save` wrote before PyTorch 1.6. (Source: MAGIC_NUMBER of torch/serialization.py.)
+OLD_PYTORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+JOBLIB = b"joblib.numpy_pickle"
+
+
+def _is_pickle(sample: Sample) -> bool:
+    """Whole: its last instruction is a dot."""
+    if not PICKLE.match(sample.start):
+        return False
+    sample.file.seek(max(sample.size - 1, 0))
+    return sample.file.read(1) == b"."
+
+
+def _unpacked(sample: Sample) -> bytes:
+    """The beginning of what zlib packed, as joblib has it; empty of anything else."""
+    if sample.start[:1] != b"x":
+        return b""
+    with suppress(zlib.error):
+        return zlib.decompressobj().decompress(sample.start, BEGINNING)
+    return b""
+
+
+def _is_joblib(sample: Sample) -> bool:
+    unpacked = _unpacked(sample)
+    return JOBLIB in sample.start or JOBLIB in unpacked or bool(unpacked and PICKLE.match(unpacked))
+
+
+def _is_keras_pickle(sample: Sample) -> bool:
+    return _is_pickle(sample) and OF_KERAS.search(sample.start) is not None
+
+
+def _is_safetensors(sample: Sample) -> bool:
+    """The length of a JSON header, little-endian, then the header.
+
+    (Source: the README of safetensors.)
+    """
+    length = int.from_bytes(sample.start[:8], "little")
+    if not 2 <= length <= sample.size - 8 or sample.start[8:9] != b"{":  # noqa: PLR2004 - `{}`
+        return False
+    sample.file.seek(8 + length - 1)
+    return sample.file.read(1) in (b"}", b" ")
+
+
+UNPACK = "unpack it first, and pass the model in it"
+NO_UNPICKLING = "unnest unpickles nothing, since that runs code"
+
+#: The first that holds counts.
+SIGNATURES: tuple[Signature, ...] = (
+    Signature("packed by gzip", "unpack it first (gunzip)", _begins(b"\x1f\x8b"), "compression"),
+    Signature("packed by bzip2", UNPACK, _begins(b"BZh"), "compression"),
+    Signature("packed by xz", UNPACK, _begins(b"\xfd7zXZ\0"), "compression"),
+    Signature("packed by zstd", UNPACK, _begins(b"\x28\xb5\x2f\xfd"), "compression"),
+    Signature("a 7z archive", UNPACK, _begins(b"7z\xbc\xaf\x27\x1c"), "compression"),
+    Signature("a RAR archive", UNPACK, _begins(b"Rar!\x1a\x07"), "compression"),
+    Signature("a tar archive", UNPACK, _begins(b"ustar", at=257), "compression"),
+    Signature("a GGUF file of llama.cpp", OTHER_FRAMEWORK, _begins(b"GGUF")),
+    Signature("a TensorFlow Lite model", CONVERTED, _begins(b"TFL3", at=4)),
+    Signature("a PyTorch checkpoint", OTHER_FRAMEWORK, _begins(OLD_PYTORCH)),
+    Signature("a NumPy array", f"it does not say what it is of; {KERAS_FILE}", _begins(b"\x93NUMPY")),
+    Signature(
+        "a pickled Keras model",
+        f"{NO_UNPICKLING}: load it in the program that wrote it, and call model.save('model.keras')",
+        _is_keras_pickle,
+    ),
+    Signature("a joblib file", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_joblib),
+    Signature("a Python pickle", f"{NO_UNPICKLING}; {KERAS_FILE}", _is_pickle),
+    Signature("a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors),
+    Signature("an ONNX model", CONVERTED, _message(ONNX, (1, 7), 1)),
+    Signature("a Core ML model", CONVERTED, _is_core_ml),
+    Signature("a TensorFlow graph (a frozen .pb)", CONVERTED, _is_graph),
+    Signature(
+        "the graph of a SavedModel", "pass its whole folder, variables included", _message(SAVED_MODEL, (1, 2), 1)
+    ),
+)
+
+
+def foreign(path: str) -> Foreign | None:
+    """What a file is, if it is of another format that is known; None where it is not. Raises OSError."""
+    with open(path, "rb") as file:
+        sample = Sample(file.read(BEGINNING), os.fstat(file.fileno()).st_size, file)
+        if sample.start.startswith(b"PK\3\4"):
+            with suppress(zipfile.BadZipFile, ValueError, NotImplementedError):
+                return foreign_zip(zipfile.ZipFile(file).namelist())
+        for signature in SIGNATURES:
+            if signature.holds(sample):
+                return Foreign(signature.code, signature.name, signature.advice)
+    return None
+
+
+def foreign_in(folder: str) -> str:
+    """A clause that names what a folder without a model of Keras holds; empty where nothing of it is known."""
+    paths = (os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in sorted(names))
+    found: dict[str, list[str]] = {}
+    for path in islice(paths, MOST_FILES):
+        with suppress(OSError):
+            other = foreign(path) if os.path.isfile(path) else None
+            if other is not None:
+                found.setdefault(other.name, []).append(os.path.relpath(path, folder))
+    named = [
+        f"{files[0]} is {what}" + (f", and {len(files) - 1} more" if files[1:] else "") for what, files in found.items()
+    ]
+    return "; ".join(named[:3])
+
+
+# ---- zip files, by their members ----
+
+#: Members of a zip -> what it is; the first that is in it counts. (Source: torch.save, numpy.savez.)
+MEMBERS: tuple[tuple[Callable[[str], bool], Callable[[Sequence[object]], bool], Foreign], ...] = (
+    (
+        lambda name: name.endswith("/data.pkl"),
+        any,
+        Foreign(OTHER, "a PyTorch checkpoint", OTHER_FRAMEWORK),
+    ),
+    (
+        lambda name: name.endswith(".npy"),
+        all,
+        Foreign(OTHER, "an .npz, arrays of NumPy", f"they do not say what they are of; {KERAS_FILE}"),
+    ),
+)
+
+
+def foreign_zip(members: Sequence[str]) -> Foreign | None:
+    """What a zip file with these members is, if that is known."""
+    for is_sign, among, what in MEMBERS:
+        if members and among([is_sign(name) for name in members]):
+            return what
+    return None
+
+
+# ---- JSON, by its keys ----
+
+
+def foreign_json(value: Json) -> Foreign | None:
+    """What JSON is that is no architecture, if that is known.
+
+    (Source: keras_preprocessing 1.1, text.py; files of transformers.)
+    """
+    if not isinstance(value, Mapping):
+        return None
+    config, known = value.get("config"), partial(Foreign, OTHER_JSON)
+    if isinstance(config, Mapping) and {"word_counts", "word_index", "document_count"} <= config.keys():
+        what = "the JSON of a Tokenizer, which prepares texts, and not of a model"
+        return known(what, "keras.preprocessing.text.tokenizer_from_json reads it")
+    if "model_type" in value and ("architectures" in value or "transformers_version" in value):
+        return known("the configuration of a Hugging Face transformer", OTHER_FRAMEWORK)
+    if isinstance(value.get("model"), Mapping) and "added_tokens" in value:
+        return known("a tokenizer of Hugging Face", OTHER_FRAMEWORK)
+    return None
