@@ -235,7 +235,7 @@ def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOpt
             raise
 
     def check(path: str) -> None:
-        checks[:] = writer.verify(target.output, source, path, step)
+        checks[:] = [*writer.verify(target.output, source, path, step), *target.checks]
         _check_clean(path, _architecture(plan, options), Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)

@@ -236,6 +236,19 @@ class Code(Enum):
         "Nadam's slots are carried, but not how far its schedule of momenta had come, which the file does not tell",
         "training goes on with today's schedule",
     )
+    WORDS_NOT_DROPPED = (
+        "warning",
+        "Embedding left out whole words in training, by its `dropout`, which no layer of Keras 3 does: {what}",
+        "predictions are the same; training goes on without that dropout",
+    )
+    WEIGHTS_OF_PARTS = (
+        "warning",
+        "weights in pairs, which may be of layers inside a custom layer: {what}",
+        (
+            "they are written as the layer's own; where its code holds layers for them, loading stops at this layer: "
+            "load the file where it was made, and hand the weights on by get_weights and set_weights"
+        ),
+    )
     FROZEN_NORMALIZATION = (
         "warning",
         "frozen BatchNormalization normalized by the batch at hand in training, and by its stored values today: {what}",

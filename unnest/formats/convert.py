@@ -40,6 +40,8 @@ class TargetFormat(NamedTuple):
     findings: tuple[Finding, ...] = ()
     #: What rules changed on the way, with --keras 3.
     conversions: tuple[Conversion, ...] = ()
+    #: What was checked of the model before anything is written, by name.
+    checks: tuple[str, ...] = ()
 
     @property
     def model(self) -> Stored:

@@ -11,6 +11,7 @@ from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.assign.stored_groups import layer_name_by_group
 from unnest.core.keras_facts.held_layers import partly_frozen, promised_total, wrapped
 from unnest.core.keras_facts.loading import times_applied
+from unnest.core.keras_facts.weight_order import promised
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import JsonObject, Plan, Stored, Tensor
 from unnest.errors import Refused
@@ -128,7 +129,8 @@ def _check_complete(
 
 def _must_have_weights(entry: JsonObject) -> bool:
     if not is_model(entry):
-        return must_have(entry.get("config"))
+        told = promised(str(entry.get("class_name")), entry.get("config"))
+        return must_have(entry.get("config")) or (told is not None and told.total > 0)
     return any(_must_have_weights(layer.stored) for layer in read(entry).layers.values())
 
 

@@ -152,6 +152,10 @@ def _is_function(value: Json) -> bool:
     return isinstance(value, str) or (isinstance(value, Mapping) and value.get("class_name") == "function")
 
 
+#: Names of dtypes that TensorFlow takes besides NumPy's. (Source: tensorflow/python/framework/dtypes.py: as_dtype.)
+DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+
+
 def dtype(value: Json, layer: str, context: Context) -> str | None:
     """A dtype or policy by its name; None where the layer has Keras's default."""
     if isinstance(value, Mapping):
@@ -162,5 +166,5 @@ def dtype(value: Json, layer: str, context: Context) -> str | None:
         context.note("dtype-policy", layer)
         value = name if name != "_infer" else None
     if value is None or isinstance(value, str):
-        return value
+        return DTYPE_NAMES.get(value, value) if value else value
     raise refused(layer, "dtype", f"{value!r} is no dtype")

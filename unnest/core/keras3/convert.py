@@ -12,6 +12,7 @@ from unnest.core.keras3 import training
 from unnest.core.keras3.context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras_1 import DATA_FORMATS
 from unnest.core.keras3.models import converted
+from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.pieces import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Refusal, Stored, Tensor
 from unnest.findings import Code, Finding, listed
@@ -85,6 +86,7 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
     result = stored._replace(architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
         optimizer=None, keras_version=KERAS_3, backend=None,
     )  # fmt: skip
+    check_output(result)
     return training.carried(stored, model, result, context)
 
 

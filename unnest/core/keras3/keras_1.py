@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from unnest.core.keras3.context import Context, refused
 from unnest.core.model import Json, JsonObject
+from unnest.findings import Code
 
 #: Keys that only Keras 1 writes; one of them tells the dialect of a config.
 TELLING = frozenset({
@@ -78,7 +79,7 @@ KERNEL_3D = ("kernel_dim1", "kernel_dim2", "kernel_dim3")
 
 #: Class -> what its config must hold, because this is what Keras 3 computes, or what holds nothing that computes.
 IDLE: dict[str, Mapping[str, Callable[[Json], bool]]] = {
-    "Embedding": {"dropout": lambda v: not v},
+    "Embedding": {"dropout": lambda _: True},
     "LSTM": {"forget_bias_init": lambda _: True, "consume_less": lambda _: True},
     "GRU": {"consume_less": lambda _: True},
     "SimpleRNN": {"consume_less": lambda _: True},
@@ -110,6 +111,9 @@ def translated(kind: str, config: JsonObject, name: str, context: Context) -> tu
             new[renames.get(key, key)] = (
                 DATA_FORMATS.get(value, value) if key == "dim_ordering" and isinstance(value, str) else value
             )
+    if kind == "Embedding" and config.get("dropout"):
+        # (Source: Keras 1.2.2, keras/layers/embeddings.py: call, by K.in_train_phase.)
+        context.findings.append(Code.WORDS_NOT_DROPPED(what=f"{name} (dropout {config['dropout']})"))
     new |= _written_out(kind, config, new)
     if new != dict(config) or kind in CLASSES:
         context.note("keras-1-arguments", name)

@@ -26,7 +26,8 @@ MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 class NewLayer:
     """A layer of Keras 3 with its weights, in the order in which its class lists them.
 
-    A model's weights each bear their layers' names in `owner`. `registered_name` is set for somebody's own class.
+    A model's weights each bear their layers' names in `owner`. `registered_name` is set for somebody's own class,
+    `build_shape` where the layer is built on another input shape than that of its call.
     """
 
     name: str
@@ -35,14 +36,18 @@ class NewLayer:
     weights: tuple[Tensor, ...] = ()
     module: str | None = "keras.layers"
     registered_name: str | None = None
+    build_shape: tuple[int | None, ...] | None = None
 
     @property
     def entry(self) -> JsonObject:
         """As Keras 3 stores it, without its calls."""
         registered = FUNCTIONAL if self.class_name == FUNCTIONAL else self.registered_name
-        return {
+        entry: JsonObject = {
             "module": self.module, "class_name": self.class_name, "config": self.config, "registered_name": registered,
         }  # fmt: skip
+        if self.build_shape is None:
+            return entry
+        return {**entry, "build_config": {"input_shape": list(self.build_shape)}}
 
     def renamed(self, name: str) -> NewLayer:
         """The same layer under another name."""

@@ -50,6 +50,14 @@ RULES: dict[str, Rule] = {
         "dtype policies were written by name",
         "TensorFlow 2.4: Policy; Keras 3.0: DTypePolicy",
     ),
+    "embedding-dtype": Rule(
+        "an Embedding that stored the dtype of its ids was written with that of its weights, float32",
+        "Keras 2.0.4, keras/layers/embeddings.py",
+    ),
+    "known-size": Rule(
+        "a Normalization behind an input of unknown size was built on the size of its stored mean",
+        "Keras 3.15, keras/src/layers/preprocessing/normalization.py: build",
+    ),
     "hard-sigmoid": Rule(
         "hard_sigmoid was 0.2 x + 0.5 and is x / 6 + 0.5 today: what feeds it was multiplied by 1.2",
         "Keras 3.0, keras/src/activations: hard_sigmoid",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.json_tree import LEAVES, OBJECT
-from unnest.core.keras_facts.layer_classes import CELLED, PLAIN, today
+from unnest.core.keras_facts.layer_classes import ATTENTION, CELLED, PLAIN, today
 from unnest.core.keras_facts.weight_specs import expected
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -83,8 +83,11 @@ def partly_frozen(architecture: Json) -> str | None:
     return None
 
 
-def promised_total(entry: JsonObject) -> int | None:
-    """How many weights one of Keras's own layers has, with those that it holds; None where not all of it is told."""
+def promised_total(entry: JsonObject, untold: int | None = None) -> int | None:
+    """Number of weights of one of Keras's own layers, with those that it holds; None where the config leaves it open.
+
+    `untold`: the number for a layer of a plain class whose config speaks of no weights.
+    """
     total = 0
     pending: list[tuple[Json, int]] = [(entry, 1)]
     while pending:
@@ -93,11 +96,11 @@ def promised_total(entry: JsonObject) -> int | None:
         if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
             return None
         kind = today(str(layer.get("class_name")))
-        if kind in PLAIN | CELLED:
-            own = expected(config)
-            if own is None:
-                return None
-            total += times * own.total
+        own = _own_total(kind, config, untold)
+        if own is not None:
+            total += times * own
+        elif kind in PLAIN | CELLED:
+            return None
         elif _tells_one_way(layer):
             pending.append((config.get("layer"), 2 * times))
         elif kind in HELD_UNDER:
@@ -107,6 +110,23 @@ def promised_total(entry: JsonObject) -> int | None:
         else:
             return None
     return total
+
+
+def _own_total(kind: str, config: JsonObject, untold: int | None) -> int | None:
+    """Number of weights of a layer that makes all of them itself; None of others.
+
+    (Source: `build` of these classes in TensorFlow 2.4 to 2.15 and Keras 3.15.)
+    """
+    if kind == "MultiHeadAttention":
+        return len(ATTENTION) * (1 + (config.get("use_bias") is not False))
+    if kind == "Normalization":
+        return 3 * (config.get("mean") is None)
+    if kind in ("Attention", "AdditiveAttention"):
+        return bool(config.get("use_scale", kind != "Attention")) + (config.get("score_mode") == "concat")
+    if kind not in PLAIN | CELLED:
+        return None
+    own = expected(config)
+    return untold if own is None else own.total
 
 
 def spectral_normalization(tensors: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], Tensor] | None:

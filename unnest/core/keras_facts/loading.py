@@ -28,7 +28,7 @@ from unnest.core.keras_facts.layer_classes import (
     is_namesake,
 )
 from unnest.core.keras_facts.operation_modules import operation_module
-from unnest.core.keras_facts.own_functions import activations, given_objects, rules
+from unnest.core.keras_facts.own_functions import activations, given_objects, named_within, rules
 from unnest.core.keras_facts.weight_specs import must_have
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.stored_code import vocabularies
@@ -117,6 +117,7 @@ def _needs(model: Stored) -> Needs:
         elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and _is_operation(entry))):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
             classes[str(registered or entry["class_name"])] = None
+            _add_named(entry, classes, functions)
         else:
             _add_objects(entry, model, classes, functions)
     return Needs(tuple(classes), tuple(functions), stored_code, vocabularies(model))
@@ -143,6 +144,16 @@ def _add_objects(entry: JsonObject, model: Stored, classes: dict[str, None], fun
         functions |= dict.fromkeys(activations(config, model.release))
         if model.release[:1] != (1,):  # whose rules have other names and forms
             functions |= dict.fromkeys(rules(config))
+
+
+def _add_named(entry: JsonObject, classes: dict[str, None], functions: dict[str, None]) -> None:
+    """What the arguments of a custom class name that is no part of Keras either."""
+    config = entry.get("config")
+    if not isinstance(config, Mapping):
+        return
+    arguments = {k: v for k, v in config.items() if k not in ("layers", *HELD)}
+    for name, is_function in (*given_objects(arguments), *named_within(arguments)):
+        (functions if is_function else classes)[name] = None
 
 
 def _is_namesake(entry: JsonObject, model: Stored) -> bool:

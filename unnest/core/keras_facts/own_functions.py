@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.keras_facts.layer_classes import KERAS_MODULES
+from unnest.core.keras_facts.layer_classes import KERAS_MODULES, LEGACY, OWN, today
 from unnest.core.model import Json, JsonObject
 
 HARD_SIGMOID = "hard_sigmoid"
@@ -69,6 +69,27 @@ def activations(config: JsonObject, release: tuple[int, ...]) -> Iterator[str]:
         known = word in ACTIVATIONS or word.startswith(HARD_SIGMOID)
         if not known or (word not in WELL_KNOWN and is_somebodys(word, release)):
             yield word
+
+
+def named_within(config: Json) -> Iterator[tuple[str, bool]]:
+    """Custom objects in the config of a custom class: the name to give each by, and whether it is a function.
+
+    The class hands them to Keras, which looks for them in the loader's `custom_objects`. What it calls its activation
+    in a word of its own, it may know itself.
+    """
+    for part in json_tree.objects(config):
+        for key, value in part.items():
+            if key.endswith(ROLES):
+                yield from ((name, not isinstance(value, Mapping) or _function(value) is not None)
+                            for name in rules({key: value}))  # fmt: skip
+        kind = part.get("class_name")
+        if isinstance(kind, str) and "module" not in part and not _is_known(kind):
+            yield kind, False
+
+
+def _is_known(kind: str) -> bool:
+    """Whether a class of that name is Keras's own, or stands for a value."""
+    return kind == "function" or kind.startswith("__") or today(kind) in OWN or kind in LEGACY or is_rule_of_keras(kind)
 
 
 def given_objects(config: Json) -> Iterator[tuple[str, bool]]:

@@ -7,6 +7,7 @@ BatchNormalization are one vector each, all of one length (source: the build met
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture.graph import Layer
@@ -41,6 +42,28 @@ def contradiction(layer: Layer, shapes: Sequence[Shape]) -> str | None:
     if wanted is None or all(_agrees(shape, want) for shape, want in zip(shapes, wanted, strict=False)):
         return None
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
+
+
+def kept_axes(kind: str, config: Mapping[str, Json], rank: int) -> list[int]:
+    """Axes of an input of `rank` axes that one of Keras's own layers makes weights for, whose sizes must be known.
+
+    (Source: the `build` methods of Keras 3.15.)
+    """
+    channels = 1 if config.get("data_format") == "channels_first" else rank - 1
+    if kind.startswith("ConvLSTM"):
+        return [2 if channels == 1 else channels]
+    if re.fullmatch(r"(Separable|Depthwise)?Conv\dD(Transpose)?", kind):
+        return [channels]
+    if kind in ("Dense", "LSTM", "GRU", "SimpleRNN", "MultiHeadAttention"):
+        return [rank - 1]
+    if kind in ("BatchNormalization", "LayerNormalization", "GroupNormalization", "Normalization"):
+        axes = config.get("axis", -1)
+        wanted = [] if axes is None else axes if isinstance(axes, Sequence) else [axes]
+        return [axis % rank for axis in wanted if isinstance(axis, int) and -rank <= axis < rank]
+    if kind == "PReLU":
+        shared = config.get("shared_axes")
+        return [axis for axis in range(1, rank) if axis not in (shared if isinstance(shared, Sequence) else ())]
+    return []
 
 
 def _is_one_axis(axis: Json) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.convert import Converted, convert
+from unnest.core.keras3.output_checks import CHECKED
 from unnest.core.keras_facts.loading import why_not_keras_3
 from unnest.core.model import Plan, Rearranged, Rewritten, Stored
 from unnest.core.plan import plan as make_plan
@@ -60,7 +61,12 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         not_held.append(Code.OPTIMIZER_DROPPED(why="which optimizer it is of is not stored with it"))
     not_held += left_of_layers(source, name, target)
     return TargetFormat(
-        name, Rewritten(target), SUFFIXES[name], findings=tuple(not_held), conversions=converted.conversions
+        name,
+        Rewritten(target),
+        SUFFIXES[name],
+        findings=tuple(not_held),
+        conversions=converted.conversions,
+        checks=(CHECKED,),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.context import CannotConvert, Context
+from unnest.core.keras3.context import Context
 from unnest.core.keras3.keras_1 import is_keras_1, translated
 
 DENSE = {"name": "l", "output_dim": 3, "activation": "relu", "init": "uniform", "W_regularizer": None, "bias": False}
@@ -109,7 +109,10 @@ def test_padding_in_its_other_forms(kind: str, padding: Any, new: Any) -> None:
     assert translated(kind, {"padding": padding}, "l", Context())[1]["padding"] == new
 
 
-def test_a_dropout_of_whole_words_is_refused() -> None:
-    """No layer of Keras 3 drops them."""
-    with pytest.raises(CannotConvert, match=r"'l' \(Embedding\): dropout = 0.3"):
-        translated("Embedding", {"dropout": 0.3}, "l", Context())
+@pytest.mark.parametrize(("rate", "codes"), [(0.3, ["words-not-dropped"]), (0.0, [])])
+def test_a_dropout_of_whole_words_acts_in_training_alone(rate: float, codes: list[str]) -> None:
+    """No layer of Keras 3 drops them, which a finding says."""
+    context = Context()
+    _, config = translated("Embedding", {"dropout": rate, "output_dim": 3}, "l", context)
+    assert "dropout" not in config
+    assert [f.code for f in context.findings] == codes

@@ -9,8 +9,7 @@ import pytest
 import unnest
 from tests.layer_cases import PEOPLE, cases, stacks
 
-#: Training alone: whole words are dropped, as no layer of Keras 3 does.
-REFUSED = {("k122", "text_1")}
+REFUSED: set[tuple[str, str]] = set()
 
 #: Model -> what its author has to give to the loader.
 OWN_CODE = {

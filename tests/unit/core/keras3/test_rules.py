@@ -132,6 +132,14 @@ CASES: dict[str, tuple[Stored, Stored]] = {
         chain(IMAGE, ("Conv2DTranspose", {**CONV, "groups": 1}), version="2.4.0"),
         chain(IMAGE, ("Conv2D", {**CONV, "groups": 1}), version="2.4.0"),
     ),
+    "embedding-dtype": (
+        chain([None, 4], ("Embedding", {"input_dim": 5, "output_dim": 2, "dtype": "int32"}), version="2.0.4"),
+        chain([None, 4], ("Embedding", {"input_dim": 5, "output_dim": 2, "dtype": "float32"}), version="2.0.5"),
+    ),
+    "known-size": (
+        chain([None, None], ("Normalization", {"axis": -1}), version="2.7.0", shapes=((3,), (3,), ())),
+        chain([None, 3], ("Normalization", {"axis": -1}), version="2.7.0", shapes=((3,), (3,), ())),
+    ),
     "keras-1-arguments": (
         chain(FLAT, ("Dense", OLD_DENSE), version="1.2.2"),
         chain(FLAT, ("Dense", DENSE)),

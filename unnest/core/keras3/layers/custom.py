@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.pieces import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.layer_classes import OWN, is_keras_class, is_namesake
+from unnest.core.keras_facts.own_functions import named_within
 from unnest.core.model import JsonObject
+from unnest.findings import Code
 
 
 def is_somebodys_class(kind: str, entry: JsonObject, config: Config, context: Context) -> bool:
@@ -34,7 +37,21 @@ def kept(kind: str, config: Config, name: str, weights: Weights, context: Contex
     base = {k: v for k, v in config.items() if k not in ("batch_input_shape", "input_shape", "input_dtype")}
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], name, context) or "float32"
+    for named, _ in named_within(base):
+        context.custom.setdefault(config_values.without_package(named), f"in the config of {name!r}")
+    pairs = _pairs(weights)
+    if pairs:
+        what = f"{name} ({bare}): {', '.join(pairs)}"
+        context.findings.append(Code.WEIGHTS_OF_PARTS(what=what))
     return NewLayer(name, bare, {**base, "name": name}, weights, None, kind)
+
+
+def _pairs(weights: Weights) -> list[str]:
+    """Stems of pairs of weights, `query` of `query_kernel` and `query_bias`; none of a single pair."""
+    names = {re.sub(r":\d+$", "", weight.name).rpartition("/")[2] for weight in weights}
+    stems = [name.removesuffix("_kernel") for name in sorted(names) if name.endswith("_kernel")]
+    pairs = [stem for stem in stems if f"{stem}_bias" in names]
+    return pairs if len(pairs) > 1 else []
 
 
 #: Classes of Keras that nobody but their own code can compute.

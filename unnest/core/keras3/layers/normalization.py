@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from unnest.core.keras3.context import Context, refused
+from unnest.core.keras3.context import Context, listed, refused
 from unnest.core.keras3.layers.plain_layers import passing_layer, plain_layer
-from unnest.core.keras3.pieces import Config, Piece, Weights
+from unnest.core.keras3.pieces import Choice, Config, NewLayer, Piece, Weights
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.weight_shapes import kept_axes
 
 
 def batch_normalization(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Piece:
@@ -35,4 +38,23 @@ def normalization(kind: str, config: Config, name: str, weights: Weights, contex
     axis = config.get("axis")
     if axis == 0 or (isinstance(axis, Sequence) and 0 in axis):
         raise refused(name, kind, "normalizes each row of the batch by itself, whose number Keras 3 wants fixed")
-    return passing_layer(kind, config, name, weights, context)
+    made = passing_layer(kind, config, name, weights, context)
+    if not isinstance(made, NewLayer) or not weights:
+        return made
+    return Choice(lambda specs, _: _built(made, specs[0], context))
+
+
+def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:
+    """The layer, built on the sizes of its stored mean where its input's are not known.
+
+    (Source: TensorFlow 2.3 to 2.15: `adapt` builds the layer, whatever it is called on; Keras 3 builds it by the call.)
+    """
+    if spec is None:
+        return layer
+    axes = kept_axes(layer.class_name, layer.config, len(spec.shape))
+    mean = layer.weights[0].shape
+    if all(spec.shape[axis] is not None for axis in axes) or len(mean) != len(axes):
+        return layer
+    context.note("known-size", layer.name, listed(mean))
+    sizes = dict(zip(sorted(axes), mean, strict=True))
+    return replace(layer, build_shape=tuple(sizes.get(axis, size) for axis, size in enumerate(spec.shape)))

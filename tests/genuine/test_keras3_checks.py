@@ -1,0 +1,92 @@
+"""Files of old stacks that Keras 3 did not load, or not rightly, though they were called converted.
+
+`tests/keras/test_keras3_checks.py` loads what comes out, and compares it with what the stack predicted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import unnest
+from unnest.core.keras3.output_checks import CHECKED
+from unnest.report.result import Result
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "keras3_checks"
+
+
+def converted(name: str, tmp_path: Path) -> Result:
+    """A case of FOLDER for Keras 3, with its JSON where it has one."""
+    source = next(p for p in (FOLDER / f"{name}.h5", FOLDER / name) if p.exists())
+    json = FOLDER / f"{name}.json"
+    return unnest.fix(source, tmp_path / "o.keras", keras="3", architecture=json if json.exists() else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("k204-embedding", "embedding-dtype"),
+        ("k209-embedding", None),
+        ("tf23-unknown_width", "known-size"),
+        ("tf215-unknown_width", "known-size"),
+        ("tf215-known_width", None),
+        ("k224-float_input", None),
+    ],
+)
+def test_converted_by_rule(name: str, rule: str | None, tmp_path: Path) -> None:
+    """By a rule where it takes one, and checked."""
+    result = converted(name, tmp_path)
+    assert (result.action, result.error) == ("converted", None)
+    assert CHECKED in result.checks
+    named = {conversion.rule for conversion in result.conversions} & {"embedding-dtype", "known-size"}
+    assert named == ({rule} if rule else set())
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("k122-other_state", "'norm' would come without its weights"),
+        ("k209-other_state", "'norm' would come without its weights"),
+        ("k224-other_state", "'norm' would come without its weights"),
+        ("tf23-text", "'vectorize' (TextVectorization): keeps what adapt() found outside of its config"),
+        ("tf215-text", "'vectorize' (TextVectorization): keeps what adapt() found outside of its config"),
+        ("tf215-strings", "'lookup' (StringLookup): keeps what adapt() found outside of its config"),
+        ("tf215-integers", "'lookup' (IntegerLookup): keeps what adapt() found outside of its config"),
+    ],
+)
+def test_refused_by_name(name: str, why: str, tmp_path: Path) -> None:
+    """Before anything is written."""
+    result = converted(name, tmp_path)
+    assert result.action == "refused"
+    assert result.error is not None
+    assert why in result.error.message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf20", "tf215"])
+@pytest.mark.parametrize("name", ["clip_alone", "clip_in_custom"])
+def test_classes_in_a_custom_layer_are_in_the_load_line(stack: str, name: str, tmp_path: Path) -> None:
+    """Of the input as well as of the output."""
+    result = converted(f"{stack}-{name}", tmp_path)
+    assert result.load is not None
+    assert "custom_objects={'Scale': Scale, 'Clip': Clip}" in result.load
+    assert unnest.inspect(FOLDER / f"{stack}-{name}.h5").needs.classes == ("Scale", "Clip")
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+def test_weights_in_pairs(stack: str, tmp_path: Path) -> None:
+    """They may be of layers inside: said, not decided."""
+    result = converted(f"{stack}-inner_weights", tmp_path)
+    assert result.action == "converted"
+    [finding] = [f for f in result.findings if f.code == "weights-of-parts"]
+    assert finding.message.endswith("attention (Attention3): key, query, value")
+    assert "weights-of-parts" not in [f.code for f in converted(f"{stack}-float_input", tmp_path / "b").findings]
+
+
+def test_dropout_of_whole_words_is_a_finding(tmp_path: Path) -> None:
+    """It acts in training alone."""
+    result = converted("k122-embedding_dropout", tmp_path)
+    assert result.action == "converted"
+    [finding] = [f for f in result.findings if f.code == "words-not-dropped"]
+    assert finding.message.endswith("embedding (dropout 0.2)")

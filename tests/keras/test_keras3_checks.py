@@ -1,0 +1,51 @@
+"""What is called converted loads in Keras 3, by the line in the report, and predicts what its own stack did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unnest
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "keras3_checks"
+#: Models that only predict the same by chance, or that need the code of a custom layer.
+LEFT = ("random_normal", "clip_alone", "clip_in_custom", "inner_weights", "other_state")
+
+
+def cases() -> list[str]:
+    """Those with predictions that need no code."""
+    return [p.stem for p in sorted(FOLDER.glob("*.npz")) if p.stem.partition("-")[2] not in LEFT]
+
+
+def test_there_are_cases() -> None:
+    assert len(cases()) > 25
+
+
+@pytest.mark.parametrize("name", cases())
+def test_predicts_as_its_own_stack_did(name: str, keras: Any, tmp_path: Path) -> None:
+    """Or is refused."""
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    source = next(p for p in (FOLDER / f"{name}.h5", FOLDER / name) if p.exists())
+    result = unnest.fix(source, tmp_path / "out.keras", keras="3")
+    if result.action == "refused":
+        assert name in REFUSED
+        return
+    assert name not in REFUSED
+    model = keras.models.load_model(tmp_path / "out.keras")
+    with np.load(FOLDER / f"{name}.npz") as io:
+        x, y = ([io[key] for key in sorted(io.files) if key[0] == which] for which in "xy")
+    made = model.predict(x if len(x) > 1 else x[0], verbose=0)
+    for found, wanted in zip(made if isinstance(made, list) else [made], y, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+#: What is refused by name.
+REFUSED = {
+    "tf23-text", "tf215-text", "tf215-strings", "tf215-integers",
+    *(f"{stack}-shapeless_{kind}" for stack in ("k224", "k231") for kind in (
+        "conv", "steps", "dense", "images", "pixels")),
+}  # fmt: skip

@@ -1,0 +1,236 @@
+"""The converted model in Keras 3's own terms, checked before anything of it is written.
+
+Classes and functions that Keras 3 has or the load line names, dtypes that a layer takes, sizes that weights need,
+and every weight of every layer. (Source: the constructors and `build` methods of Keras 3.15.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core import json_tree
+from unnest.core.architecture import is_input, is_model, read
+from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
+from unnest.core.keras3.context import refused
+from unnest.core.keras3.signatures import SIGNATURES, takes
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.adapted import TOLD_BY
+from unnest.core.keras_facts.held_layers import promised_total
+from unnest.core.keras_facts.layer_classes import WITHOUT_WEIGHTS
+from unnest.core.keras_facts.loading import layer_entries, needs
+from unnest.core.keras_facts.operation_modules import MODULES, ROOT
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.shape_rules import Shape, policy_name, settings
+from unnest.core.keras_facts.weight_shapes import kept_axes
+from unnest.core.model import Json, JsonObject, Stored, Tensor
+
+#: What the report calls these checks.
+CHECKED = "Keras 3's terms"
+
+#: Modules of Keras 3 -> what the output may name of each.
+NAMED: Mapping[str, frozenset[str]] = {
+    "keras.layers": frozenset(SIGNATURES) | {"InputLayer", "Lambda"},
+    "keras.initializers": frozenset(INITIALIZERS),
+    "keras.regularizers": frozenset(REGULARIZERS),
+    "keras.constraints": frozenset(CONSTRAINTS),
+    "keras.src.models.functional": frozenset({"Functional"}),
+    "keras": frozenset({"Sequential"}),
+}
+#: Objects that stand for values.
+VALUES = frozenset({"__keras_tensor__", "__numpy__", "__slice__", "__ellipsis__", "__tuple__"})
+
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", "mixed_float16", "mixed_bfloat16"})
+#: (Source: Keras 3.15, keras/src/backend/common/dtypes.py and keras/src/dtype_policies.)
+DTYPES = FLOATS | {
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string", "complex64",
+    "complex128",
+}  # fmt: skip
+
+
+class _Layer(NamedTuple):
+    """A layer of the output, its weights, and the shapes that its calls read, None where one is not known."""
+
+    entry: JsonObject
+    weights: tuple[Tensor, ...]
+    inputs: tuple[Shape | None, ...]
+
+    @property
+    def name(self) -> str:
+        """Name in the output."""
+        return str(settings(self.entry).get("name"))
+
+    @property
+    def class_name(self) -> str:
+        """Class in the output."""
+        return str(self.entry.get("class_name"))
+
+
+def check_output(model: Stored) -> None:
+    """Raise CannotConvert, naming the layer, for what Keras 3 would refuse to load."""
+    architecture = model.architecture
+    assert architecture is not None
+    if model.contents != "architecture":
+        _check_adapted(architecture)
+    wanted = needs(model)
+    for entry in layer_entries(architecture):
+        _check_names(entry, {*wanted.classes, *wanted.functions})
+        if entry.get("module") == "keras.layers":
+            _check_arguments(entry)
+    groups = {group.name: group.tensors for group in model.groups}
+    has_weights = any(groups.values())  # a file without any is refused by what reads it
+    for layer in _layers(architecture, groups):
+        if layer.entry.get("module") == "keras.layers":
+            if has_weights:
+                _check_weights(layer)
+            _check_sizes(layer)
+
+
+def _check_adapted(architecture: JsonObject) -> None:
+    """Raise CannotConvert for a layer of which a table that `adapt` filled is not in the config."""
+    for entry in layer_entries(architecture):
+        key = TOLD_BY.get(str(entry.get("class_name")))
+        if key is not None and settings(entry).get(key) is None:
+            why = f"keeps what adapt() found outside of its config, and a .keras holds it as {key!r} alone"
+            way = f"give {key!r} to the layer in code, or use fix without --keras 3"
+            raise refused(_name(entry), str(entry["class_name"]), f"{why}: {way}")
+
+
+# ---- classes and functions ----
+
+
+def _check_names(entry: JsonObject, given: set[str]) -> None:
+    """Raise CannotConvert for a class that is neither Keras 3's nor in the load line."""
+    for part in json_tree.objects({k: v for k, v in entry.items() if k != "inbound_nodes"}):
+        kind, module = part.get("class_name"), part.get("module", "")
+        if not isinstance(kind, str) or kind in VALUES or part.get("registered_name") in given or kind in given:
+            continue
+        named = part.get("config") if kind == "function" else kind
+        known = NAMED.get(str(module), frozenset())
+        if str(module).startswith(ROOT):
+            known = frozenset({kind} if MODULES.get(kind) == module else ())
+        if named in given or named in known or str(module).startswith(("keras.ops", "keras.activations")):
+            continue
+        if "module" not in part and (named in SIGNATURES or named in NAMED["keras.initializers"]):
+            continue  # in the config of a custom class, which hands it to Keras itself
+        raise refused(_name(entry), str(entry.get("class_name")), f"names {named!r}, which Keras 3 does not have")
+
+
+def _check_arguments(entry: JsonObject) -> None:
+    """Raise CannotConvert for an argument or a dtype that the class does not take."""
+    kind, config = str(entry["class_name"]), settings(entry)
+    if kind in SIGNATURES:
+        unknown = [key for key in config if not takes(kind, key) and key not in UNSIGNED]
+        if unknown:
+            raise refused(_name(entry), kind, f"its argument {unknown[0]!r} is not known in Keras 3")
+    dtype = policy_name(config.get("dtype"))
+    wanted = FLOATS if _promised(entry) else DTYPES
+    if dtype is not None and dtype not in wanted:
+        what = "floating-point numbers" if dtype in DTYPES else "no such dtype"
+        raise refused(_name(entry), kind, f"its dtype is {dtype!r}, and Keras 3 has {what} here")
+    for part in json_tree.objects(config):
+        if set(part) == {"type", "value"}:
+            raise refused(_name(entry), kind, "an argument is stored as an array of Keras 2")
+
+
+#: Arguments that any layer takes beside those of its signature.
+UNSIGNED = frozenset({"activity_regularizer"})
+
+
+# ---- weights and sizes ----
+
+
+def _check_weights(layer: _Layer) -> None:
+    """Raise CannotConvert where a layer has not as many weights as its class makes, or others of another shape."""
+    promised = _promised(layer.entry)
+    if promised is not None and promised != len(layer.weights):
+        why = f"has {len(layer.weights)} weights in the file, and Keras 3 makes {promised}"
+        raise refused(layer.name, layer.class_name, why)
+
+
+def _check_sizes(layer: _Layer) -> None:
+    """Raise CannotConvert where the size of an axis that weights are made for is not known, or another."""
+    if "build_config" in layer.entry:
+        return
+    for shape in layer.inputs:
+        if shape is None:
+            continue
+        axes = kept_axes(layer.class_name, settings(layer.entry), len(shape))
+        unknown = [axis for axis in axes if shape[axis] is None]
+        if unknown:
+            why = f"reads the shape {_written(shape)}, and Keras 3 needs the size of axis {unknown[0]}"
+            raise refused(layer.name, layer.class_name, f"{why}: build the model in code with that size")
+        rows = ROWS.get(layer.class_name)
+        if rows is not None and layer.weights and len(shape) > 1:
+            found = layer.weights[0].shape[rows]
+            if found != shape[axes[-1]]:
+                why = f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"
+                raise refused(layer.name, layer.class_name, why)
+
+
+#: Class -> the axis of its first weight that is as long as its input's last.
+ROWS = dict.fromkeys(("Dense", "LSTM", "GRU", "SimpleRNN"), 0)
+
+
+def _promised(entry: JsonObject) -> int | None:
+    """How many weights Keras 3 makes; None where a custom class or a model has a say."""
+    if entry.get("class_name") in WITHOUT_WEIGHTS | {"Lambda"}:
+        return 0
+    return promised_total(_written_out(entry), untold=0)
+
+
+def _written_out(entry: JsonObject) -> JsonObject:
+    """The entry, in which every layer of Keras 3's speaks of all that its class initializes."""
+
+    def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
+        config, kind = inner.get("config"), str(part.get("class_name"))
+        if kind not in SIGNATURES or not isinstance(config, Mapping):
+            return inner
+        unsaid: dict[str, Json] = dict.fromkeys(
+            k for k in SIGNATURES[kind] if k.endswith(("_initializer", "_constraint"))
+        )
+        return {**inner, "config": {**unsaid, **config}}
+
+    made = json_tree.transform(entry, completed)
+    assert isinstance(made, Mapping)
+    return made
+
+
+def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterator[_Layer]:
+    """Every layer of a model and of the models in it."""
+    graph, spec = read(model), None
+    for name, layer in graph.layers.items():
+        weights = tuple(groups.get(name, ()))
+        if is_model(layer.stored):
+            within: dict[str, list[Tensor]] = {}
+            for weight in weights:
+                within.setdefault(weight.owner[0], []).append(weight._replace(owner=weight.owner[1:]))
+            yield from _layers(layer.stored, within)
+        if not graph.sequential:
+            yield _Layer(layer.stored, weights, tuple(_noted(layer.stored)))
+            continue
+        yield _Layer(layer.stored, weights, (None if spec is None else spec.shape,))
+        spec = _next(layer.stored, spec)
+
+
+def _next(entry: JsonObject, spec: Spec | None) -> Spec | None:
+    if is_input(entry):
+        return shape_inference.of_input(entry)
+    return None if spec is None else shape_inference.result_of(entry, [spec])
+
+
+def _noted(entry: JsonObject) -> Iterator[Shape | None]:
+    """The shape of each call's first tensor, as the builder noted it."""
+    calls = entry.get("inbound_nodes")
+    for call in calls if isinstance(calls, Sequence) else ():
+        args = call.get("args") if isinstance(call, Mapping) else None
+        first = next(shape_inference.noted(args[0]), None) if isinstance(args, Sequence) and args else None
+        yield first.shape if first is not None else None
+
+
+def _name(entry: JsonObject) -> str:
+    return str(settings(entry).get("name") or entry.get("name"))
+
+
+def _written(shape: Shape) -> str:
+    return str(shape).replace("None", "?")
