@@ -1,50 +1,89 @@
-"""Parallel models for training, and checkpoints of the template. Needs the `tensorflow` extra.
+"""Parallel models for training, checkpoints of the template, and any old file in today's Keras.
 
     from unnest.keras import multi_gpu_model, make_parallel, template_model, ModelCheckpoint, balance
     from unnest.keras import load_model                  # what `unnest fix` would write, loaded in the running Keras
+    from unnest.keras import load_weights                # any file's weights in the model that your code builds
     from unnest.keras.legacy import ModelCheckpoint      # tf_keras's, whatever tf.keras is
 
-Importing this package registers the layers of parallel models with every Keras that is installed,
-so that files of them load.
+`load_model`, `load_weights`, `template_model` and `ModelCheckpoint` serve Keras 3 on TensorFlow, JAX and torch, and
+load no other backend than the one in use; parallel models (towers) need TensorFlow. Where Keras runs on TensorFlow,
+importing this package registers the layers of parallel models with every Keras that is installed, so that files of
+them load.
 """
 
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-if find_spec("tensorflow") is None:
-    raise ImportError("unnest.keras needs TensorFlow: pip install 'unnest[tensorflow]'")
-
-from unnest.keras.balancing import balance
-from unnest.keras.build import make_parallel, multi_gpu_model
-from unnest.keras.keras_api import installed, outdated, running
-from unnest.keras.load import load_model
-from unnest.keras.load_weights import load_weights
-from unnest.keras.parallel_model import layer_classes
-from unnest.keras.template import template_model
+from unnest.keras.keras_api import backend_in_use, installed, outdated, running
 
 if TYPE_CHECKING:
+    from unnest.keras.balancing import balance
+    from unnest.keras.build import make_parallel, multi_gpu_model
+    from unnest.keras.load import load_model
+    from unnest.keras.template import template_model
+    from unnest.keras.weight_loading import load_weights
+
     ModelCheckpoint: Any
 
-for _api in installed():
-    _category = ImportWarning if _api != running() else UserWarning
-    try:
-        layer_classes(_api)
-        if (_why := outdated(_api)) is not None:
-            warnings.warn(_why, _category, stacklevel=2)
-    except ImportError as e:  # the other Keras may be the one in use
-        warnings.warn(str(e), _category, stacklevel=2)
+_HOMES = {
+    "load_model": "unnest.keras.load",
+    "load_weights": "unnest.keras.weight_loading",
+    "template_model": "unnest.keras.template",
+}
+#: What makes towers, and so needs TensorFlow.
+_TOWERS = {
+    "balance": "unnest.keras.balancing",
+    "make_parallel": "unnest.keras.build",
+    "multi_gpu_model": "unnest.keras.build",
+}
+
+
+def _register() -> None:
+    """Register the layers of parallel models with both Kerases; warn of versions that are too old."""
+    from unnest.keras.parallel_model import layer_classes
+
+    for api in installed():
+        category = ImportWarning if api != running() else UserWarning
+        try:
+            layer_classes(api)
+            if (why := outdated(api)) is not None:
+                warnings.warn(why, category, stacklevel=4)
+        except ImportError as e:  # the other Keras may be the one in use
+            warnings.warn(str(e), category, stacklevel=4)
+
+
+if backend_in_use() == "tensorflow":
+    if find_spec("tensorflow") is None:
+        raise ImportError(
+            "unnest.keras needs a backend: pip install 'unnest[tensorflow]', or set KERAS_BACKEND to jax or torch"
+        )
+    _register()
 
 
 def __getattr__(name: str) -> Any:
-    """`ModelCheckpoint`, of the Keras that `tf.keras` is when it is asked for."""
+    """Load a name on use; `ModelCheckpoint` is that of the Keras in use when it is asked for."""
     if name == "ModelCheckpoint":
         from unnest.keras.checkpoint import model_checkpoint
 
         return model_checkpoint(running())
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _TOWERS and find_spec("tensorflow") is None:
+        raise ImportError(
+            f"unnest.keras.{name} makes towers, which need TensorFlow: pip install 'unnest[tensorflow]'; "
+            "keras.distribution.DataParallel serves JAX, torch.nn.DataParallel serves torch"
+        )
+    home = _HOMES.get(name) or _TOWERS.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    """Return what is public."""
+    return sorted(__all__)
 
 
 __all__ = [

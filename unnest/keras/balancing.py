@@ -28,8 +28,8 @@ from unnest.keras import devices as device_names
 from unnest.keras.balance_search import EQUAL, Point, Trial, first_shares, presentable, refine, settled, whole_rows
 from unnest.keras.build import check_template
 from unnest.keras.execution import HOST
-from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of
-from unnest.keras.parallel_model import is_parallel, template_of
+from unnest.keras.keras_api import KerasApi, Model, Tensor, api_of, is_parallel
+from unnest.keras.parallel_model import template_of
 
 ROUNDS = 7
 """How often every device's turn comes; each turn's mean is one measurement."""

@@ -11,9 +11,9 @@ import tensorflow as tf
 from unnest.keras import batch_split, differences, keras_api
 from unnest.keras import devices as device_names
 from unnest.keras.execution import HOST
-from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of
+from unnest.keras.keras_api import TENSORFLOW_ONLY, KerasApi, Model, Tensor, api_of, is_parallel
 from unnest.keras.moving_statistics import IN_TURN, WAYS
-from unnest.keras.parallel_model import LayerClasses, is_parallel, layer_classes, template_of
+from unnest.keras.parallel_model import LayerClasses, layer_classes, template_of
 
 
 def multi_gpu_model(

@@ -9,12 +9,10 @@ the template's tensors instead would lose the class, call a Sequential's layers 
 from __future__ import annotations
 
 import weakref
+from importlib import import_module
 from typing import Any
 
-import tensorflow as tf
-
-from unnest.keras.keras_api import KerasApi, Model
-from unnest.keras.parallel_model import is_parallel
+from unnest.keras.keras_api import KerasApi, Model, is_parallel
 from unnest.keras.private_names import COMPILED
 
 
@@ -49,7 +47,7 @@ def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
     references += optimizer_references
     names.update({ref.name: ref.ref for ref in optimizer_references})
     copy.__dict__[names_attribute], copy.__dict__[list_attribute] = names, references
-    copy.__dict__["_checkpoint"] = tf.train.Checkpoint(root=weakref.ref(copy))
+    copy.__dict__["_checkpoint"] = import_module("tensorflow").train.Checkpoint(root=weakref.ref(copy))
 
 
 def shares_optimizer(template: Model, running: Model) -> bool:

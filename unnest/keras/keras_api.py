@@ -7,6 +7,8 @@ Nothing else in this package asks which Keras it serves.
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +18,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, TypeAlias
-
-import tensorflow as tf
 
 from unnest.keras import private_names
 
@@ -58,11 +58,11 @@ class KerasApi:
 
     def pack_inputs(self, model: Model, flat: list[Tensor]) -> Any:
         """Tensors in the order of `model.inputs`, in the structure that `model` is called with."""
-        return tf.nest.pack_sequence_as(self._structure(model, "inputs"), flat)
+        return _tensorflow().nest.pack_sequence_as(self._structure(model, "inputs"), flat)
 
     def pack_outputs(self, model: Model, flat: list[Tensor]) -> Any:
         """Tensors in the order of `model.outputs`, in the structure that a call of `model` returns."""
-        return tf.nest.pack_sequence_as(self._structure(model, "outputs"), flat)
+        return _tensorflow().nest.pack_sequence_as(self._structure(model, "outputs"), flat)
 
     def _structure(self, model: Model, side: str) -> Any:
         # Keras 3 keeps it as _inputs_struct (a Sequential in the Functional inside it), tf_keras as
@@ -105,7 +105,8 @@ class KerasApi:
         """Those of one layer's own."""
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
         # tf_keras lists the tables of lookup layers, too, which no call writes.
-        return [v for v in getattr(layer, attribute, ()) if isinstance(v, tf.Variable) or self.name == "keras"]
+        variables = getattr(layer, attribute, ())
+        return [v for v in variables if self.name == "keras" or isinstance(v, _tensorflow().Variable)]
 
 
 @contextmanager
@@ -132,9 +133,34 @@ def api_of(model: object) -> KerasApi:
     raise TypeError(f"a Keras model is needed, of Keras 3 or tf_keras; this is a {type(model).__qualname__}")
 
 
+def _tensorflow() -> Any:
+    return import_module("tensorflow")
+
+
+def backend_in_use() -> str:
+    """Return the backend that Keras 3 has in this process, or would have: `tensorflow`, `jax`, `torch` or `numpy`.
+
+    Nothing is loaded for it. (Source: keras/src/backend/config.py of Keras 3.15.)
+    """
+    keras = sys.modules.get("keras")
+    if keras is not None and hasattr(keras, "config"):
+        return str(keras.config.backend())
+    if "KERAS_BACKEND" in os.environ:
+        return os.environ["KERAS_BACKEND"] or "tensorflow"
+    home = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    try:
+        with open(os.path.join(home, "keras.json"), encoding="utf-8") as file:
+            return str(json.load(file).get("backend", "tensorflow"))
+    except (OSError, ValueError, AttributeError):
+        return "tensorflow"
+
+
 def running() -> KerasApi:
-    """The API of the Keras that `tf.keras` is in this process."""
-    version = getattr(tf.keras, "__version__", "2")  # tf_keras's module has none where it stands in for tf.keras
+    """Return the API of the Keras in use: on TensorFlow the one that `tf.keras` is, on other backends Keras 3."""
+    if backend_in_use() != "tensorflow":
+        return KERAS
+    # tf_keras's module has no version where it stands in for tf.keras.
+    version = getattr(_tensorflow().keras, "__version__", "2")
     return KERAS if version.startswith("3") else TF_KERAS
 
 
@@ -166,6 +192,19 @@ def outdated(api: KerasApi) -> str | None:
         f"unnest.keras is tested with {api.name} {asked} and later, this is {version}, with which some of it fails "
         f"(docs/versions.md): pip install '{api.name}>={asked}'"
     )
+
+
+def as_number(variable: Any) -> Any:
+    """Return the value of a scalar variable, replicated or not, as NumPy has it."""
+    is_keras_3 = hasattr(variable, "value") and not callable(variable.value)
+    if is_keras_3 and backend_in_use() != "tensorflow":
+        return KERAS.keras.ops.convert_to_numpy(variable)
+    return _tensorflow().convert_to_tensor(variable)
+
+
+def is_parallel(model: object) -> bool:
+    """Return whether `model` is a ParallelModel of either Keras."""
+    return type(model).__name__ == "ParallelModel" and type(model).__module__ == "unnest.keras.parallel_model"
 
 
 def is_model(thing: object) -> bool:

@@ -9,11 +9,15 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import unnest
 from unnest.findings import Finding
+from unnest.keras import stores
 from unnest.keras.keras_api import KERAS, KerasApi, Model, running
+
+if TYPE_CHECKING:
+    from unnest.options import Architecture
 
 #: What each Keras is called where a report says that a file does not load in it.
 SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
@@ -24,43 +28,48 @@ def load_model(
     custom_objects: Mapping[str, Any] | None = None,
     compile: bool = True,  # noqa: A002 - Keras's own name
     safe_mode: bool = True,
+    *,
+    architecture: Architecture = None,
 ) -> Model:
-    """The model in any file that `unnest fix` takes, single-device, in the Keras that `tf.keras` is in this process.
+    """Return the model in any file that `unnest fix` takes, single-device, in the Keras in use, on any backend.
+
+    `path` is a file of any container, a SavedModel, a checkpoint's prefix, or a URL. `architecture` is for weights
+    alone: the JSON, or the file that holds it, of the model that was saved or of its template.
 
     A clean file of the running Keras goes straight to Keras's own `load_model`, with these arguments. Any other is
     fixed (and, for Keras 3, converted) into a private temporary folder first; what the report would say of it comes as
     warnings. An architecture alone gives a model with fresh weights.
 
-    Raises ValueError, in one line, where the file cannot be read or fixed, or holds weights alone. With `safe_mode` on,
-    also where it holds stored code or names a file as a vocabulary, because no Keras can be asked to refuse that in all
-    containers, and, before Keras 3.12, where it names code of any module. What Keras raises for a class that it does
-    not find is passed on.
+    Raises:
+        ValueError: the file cannot be read or fixed, or holds weights without an `architecture`. With `safe_mode` also:
+            it holds stored code or names a file as a vocabulary, which no Keras can be asked to refuse in all
+            containers, or, before Keras 3.12, it names code of any module.
+        Exception: what Keras raises for a class that it does not find.
+
     """
     path, api = os.fspath(path), running()
-    report = unnest.inspect(path)
-    _raise(report)
+    report = unnest.inspect(path, architecture=architecture)
+    report.raise_for_error()
     if safe_mode and api is KERAS:
         _check_named_code(report, str(api.keras.__version__))
-    if report.contents == "weights":
-        raise ValueError(f"{path}: holds weights alone; unnest fix --architecture MODEL.json --to keras makes a model")
-    if _is_todays(report, api):
+    if report.contents == "weights" and architecture is None:
+        raise ValueError(
+            f"{path}: holds weights alone: pass architecture=, the JSON of its model, or build the model and call "
+            "unnest.keras.load_weights"
+        )
+    if _is_todays(report, api) and not stores.is_remote(path):
         _warn(report.findings)
         return _loaded(path, report, api, custom_objects, compile=compile, safe_mode=safe_mode)
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output = os.path.join(folder, "model" + _suffix(report, api))
         dialect: dict[str, Any] = {"keras": "3"} if api is KERAS and _is_older(report) else {}
-        result = unnest.fix(path, output, **dialect)
-        _raise(result)
+        result = unnest.fix(path, output, architecture=architecture, **dialect)
+        result.raise_for_error()
         why = result.does_not_load_in.get(SOFTWARE[api.name])
         if why is not None:
             raise ValueError(f"{path}: not in {SOFTWARE[api.name]}: {why}")
         _warn(result.findings)
         return _loaded(output, result, api, custom_objects, compile=compile, safe_mode=safe_mode)
-
-
-def _raise(report: unnest.Report) -> None:
-    if report.error is not None:
-        raise ValueError(report.error.message)
 
 
 def _check_named_code(report: unnest.Report, version: str) -> None:
@@ -87,7 +96,11 @@ def _warn(findings: Iterable[Finding]) -> None:
 
 def _is_older(report: unnest.Report) -> bool:
     """Whether a file is of Keras 1 or 2: Keras 3's own loads in Keras 3."""
-    return "Keras 3" in report.does_not_load_in
+    return "Keras 3" in report.does_not_load_in or report.container in IN_PARTS or report.contents == "weights"
+
+
+IN_PARTS = ("saved_model", "checkpoint")
+"""Containers of Keras 1 and 2 whose reports do not say where their model loads, for it is not loaded from there."""
 
 
 def _is_todays(report: unnest.Report, api: KerasApi) -> bool:

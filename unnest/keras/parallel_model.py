@@ -59,11 +59,6 @@ def layer_classes(api: KerasApi) -> LayerClasses:
     return classes
 
 
-def is_parallel(model: object) -> bool:
-    """Whether `model` is a ParallelModel of either Keras."""
-    return type(model).__name__ == "ParallelModel" and type(model).__module__ == __name__
-
-
 def template_of(parallel: Model) -> Model:
     """The template of a ParallelModel, the very object.
 

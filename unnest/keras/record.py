@@ -17,8 +17,6 @@ import tempfile
 import zlib
 from dataclasses import asdict, dataclass, replace
 
-import tensorflow as tf
-
 from unnest.keras import stores
 
 LONGEST = 200
@@ -57,13 +55,13 @@ class Record:
         try:
             with self._store.open(self.path) as file:
                 lines = [Entry(**line) for line in json.loads(file.read())]
-        except (OSError, ValueError, TypeError, tf.errors.OpError):
+        except (OSError, ValueError, TypeError, stores.failure()):
             lines = []
         self.entries = [line for line in lines if self._holds(line)]
 
     def add(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
-        mark = stores.fingerprint(stores.GFile(), written)
+        mark = stores.fingerprint(stores.of(written), written)
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder

@@ -8,9 +8,7 @@ import warnings
 from collections.abc import Iterator
 from string import Formatter
 
-import tensorflow as tf
-
-from unnest.keras.keras_api import Model
+from unnest.keras.keras_api import Model, as_number
 from unnest.keras.saver import Saver
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -61,7 +59,7 @@ class EarlierRuns:
 def _steps_made(model: Model) -> int:
     """How many steps the model's optimizer has made; 0 where that cannot be said."""
     iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
-    return 0 if iterations is None else int(tf.convert_to_tensor(iterations))
+    return 0 if iterations is None else int(as_number(iterations))
 
 
 def _warn_of_another_run(path: str, monitor: str, best: float) -> None:

@@ -8,8 +8,6 @@ import warnings
 import weakref
 from typing import Any
 
-import tensorflow as tf
-
 from unnest.keras import atomic_save, compiled_copy, stores
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
 from unnest.keras.record import Record
@@ -46,7 +44,7 @@ def _warn_of_short_names(running: Model) -> None:
     """Keras 3 writes `loss="mse"` into an .h5 file in a form that it does not load again."""
     api = api_of(running)
     settings = getattr(running, "_compile_config", None) if api.name == "keras" else None
-    losses = tf.nest.flatten(settings.config.get("loss")) if settings is not None else []
+    losses = api.keras.tree.flatten(settings.config.get("loss")) if settings is not None else []
     for loss in losses:
         spelling = getattr(api.keras.losses.get(loss), "__name__", loss) if isinstance(loss, str) else loss
         if spelling != loss:

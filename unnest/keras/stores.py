@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import zlib
 from importlib import import_module
 from typing import Any, Protocol
 
-import tensorflow as tf
+from unnest.keras.keras_api import backend_in_use
 
 PART = ".part"
 """How names end under which a remote file is on its way."""
 
 BLOCKS, BLOCK = 64, 4096
+
+
+def _tensorflow() -> Any | None:
+    """TensorFlow, where Keras runs on it; else None."""
+    return import_module("tensorflow") if backend_in_use() == "tensorflow" else None
+
+
+def failure() -> type[Exception]:
+    """Return what a store raises where files are not there: TensorFlow's error, or OSError."""
+    tf = _tensorflow()
+    return OSError if tf is None else tf.errors.OpError
 
 
 class Store(Protocol):
@@ -40,37 +53,83 @@ class Store(Protocol):
 class GFile:
     """What `tf.io.gfile` serves."""
 
+    def __init__(self) -> None:
+        self._files = import_module("tensorflow").io.gfile
+
+    def is_folder(self, path: str) -> bool:
+        """Whether it is a folder, be it empty."""
+        return bool(self._files.isdir(path))
+
     def open(self, path: str) -> Any:
         """The file, for reading bytes."""
-        return tf.io.gfile.GFile(path, "rb")
+        return self._files.GFile(path, "rb")
 
     def size(self, path: str) -> int:
         """Its size in bytes."""
-        return int(tf.io.gfile.stat(path).length)
+        return int(self._files.stat(path).length)
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder of that name."""
-        return bool(tf.io.gfile.exists(path))
+        return bool(self._files.exists(path))
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder."""
-        entries = tf.io.gfile.listdir(folder or ".") if tf.io.gfile.isdir(folder or ".") else []
+        entries = self._files.listdir(folder or ".") if self._files.isdir(folder or ".") else []
         return sorted(name.rstrip("/") for name in entries)
 
     def put(self, local: str, path: str) -> None:
         """Copy a local file there."""
-        tf.io.gfile.makedirs(path.rpartition("/")[0] or ".")
+        self._files.makedirs(path.rpartition("/")[0] or ".")
         try:
-            tf.io.gfile.copy(local, path + PART, overwrite=True)
-            tf.io.gfile.rename(path + PART, path, overwrite=True)
+            self._files.copy(local, path + PART, overwrite=True)
+            self._files.rename(path + PART, path, overwrite=True)
         except BaseException:
-            with contextlib.suppress(tf.errors.OpError):
-                tf.io.gfile.remove(path + PART)
+            with contextlib.suppress(failure()):
+                self._files.remove(path + PART)
             raise
 
     def remove(self, path: str) -> None:
         """Delete a file or folder."""
-        (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
+        (self._files.rmtree if self._files.isdir(path) else self._files.remove)(path)
+
+
+class Local:
+    """Files of this machine, where TensorFlow does not serve them."""
+
+    def is_folder(self, path: str) -> bool:
+        """Whether it is a folder, be it empty."""
+        return os.path.isdir(path)
+
+    def open(self, path: str) -> Any:
+        """The file, for reading bytes."""
+        return open(path, "rb")
+
+    def size(self, path: str) -> int:
+        """Its size in bytes."""
+        return os.path.getsize(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder of that name."""
+        return os.path.exists(path)
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        return sorted(os.listdir(folder or ".")) if os.path.isdir(folder or ".") else []
+
+    def put(self, local: str, path: str) -> None:
+        """Copy a local file there."""
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        try:
+            shutil.copyfile(local, path + PART)
+            os.replace(path + PART, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.remove(path + PART)
+            raise
+
+    def remove(self, path: str) -> None:
+        """Delete a file or folder."""
+        (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
 
 
 class FSSpec:
@@ -119,13 +178,14 @@ def is_remote(path: str) -> bool:
 
 def is_keras_own(path: str) -> bool:
     """Whether Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
-    return not is_remote(path) or path.partition("://")[0] in tf.io.gfile.get_registered_schemes()
+    tf = _tensorflow()
+    return not is_remote(path) or (tf is not None and path.partition("://")[0] in tf.io.gfile.get_registered_schemes())
 
 
 def of(path: str) -> Store:
     """The store of a path. Raises ValueError, in one line, where nothing serves its scheme."""
     if is_keras_own(path):
-        return GFile()
+        return Local() if _tensorflow() is None else GFile()
     scheme = path.partition("://")[0]
     try:
         return FSSpec(path)
@@ -159,4 +219,4 @@ def _weights(path: str) -> tuple[str, str]:
 
 
 def _is_folder(store: Store, path: str) -> bool:
-    return bool(store.names(path)) or (isinstance(store, GFile) and bool(tf.io.gfile.isdir(path)))
+    return bool(store.names(path)) or (isinstance(store, (GFile, Local)) and store.is_folder(path))
