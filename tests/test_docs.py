@@ -154,6 +154,8 @@ def test_api_page(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
     for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE):
         module, _, member = name.rpartition(".")
+        if module == "unnest.keras" and find_spec("tensorflow") is None:
+            continue
         assert hasattr(import_module(module), member), name
 
 

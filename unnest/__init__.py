@@ -2,6 +2,8 @@
 
     unnest.inspect(path) -> Report
     unnest.fix(path, output=None, **options) -> Result
+    unnest.inspect_many(paths, jobs=1, **options) -> iterator of Report
+    unnest.fix_many(paths, output=None, jobs=1, **options) -> iterator of Result
 
 The names are loaded on use, so that importing the package costs nothing.
 """
@@ -14,6 +16,7 @@ TYPE_CHECKING = False  # as type checkers know it; loading `typing` would take m
 if TYPE_CHECKING:
     from unnest.errors import UsageError
     from unnest.inspection import inspect
+    from unnest.many import fix_many, inspect_many
     from unnest.repair import fix
     from unnest.report.result import Report, Result
 
@@ -22,12 +25,14 @@ __version__ = "1.0.0"
 _HOMES = {
     "UsageError": "unnest.errors",
     "fix": "unnest.repair",
+    "fix_many": "unnest.many",
+    "inspect_many": "unnest.many",
     "inspect": "unnest.inspection",
     "Report": "unnest.report.result",
     "Result": "unnest.report.result",
 }
 
-__all__ = ["Report", "Result", "UsageError", "__version__", "fix", "inspect"]
+__all__ = ["Report", "Result", "UsageError", "__version__", "fix", "fix_many", "inspect", "inspect_many"]
 
 
 def __getattr__(name: str) -> object:

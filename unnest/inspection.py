@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import examine
+from unnest import examine, logs
 from unnest.budget import Budget, limited
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.errors import Failed, UnnestError
@@ -54,7 +54,9 @@ def inspect(
         draw=draw,
     )
     path = given_path(path)
-    return _inspect_remote(path, inspect_here, trust=trust) if is_remote(path) else inspect_here(path)
+    report = _inspect_remote(path, inspect_here, trust=trust) if is_remote(path) else inspect_here(path)
+    logs.info("inspect %s: %s", report.path, report.verdict)
+    return report
 
 
 def inspect_with(

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import replace
 
-from unnest import examine, outputs
+from unnest import examine, logs, outputs
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
 from unnest.carry_out import carried_out, output_of
@@ -72,7 +72,9 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         keras=keras,
         like=target_model_of(like),
     )
-    return fix_with(given_path(path), options, meter)
+    result = fix_with(given_path(path), options, meter)
+    logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
+    return result
 
 
 def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Result:

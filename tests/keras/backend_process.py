@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.corpus.unpacked import FIXTURES
+
 warnings.simplefilter("ignore")
 
 import unnest.keras as uk  # noqa: E402 - the warnings first
@@ -22,7 +24,6 @@ AT_ONCE = {name for name in ("tensorflow", "jax", "torch") if name in sys.module
 
 import keras  # noqa: E402 - what `unnest.keras` had loaded is asked before
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 TOLERANCE = 1e-5
 
 #: Container and dialect -> a file; predictions were recorded beside it.

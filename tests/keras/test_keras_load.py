@@ -88,7 +88,7 @@ def test_an_architecture(keras: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("k224/official-cnn-weights/weights.h5", "--architecture"),
+        ("k224/official-cnn-weights/weights.h5", "architecture="),
         ("k216/lookalike-stub_cnn/stub.h5", "stub.h5"),
         ("k224/nothing.h5", "no such file"),
     ],

@@ -14,6 +14,7 @@ from unnest.findings import Finding
 
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
+    from unnest.report.notebook import Picture
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
 
@@ -99,6 +100,34 @@ class Report:
         """
         if self.error is not None:
             raise ValueError(self.error.message)
+
+    def diagram(self, form: Literal["svg", "html", "mmd"] = "svg") -> Picture:
+        """Return the layer graph with the wrapper marked, and what `fix` makes of it, as text in this form.
+
+        The file is inspected anew where this report was made without `draw`.
+
+        Raises:
+            ValueError: the file cannot be read any more, or stores no graph that can be drawn.
+
+        """
+        from unnest.report.diagram.renderers import RENDERERS
+        from unnest.report.notebook import Picture
+
+        drawing = self.drawing
+        if drawing is None:
+            import unnest
+
+            report = unnest.inspect(getattr(self, "backup", None) or self.path, draw=True)
+            report.raise_for_error()
+            drawing = report.drawing
+        if drawing is None:
+            raise ValueError(f"{self.path}: stores no graph of layers that can be drawn")
+        return Picture(RENDERERS[f".{form}"](drawing, self.path))
+
+    def _repr_html_(self) -> str:
+        from unnest.report.notebook import as_html
+
+        return as_html(self, getattr(self, "action", None), getattr(self, "output", None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,106 @@
+"""The library as programs and notebooks use it: many files, methods of reports, logging."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import unnest
+import unnest.report.result
+
+
+def test_dir_shows_what_is_public() -> None:
+    """Every name that it shows is there, and the functions are told in their docstrings."""
+    assert {"fix", "fix_many", "inspect", "inspect_many", "Report", "Result"} <= set(dir(unnest))
+    for name in set(dir(unnest)) - {"__version__"}:
+        assert getattr(unnest, name).__doc__, name
+
+
+def test_many(bad: Path, clean: Path, tmp_path: Path) -> None:
+    """Files, folders, iterators, in the order given; a bad file is a report; nothing is done before it is asked for."""
+    torn = tmp_path / "torn.h5"
+    torn.write_bytes(b"no model")
+
+    def paths() -> Iterator[Path]:
+        yield from (bad, clean, torn)
+
+    assert [r.verdict for r in unnest.inspect_many(paths())] == ["parallel", "clean", "unreadable"]
+    assert [r.verdict for r in unnest.inspect_many(bad)] == ["parallel"]
+    assert {r.path for r in unnest.inspect_many(tmp_path)} >= {str(bad), str(clean)}
+    results = unnest.fix_many([bad, clean], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+    assert [r.action for r in results] == ["fixed", "unchanged"]
+    assert (tmp_path / "all" / "m.h5").exists()
+
+
+def test_many_in_processes(bad: Path, clean: Path) -> None:
+    """The same reports in the same order."""
+    assert [r.verdict for r in unnest.inspect_many([bad, clean], jobs=2)] == ["parallel", "clean"]
+
+
+def test_a_mistake_is_raised_at_once(bad: Path) -> None:
+    """Before any result is asked for."""
+    with pytest.raises(unnest.UsageError, match="contradict"):
+        unnest.fix_many([bad], "all", in_place=True)
+
+
+def test_raise_for_error(bad: Path, tmp_path: Path) -> None:
+    """Nothing for a good file; the message of the report for a bad one."""
+    unnest.inspect(bad).raise_for_error()
+    torn = tmp_path / "torn.h5"
+    torn.write_bytes(b"no model")
+    report = unnest.inspect(torn)
+    assert report.error is not None
+    with pytest.raises(ValueError, match="torn") as raised:
+        report.raise_for_error()
+    assert str(raised.value) == report.error.message
+
+
+def test_a_picture(bad: Path, tmp_path: Path) -> None:
+    """In three forms, from a report that was made without."""
+    report = unnest.inspect(bad)
+    assert report.drawing is None
+    svg = report.diagram()
+    assert svg.startswith("<svg")
+    assert svg == unnest.inspect(bad, draw=True).diagram()
+    assert svg._repr_html_() == svg
+    assert "flowchart" in report.diagram("mmd") or "graph" in report.diagram("mmd")
+    assert report.diagram("mmd")._repr_html_() is None
+    torn = tmp_path / "torn.h5"
+    torn.write_bytes(b"no model")
+    with pytest.raises(ValueError, match="torn"):
+        unnest.inspect(torn).diagram()
+
+
+def test_in_a_notebook(bad: Path, clean: Path, tmp_path: Path) -> None:
+    """Verdict, picture, next step; names out of a file are escaped."""
+    shown = unnest.inspect(bad)._repr_html_()
+    assert all(part in shown for part in ("parallel", "<svg", "next: <code>unnest.fix("))
+    result = unnest.fix(bad)
+    shown = result._repr_html_()
+    assert all(part in shown for part in ("fixed", "<svg", "m.unnested.h5", "load_model"))
+    assert "load_model" in unnest.inspect(clean)._repr_html_()
+    hostile = replace(unnest.inspect(tmp_path / "none.h5"), path="<script>alert(1)</script>")
+    assert "<script>" not in hostile._repr_html_()
+
+
+def test_logging(bad: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One line a file, with the logger `unnest`."""
+    caplog.set_level(logging.INFO, logger="unnest")
+    unnest.inspect(bad)
+    unnest.fix(bad)
+    list(unnest.inspect_many([bad]))
+    assert [r.getMessage().split(":")[0].split()[0] for r in caplog.records] == ["inspect", "fix", "inspect"]
+    assert {r.name for r in caplog.records} == {"unnest"}
+
+
+def test_a_meter(bad: Path) -> None:
+    """Told bytes, never fewer than before, up to all of them."""
+    told: list[tuple[int, int]] = []
+    unnest.fix(bad, meter=lambda done, total: told.append((done, total)))
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1] > 0
