@@ -147,7 +147,7 @@ def archive_name(unit: str, note: Mapping[str, Any] | None) -> str:
     """Return where a unit is packed: `h5/k224` for a case, by its container and stack; `families/dict_ends`."""
     if note is None:
         return f"families/{PurePosixPath(unit).parts[1]}"
-    return f"{_container(unit)}/{note['stack']}"
+    return f"{_container(unit)}/{note.get('stack', 'other')}"
 
 
 def _container(unit: str) -> str:
@@ -236,7 +236,7 @@ def _rows(folder: Path) -> Iterator[Row]:
             yield unit, archive, "", families.get(PurePosixPath(unit).name, ""), "", ""
         else:
             what = (note.get("case") if unit.startswith("fixtures/") else note.get("how")) or ""
-            row = (unit, archive, str(note["stack"]), what, expected(note), str(note.get("doubts") or ""))
+            row = (unit, archive, str(note.get("stack", "")), what, expected(note), str(note.get("doubts") or ""))
             yield tuple(" ".join(cell.split()) for cell in row)
 
 
