@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import makeh5
+from tests import makeh5, parts
 from tests.corpus import store
 
 # How long an example takes says how busy the machine is, not whether the code is right. HYPOTHESIS_PROFILE=thorough
@@ -25,14 +25,26 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "unnest"))
 collect_ignore = [] if find_spec("tensorflow") else ["keras"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the part of the tests be chosen."""
+    parser.addoption("--part", choices=("quick", "rest", "all"), help="which tests to run (tests/parts.py)")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Unpack the cases once, before processes that run tests side by side ask for them."""
+    """Choose the part, and unpack the cases once, before processes that run tests side by side ask for them."""
+    chosen = config.getoption("-k") or config.getoption("-m") or any(map(parts.names_tests, config.args))
+    config.option.part = config.getoption("--part") or ("all" if chosen else "quick")
     if not hasattr(config, "workerinput"):
         store.tree()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is marked slow runs where it is asked for: `pytest -m slow PATH`."""
+    """Leave out the other part; what is marked slow runs where it is asked for: `pytest -m slow PATH`."""
+    part = config.getoption("--part")
+    if part != "all":
+        left_out = [item for item in items if parts.is_quick(item.nodeid) is (part == "rest")]
+        items[:] = [item for item in items if parts.is_quick(item.nodeid) is (part == "quick")]
+        config.hook.pytest_deselected(items=left_out)
     if "slow" in (config.getoption("-m") or ""):
         return
     for item in items:
@@ -59,7 +71,7 @@ def clean(tmp_path: Path) -> Path:
 def cli(tmp_path: Path) -> Cli:
     """The command line, run as users run it, in the test's own folder."""
 
-    def run(*args: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    def run(*args: str | Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [sys.executable, "-m", "unnest", *map(str, args)],
             capture_output=True,

@@ -515,7 +515,7 @@ def test_ctrl_c(delay: float, tmp_path: Path) -> None:
     assert child.stdout.readline() == "started\n"  # before that, Python itself is still starting
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
-    said = "".join(child.communicate(timeout=60))
+    said = "".join(child.communicate(timeout=600))
     left = sorted(p.name for p in tmp_path.iterdir())
     assert path.name in left
     if child.returncode == 0:

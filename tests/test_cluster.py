@@ -157,7 +157,7 @@ def test_the_page(zoo: Path, scheduler: str, tmp_path: Path) -> None:
     paths = [str(zoo / "a.h5"), str(zoo / "torn.h5")]
     script = tmp_path / "program.py"
     script.write_text(f"paths = {paths!r}\n{program.replace('tcp://127.0.0.1:8786', scheduler)}")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=600)
     lines = done.stdout.splitlines()
     assert lines[0] == f"{paths[0]} parallel None", done.stderr
     assert lines[1].startswith(f"{paths[1]} unreadable Problem(code='truncated'")

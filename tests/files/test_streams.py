@@ -30,7 +30,7 @@ def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
         env={**os.environ, **environment},
     )
     said = done.stdout + done.stderr
@@ -126,7 +126,7 @@ def test_signals_end_as_ctrl_c_does(name: str, delay: float, tmp_path: Path) -> 
     time.sleep(delay)
     number = getattr(signal, name)
     child.send_signal(number)
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=600)
     left = sorted(os.listdir(tmp_path))
     if child.returncode == 0:
         assert left == ["m.h5", "m.unnested.h5"]
@@ -161,6 +161,6 @@ def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
     assert child.stdout
     assert child.stdout.readline() == "started\n"
     child.send_signal(signal.SIGHUP)
-    child.communicate(timeout=60)
+    child.communicate(timeout=600)
     assert child.returncode == 0
     assert sorted(os.listdir(tmp_path)) == ["m.h5", "m.unnested.h5"]
