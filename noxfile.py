@@ -16,7 +16,15 @@ ROOT = Path(__file__).parent
 CONTRACT = ROOT.parent / "shared/check-contract"
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 #: The lowest versions that pyproject.toml allows.
-LOWEST = ["h5py==3.11.*", "numpy==1.26.*", "typer==0.19.*", "protobuf==5.27.*", "google-crc32c==1.6.*", "zlib-ng==0.5.*", "PyYAML==6.0.*"]
+LOWEST = [
+    "h5py==3.11.*",
+    "numpy==1.26.*",
+    "typer==0.19.*",
+    "protobuf==5.27.*",
+    "google-crc32c==1.6.*",
+    "zlib-ng==0.5.*",
+    "PyYAML==6.0.*",
+]
 
 
 @nox.session

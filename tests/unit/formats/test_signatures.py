@@ -9,11 +9,11 @@ import pytest
 
 import unnest
 from tests.conftest import Cli
+from tests.corpus.unpacked import FIXTURES
 from tests.corpus.unpacked import FIXTURES as UNPACKED
 from unnest.formats.detect import container_of
 from unnest.formats.signatures import SIGNATURES, foreign
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: File of `fixtures/others` -> what a message calls it.
 NAMES = {
     "bzip2.bz2": "packed by bzip2",
