@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.errors import UsageError
-from unnest.remote.urls import local
+from unnest.remote.urls import local, searched
 
 if TYPE_CHECKING:
     from unnest.batch.work import Engine
@@ -23,7 +23,7 @@ Paths = Annotated[
         metavar="PATH...",
         help="Model files, or folders to search.",
         show_default=False,
-        callback=lambda paths: [*map(local, paths)],
+        callback=lambda paths: [searched(local(path)) for path in paths],
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout instead of text.")]

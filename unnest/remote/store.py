@@ -20,6 +20,9 @@ MARKS = (
     *("LastModified", "last_modified", "mtime", "updated", "created"),
 )
 
+#: The packages through which fsspec reads some kinds of stores.
+DRIVERS = {"s3": "s3fs", "gs": "gcsfs", "hf": "huggingface_hub", "http": "aiohttp", "https": "aiohttp"}
+
 #: How a local disk says that a copy does not fit.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -39,7 +42,9 @@ class RemoteStore:
             with self.errors():
                 self.system, self.path = url_to_fs(url, use_listings_cache=False)
         except ImportError as e:
-            message = f"{self.shown}: needs fsspec, and its driver of {urlsplit(url).scheme}: pip install fsspec"
+            scheme = urlsplit(url).scheme
+            driver = f" {DRIVERS[scheme]}" if scheme in DRIVERS else ""
+            message = f"{self.shown}: needs fsspec, and its driver of {scheme}: pip install fsspec{driver}"
             raise UsageError("usage", f"{message} ({e.name or 'fsspec'})") from e
         self.path = self.path.rstrip("/")
         self.name = os.path.basename(urlsplit(url).path.rstrip("/"))

@@ -24,7 +24,7 @@ from unnest.formats.keras3.weight_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import Copy, tensor_ranges
 from unnest.remote.store import RemoteStore, below
-from unnest.remote.urls import default_output, is_remote, renamed, shown
+from unnest.remote.urls import default_output, is_remote, is_repository, renamed, shown
 
 if TYPE_CHECKING:
     from unnest.options import FixOptions
@@ -105,6 +105,11 @@ def fix(url: str, options: FixOptions, run: Callable[[str, FixOptions], Result])
             if probe.output is None or probe.error is not None:
                 return renamed(probe, path, shown(url))
             output = default_output(into or url, os.path.basename(probe.output))
+        if is_repository(output):
+            named = f"{output}/{os.path.basename(path)}"
+            raise Refused(
+                "in-the-way", f"{output}: is a repository, and the output is a file; name the file, as {named}"
+            )
         store = RemoteStore(output)
         _check_inputs(store, [*filter(is_remote, [url]), *options.input_urls], force=options.force)
         local_output = os.path.join(folder, store.name)

@@ -12,6 +12,10 @@ from unnest.errors import UsageError
 T = TypeVar("T")
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+#: A whole repository of the Hugging Face Hub, which is a folder: `hf://user/repo`, of models or of something else.
+REPOSITORY = re.compile(
+    r"hf://(?:(?:datasets|spaces|models)/)?(?!datasets/|spaces/|models/)[^/?]+/[^/?]+", re.IGNORECASE
+)
 #: Names for this machine's own files; fsspec takes what follows for a path, and one that starts here for one from here.
 OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
 
@@ -19,6 +23,16 @@ OWN = re.compile(r"(?:file|local)://", re.IGNORECASE)
 def local(path: str) -> str:
     """The path that a URL of this machine's own files stands for; any other path or URL as it is."""
     return OWN.sub("", path, count=1) if OWN.match(path) else path
+
+
+def is_repository(path: str) -> bool:
+    """True for the URL of a whole repository of the Hub, without a slash at its end."""
+    return REPOSITORY.fullmatch(path) is not None
+
+
+def searched(path: str) -> str:
+    """The path of an input; a repository of the Hub is searched as a folder, whose URL ends with a slash."""
+    return f"{path}/" if is_repository(path) else path
 
 
 def given_path(path: str | bytes | os.PathLike[str]) -> str:
