@@ -57,6 +57,11 @@ ALIKE = frozenset(
 )
 """Functions of Keras's backend that compute the same on Theano, whose files do not always say so."""
 
+#: The same for floats of usual size: files of Keras 1, which do not tell their backend, are read with this assumption.
+#: (Source: Keras 1.2.2, keras/backend/theano_backend.py and tensorflow_backend.py.)
+ASSUMED_ALIKE = frozenset(
+    f"K.{name}" for name in ("cast", "tile", "pow", "relu", "std", "one_hot", "l2_normalize", "softmax")
+)
 
 #: What draws random numbers, in the latent layer of autoencoders above all.
 RANDOM = re.compile(r"(K|tf)\.(random|truncated)_\w+|(tf|keras|np)\.random\.\w+")
@@ -126,7 +131,11 @@ def call(function: Value, arguments: CallArguments, dialect: Dialect) -> Value:
     if not isinstance(function, Name) or function.path not in FUNCTIONS:
         raise NotUnderstood(f"a call of {kind(function)}")
     if function.path.startswith("K.") and dialect.backend != "tensorflow" and function.path not in ALIKE:
-        raise NotUnderstood(f"`{function.text}`, which depends on the backend")
+        is_untold = dialect.backend is None and dialect.release[:1] == (1,)
+        takes_axis = function.path == "K.softmax" and len(arguments.positional) + len(arguments.keywords) > 1
+        if not is_untold or function.path not in ASSUMED_ALIKE or takes_axis:
+            raise NotUnderstood(f"`{function.text}`, which depends on the backend")
+        dialect.taken[function.text] = "what Theano and TensorFlow both compute"
     if function.path.startswith(("K.", "keras.")) and dialect.keras_3 and function.path not in ALIKE:
         raise NotUnderstood(f"`{function.text}` of Keras 3")
     known = FUNCTIONS[function.path]

@@ -211,7 +211,7 @@ def _dialect(called: LambdaCall) -> Dialect:
     elif numbers and numbers < (2, 3):
         tensorflow = "1"
     backend = called.backend or ("tensorflow" if version.endswith("-tf") else None)
-    return Dialect(backend, tensorflow, keras_3=numbers >= (3,), data_format=called.data_format)
+    return Dialect(backend, tensorflow, keras_3=numbers >= (3,), release=numbers, data_format=called.data_format)
 
 
 def _agreed(

@@ -180,13 +180,14 @@ Value: TypeAlias = SymbolicTensor | Const | Items | Array | SliceOf | Name | Met
 class Dialect:
     """Whose functions the code called.
 
-    `tensorflow` is its first number where the file tells, `data_format` the order of axes where the model's layers
-    tell; `taken` fills with what bare names were taken for.
+    `tensorflow` is its first number where the file tells, `release` the numbers of Keras's version, `data_format` the
+    order of axes where the model's layers tell; `taken` fills with what bare names were taken for.
     """
 
     backend: str | None = None
     tensorflow: Literal["1", "2"] | None = None
     keras_3: bool = False
+    release: tuple[int, ...] = ()
     data_format: str | None = None
     taken: dict[str, str] = field(default_factory=dict)
 

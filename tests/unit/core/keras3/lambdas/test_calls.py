@@ -154,6 +154,18 @@ def test_other_arguments_are_not_understood(
         called(text, *positional, **keywords)
 
 
+def test_what_both_backends_of_keras_1_compute_is_an_assumption() -> None:
+    """Its files do not tell the backend."""
+    dialect = Dialect(None, release=(1, 2, 2))
+    assert isinstance(called("K.relu", X, dialect=dialect), SymbolicTensor)
+    assert dialect.taken["K.relu"] == "what Theano and TensorFlow both compute"
+    for other in (Dialect(None, release=(2, 0, 9)), Dialect("theano", release=(1, 2, 2))):
+        with pytest.raises(NotUnderstood, match="which depends on the backend"):
+            called("K.relu", X, dialect=other)
+    with pytest.raises(NotUnderstood, match="which depends on the backend"):
+        called("K.softmax", X, constant(1), dialect=dialect)
+
+
 @pytest.mark.parametrize(
     ("text", "dialect", "reason"),
     [

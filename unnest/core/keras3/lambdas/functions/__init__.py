@@ -14,10 +14,12 @@ from unnest.core.keras3.lambdas.functions.images import IMAGES
 from unnest.core.keras3.lambdas.functions.of_several import OF_SEVERAL
 from unnest.core.keras3.lambdas.functions.padding import PADDING
 from unnest.core.keras3.lambdas.functions.reductions import REDUCTIONS
+from unnest.core.keras3.lambdas.functions.sequences import SEQUENCES
 from unnest.core.keras3.lambdas.functions.shapes import SHAPES
 from unnest.core.keras3.lambdas.functions.signatures import KnownFunction
 
 FUNCTIONS: dict[str, KnownFunction] = {
     **ELEMENTWISE, **OF_SEVERAL, **REDUCTIONS, **SHAPES, **PADDING, **CASTS, **IMAGES, **OF_CONSTANTS,
+    **SEQUENCES,
 }  # fmt: skip
 """Name -> the function; `tensorflow` is spelt `tf`, `keras.backend` `K`, `numpy` `np`."""
