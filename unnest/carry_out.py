@@ -195,7 +195,9 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
         kept=Kept(len(model.groups), weights, model.parameters, None if state is None else len(state)),
         dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
         conversions=target.conversions,
-        **examine.loading_facts(model, output_path, target.container, result.findings),
+        **examine.loading_facts(
+            model, output_path, target.container, examine.fixed_model(result.wrappers, result.findings)
+        ),
     )
 
 

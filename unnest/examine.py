@@ -10,7 +10,7 @@ from unnest.budget import OverBudget, check
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading import needs
-from unnest.core.model import Choices, JsonObject, Plan, Stored
+from unnest.core.model import Choices, JsonObject, Plan, Stored, Wrapper
 from unnest.core.plan import NotAGraph
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
@@ -18,7 +18,14 @@ from unnest.formats.base import Source
 from unnest.formats.boundary import not_a_graph, raise_callers_own, reading
 from unnest.formats.detect import look, open_container
 from unnest.options import FixOptions
-from unnest.report.load_hint import does_not_load_in, is_refused_by_its_own, load_line, loads_in, misplaced_within
+from unnest.report.load_hint import (
+    TEMPLATE,
+    does_not_load_in,
+    is_refused_by_its_own,
+    load_line,
+    loads_in,
+    misplaced_within,
+)
 from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
@@ -69,7 +76,7 @@ def described(report: R, source: Source, made: Plan) -> R:
             *frozen_findings(stored, source.container),
             *stored_code_findings(stored, None),
         ),
-        **loading_facts(stored, source.path, source.container, made.findings),
+        **loading_facts(stored, source.path, source.container, "the model that was saved"),
     )
 
 
@@ -127,12 +134,23 @@ def _is_large(architecture: JsonObject | None) -> bool:
     return architecture is not None and is_model(architecture) and len(read(architecture).layers) > TRIED_LAYERS
 
 
-def loading_facts(model: Stored, path: str, container: str, findings: Sequence[Finding]) -> dict[str, Any]:
-    """What a report says of where a file loads; of one that is left undecided, `findings` tell."""
-    is_undecided = Code.NEEDS_ARCHITECTURE() in findings
+def fixed_model(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) -> str:
+    """Return the model that weights alone load into once they are fixed, in words."""
+    if not wrappers or Code.NEEDS_ARCHITECTURE() in findings:
+        return "the model that was saved"
+    outermost = wrappers[0]
+    if outermost.scope == "head":
+        return f"{outermost.template} with the layers that follow it"
+    if outermost.scope == "embedded":
+        return f"the larger model, with one call of {outermost.template}"
+    return TEMPLATE
+
+
+def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[str, Any]:
+    """Return what a report says of where a file loads. `taker`: the model that weights alone load into, in words."""
     return {
         "loads_in": loads_in(model, path, container),
-        "load": load_line(model, path, container, is_undecided=is_undecided),
+        "load": load_line(model, path, container, taker),
         "does_not_load_in": does_not_load_in(model, container),
         "needs": needs(model),
     }

@@ -9,6 +9,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import CASES
 from unnest import examine
+from unnest.core.model import Scope, Wrapper
 from unnest.report.result import AsKeras3
 
 OLD = CASES / "h5/972-slice-code-branch-k224/parallel.h5"
@@ -20,3 +21,17 @@ def test_what_keras_3_would_make_is_tried_for_models_of_a_usual_size(
     assert unnest.fix(OLD, tmp_path / "tried.h5").as_keras_3 == AsKeras3()
     monkeypatch.setattr(examine, "TRIED_LAYERS", 4)  # its outermost model has five
     assert unnest.fix(OLD, tmp_path / "not_tried.h5").as_keras_3 is None
+
+
+@pytest.mark.parametrize(
+    ("scope", "model"),
+    [
+        (None, "the model that was saved"),
+        ("whole", "the template"),
+        ("head", "tpl with the layers that follow it"),
+        ("embedded", "the larger model, with one call of tpl"),
+    ],
+)
+def test_fixed_weights_load_into_the_model_that_is_left(scope: Scope | None, model: str) -> None:
+    wrapper = Wrapper("model_1", "tpl", 2, scope or "whole", ("concatenate_1",), 0, "proven", ())
+    assert examine.fixed_model([] if scope is None else [wrapper], ()) == model

@@ -148,6 +148,9 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     )
 
 
+TEMPLATE = "the template"
+"""The model that weights alone load into where the whole of a parallel model was its wrapper."""
+
 #: What a path's ending may be, as far as it decides anything here; the first that fits.
 ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
 
@@ -162,10 +165,10 @@ def moved(line: str, path: str, new_path: str) -> str:
     return line.replace(repr(path), repr(new_path), 1)
 
 
-def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bool = False) -> str | None:
+def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLATE) -> str | None:
     """One line of Python; paths are quoted as Python quotes them, and what is to be given is named.
 
-    `is_undecided`: it is not known whether these weights are a parallel model's, or a template's.
+    `taker`: the model that weights alone load into, in words.
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
     if model.contents == "model" and (
@@ -179,8 +182,7 @@ def load_line(model: Stored, path: str, container: str = "", *, is_undecided: bo
     ending = other_name(model, path, container)
     renamed = [f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []
     if model.contents == "weights":
-        whose = "the one that was saved" if is_undecided else "the template"
-        notes = [f"model: {whose}, built by your code", *renamed]
+        notes = [f"model: {taker}, built by your code", *renamed]
         return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
     notes += renamed

@@ -254,10 +254,10 @@ def test_no_line_where_nothing_loads() -> None:
     assert loads_in(model, "a.h5", "h5") == ()
 
 
-def test_undecided_weights_are_not_the_template_s() -> None:
-    """They are for the model that was saved, whichever that was; a checkpoint loads nothing into another, silently."""
-    assert load_line(WEIGHTS_2, "a.h5", "h5", is_undecided=True) == (
-        "model.load_weights('a.h5')  # model: the one that was saved, built by your code"
+def test_weights_load_into_the_model_that_is_named() -> None:
+    """Weights alone need a model; the line says which."""
+    assert load_line(WEIGHTS_2, "a.h5", "h5", "the model that was saved") == (
+        "model.load_weights('a.h5')  # model: the model that was saved, built by your code"
     )
     assert load_line(WEIGHTS_2, "a.h5", "h5") == "model.load_weights('a.h5')  # model: the template, built by your code"
 
