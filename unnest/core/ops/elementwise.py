@@ -13,7 +13,7 @@ from unnest.core.ops.joining import overlaid
 from unnest.core.ops.registry import Kind, define, define_all, operation
 
 define_all(
-    "relu relu6 leaky_relu elu selu gelu silu|swish sigmoid tanh softplus softsign celu mish hard_sigmoid "
+    "relu relu6 elu selu gelu silu|swish sigmoid tanh softplus softsign celu mish hard_sigmoid "
     "hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold log_sigmoid squareplus sparse_plus "
     "sparse_sigmoid square sqrt rsqrt exp log abs|absolute sign sin cos tan sinh cosh asin|arcsin acos|arccos "
     "atan|arctan asinh|arcsinh acosh|arccosh atanh|arctanh log1p log2 log10 expm1 exp2 erf erfc erfinv lgamma digamma "
@@ -22,6 +22,7 @@ define_all(
     "*x",
     Kind.MAP,
 )
+define("leaky_relu", "x|features alpha", Kind.MAP, nodes={"LeakyRelu": "x @alpha"})
 define_all(
     "pow|power squared_difference logical_xor atan2|arctan2 hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod "
     "fmax fmin divide_no_nan|div_no_nan mul_no_nan|multiply_no_nan xlogy xdivy is_close",
@@ -66,6 +67,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "truediv real_div true_divide divide": np.true_divide,
     "div truncate_div": truncated_quotient,
     "mod floor_mod remainder": np.mod,
+    "truncate_mod": np.fmod,
     "minimum": np.minimum,
     "maximum": np.maximum,
     "floor": np.floor,
@@ -81,7 +83,9 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "left_shift bitwise_left_shift": np.left_shift,
 }
 for names, numpy_function in ARITHMETIC.items():
-    define(names, "*x", Kind.ELEMENTWISE, arithmetic(numpy_function), function=numpy_function)
+    # The node Mod divides towards zero, which the function of that name does not.
+    nodes = {"Mod": "*x"} if numpy_function is np.fmod else {}
+    define(names, "*x", Kind.ELEMENTWISE, arithmetic(numpy_function), function=numpy_function, nodes=nodes)
 
 
 def logical(function: Callable[..., Any]) -> Callable[..., Array]:

@@ -16,9 +16,17 @@ define(
 define("tensordot", "x|a|x1 y|b|x2 axes", Kind.PRODUCT)
 define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"})
 define_all(
-    "trace diagonal diag_part|matrix_diag_part|matrix_diag_part_v2|matrix_diag_part_v3 "
-    "set_diag|matrix_set_diag|matrix_set_diag_v2|matrix_set_diag_v3 svd qr lu pinv eig eigh det inv cholesky expm "
-    "fft2d ifft2d rfft2d irfft2d fft2",
+    "trace diagonal set_diag|matrix_set_diag|matrix_set_diag_v2|matrix_set_diag_v3 svd qr lu pinv eig eigh det inv "
+    "cholesky expm fft2d ifft2d rfft2d irfft2d fft2",
     "*x",
     Kind.MATRIX,
+)
+define(
+    "diag_part matrix_diag_part",
+    "x k padding_value",
+    Kind.MATRIX,
+    nodes={
+        "MatrixDiagPart": "x",
+        **dict.fromkeys(("MatrixDiagPartV2", "MatrixDiagPartV3"), "x k padding_value"),
+    },
 )

@@ -37,19 +37,25 @@ define("reduce_sum sum", REDUCED, Kind.REDUCTION, reduction(np.sum), nodes=_node
 define("reduce_mean mean", REDUCED, Kind.REDUCTION, reduction(np.mean), nodes=_nodes("Mean"), function=np.mean)
 define("reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod), nodes=_nodes("Prod"), function=np.prod)
 define_all(
-    "prod reduce_max|max|amax reduce_min|min|amin reduce_all|all reduce_any|any reduce_logsumexp|logsumexp "
+    "prod reduce_logsumexp|logsumexp "
     "reduce_variance|var reduce_std|std reduce_euclidean_norm|euclidean_norm median argmax argmin count_nonzero ptp "
     "nanmax nanmin nanmean nansum nanprod nanstd nanvar nanmedian l2_loss zero_fraction moments",
     REDUCED,
     Kind.REDUCTION,
 )
+define("reduce_max max amax", REDUCED, Kind.REDUCTION, nodes=_nodes("Max"))
+define("reduce_min min amin", REDUCED, Kind.REDUCTION, nodes=_nodes("Min"))
+define("reduce_all all", REDUCED, Kind.REDUCTION, nodes=_nodes("All"))
+define("reduce_any any", REDUCED, Kind.REDUCTION, nodes=_nodes("Any"))
 define("norm", "x ord axis keepdims|keep_dims", Kind.REDUCTION)
 
 LAST, FIRST, BEFORE_LAST = -1, 0, -2
 """Axes that operations work along where their calls name none."""
 
 define_all("softmax log_softmax sort argsort", "x axis|dim", Kind.ALONG, axis=LAST)
-define_all("cumprod cumulative_logsumexp", "x axis exclusive reverse", Kind.ALONG, axis=FIRST)
+CUMULATIVE = "x axis exclusive reverse"
+define("cumprod", CUMULATIVE, Kind.ALONG, axis=FIRST, nodes={"Cumprod": "x axis @exclusive @reverse"})
+define("cumulative_logsumexp", CUMULATIVE, Kind.ALONG, axis=FIRST)
 define_all("l2_normalize", "x axis|dim", Kind.ALONG)
 define_all("normalize along_axis", "x axis", Kind.ALONG, axis=LAST)
 define_all("normalizewhole", "x ord axis", Kind.ALONG)
@@ -57,7 +63,7 @@ define_all("tril triu", "x k", Kind.ALONG, axis=BEFORE_LAST)
 define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, axis=BEFORE_LAST)
 define_all("clip_by_norm", "x clip_norm axis|axes", Kind.ALONG)
 define_all("clip_by_average_norm", "x clip_norm", Kind.ALONG)
-define_all("top_k|top_k_v2", "x k sorted", Kind.FOLD, axis=LAST)
+define("top_k top_k_v2", "x k sorted", Kind.FOLD, axis=LAST, nodes={"TopKV2": "x k @sorted"})
 define_all("diff", "x n axis", Kind.FOLD, axis=LAST)
 define_all("quantile percentile", "x q axis", Kind.FOLD)
 define_all("clip_by_global_norm", "xs clip_norm", Kind.FOLD)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from unnest.core.ops.call import UnreadableCall, Value
@@ -40,10 +42,17 @@ def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **m
     """TensorFlow's own form: bounds for every axis, and bits that say what else an axis is."""
     begins, ends = whole_numbers(begin), whole_numbers(end)
     steps = [1] * len(begins) if strides is None else whole_numbers(strides)
-    bits = {name.removesuffix("_mask"): whole_number(masks.get(name) or 0) for name in MASKS}
+    key = strided_key(begins, ends, steps, {name: whole_number(masks.get(name) or 0) for name in MASKS})
+    return np.asarray(np.asarray(x)[tuple(key)])
+
+
+def strided_key(
+    begins: Sequence[int], ends: Sequence[int], steps: Sequence[int], masks: Mapping[str, int]
+) -> list[Value]:
+    """A strided slice as a subscript: bounds for every axis, and masks whose bits say what else an axis is."""
     key: list[Value] = []
     for n, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
-        has = {k for k, mask in bits.items() if mask >> n & 1}
+        has = {name.removesuffix("_mask") for name, mask in masks.items() if mask >> n & 1}
         if "ellipsis" in has:
             key.append(...)
         elif "new_axis" in has:
@@ -52,7 +61,7 @@ def strided_slice(x: Value, begin: Value, end: Value, strides: Value = None, **m
             key.append(first)
         else:
             key.append(slice(None if "begin" in has else first, None if "end" in has else last, step))
-    return np.asarray(np.asarray(x)[tuple(key)])
+    return key
 
 
 @operation("slice", "x begin size", Kind.SLICE)
@@ -123,7 +132,10 @@ def unstack(x: Array, num: Value = None, axis: Value = 0) -> list[Array]:
 
 
 @operation(
-    "gather gather_v2", "x indices|ids axis batch_dims", Kind.TAKE, nodes={"GatherV2": "x indices axis @batch_dims"}
+    "gather gather_v2",
+    "x indices|ids axis batch_dims",
+    Kind.TAKE,
+    nodes={"Gather": "x indices", "GatherV2": "x indices axis @batch_dims"},
 )
 def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> Array:
     """What is at these places along an axis."""

@@ -11,6 +11,7 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
+from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.keras_facts.weight_order import promised
@@ -22,7 +23,6 @@ from unnest.core.recognise import followed_slices, layer_facts
 from unnest.core.recognise.followed_slices import RowsMade
 from unnest.core.recognise.op_calls import (
     is_operation,
-    node_def,
     said,
     shape_of,
     with_refs,
@@ -279,7 +279,7 @@ NAMES = frozenset({"name", "shared_object_id"})
 def _settings(layer: Layer) -> Json:
     """A config without the names in it; a NodeDef's inputs are names too."""
     settings: dict[str, Json] = {key: value for key, value in layer.settings.items() if key not in NAMES}
-    node = node_def(settings.get("node_def"))
+    node = parse_node_def(settings.get("node_def"))
     if node is not None:
         settings["node_def"] = {key: value for key, value in node.items() if key not in ("name", "input")}
     return settings

@@ -8,15 +8,13 @@ Keras 3                  an operation's class, arguments in its config and in th
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer, Ref
+from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, parse_node_def
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, plain_name
-from unnest.core.ops.nodes import node_call
 from unnest.core.ops.registry import argument
 
 
@@ -24,7 +22,7 @@ def said(layer: Layer, call: Call) -> OpCall | None:
     """What an operation layer's call says; None for real layers, stored code, and forms not known."""
     config = layer.settings
     if "node_def" in config:
-        return _of_node_def(node_def(config["node_def"]), config, call.stored)
+        return _of_node_def(parse_node_def(config["node_def"]), config, call.stored)
     if isinstance(config.get("function"), str) and "arguments" not in config:
         return _of_function(str(config["function"]), call.stored)
     if "trainable" not in config and isinstance(call.stored, Mapping):
@@ -38,7 +36,7 @@ def is_operation(layer: Layer, call: Call) -> bool:
     if isinstance(config.get("function"), str) and "arguments" not in config:
         return True
     is_keras_3 = "trainable" not in config and not isinstance(call.stored, list)
-    return is_keras_3 or node_def(config.get("node_def")) is not None
+    return is_keras_3 or parse_node_def(config.get("node_def")) is not None
 
 
 def shape_of(what: OpCall) -> Sequence[Json]:
@@ -107,47 +105,23 @@ SAME_NAME = ("slice", "split")
 """Keras 3's classes whose arguments are not those of TensorFlow's function of that name."""
 
 
-def node_def(value: Json) -> JsonObject | None:
-    """A NodeDef is an object, its JSON, or protobuf's text form, depending on the version."""
-    if isinstance(value, Mapping):
-        return value
-    if not isinstance(value, str):
-        return None
-    try:
-        parsed = json.loads(value)
-    except ValueError:
-        match = re.search(r'^\s*op:\s*"(\w+)"', value, re.MULTILINE)
-        return {"op": match[1]} if match else None
-    return parsed if isinstance(parsed, Mapping) else None
-
-
 def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> OpCall | None:
     """Inputs go by number: the constants are numbered, the layer's inputs fill the rest."""
     node = node or {}
-    inputs, constants, attributes = node.get("input"), config.get("constants") or {}, node.get("attr") or {}
+    inputs, constants = node.get("input"), config.get("constants") or {}
     if not isinstance(inputs, list) and "op" in node:  # protobuf's text, of which only the name is read
         return OpCall(str(node["op"]).lower(), (), {})
     if not isinstance(inputs, list) or not isinstance(stored, Sequence) or not stored:
         return None
-    if not isinstance(constants, Mapping) or not isinstance(attributes, Mapping):
+    if not isinstance(constants, Mapping):
         return None
-    refs = iter([stored] if isinstance(stored[0], str) else stored)
     count = sum(1 for name in inputs if not str(name).startswith("^"))
-    known = {str(k): v for k, v in constants.items()}
-    args = [known[str(n)] if str(n) in known else _tensor(next(refs, None)) for n in range(count)]
-    return node_call(str(node.get("op")), args, {str(key): _attribute(value) for key, value in attributes.items()})
+    tensors = [_tensor(ref) for ref in ([stored] if isinstance(stored[0], str) else stored)]
+    try:
+        return node_call(str(node.get("op")), node_inputs(constants, tensors, count), node_attributes(node))
+    except ValueError:
+        return None
 
 
 def _tensor(ref: Json) -> Json:
     return ref[:3] if isinstance(ref, Sequence) else ref
-
-
-def _attribute(value: Json) -> Json:
-    """`{"i": "1"}` and its like: JSON spells whole numbers as text."""
-    if not isinstance(value, Mapping) or len(value) != 1:
-        return None
-    ((kind, inner),) = value.items()
-    if kind == "list":
-        found = inner.get("i") if isinstance(inner, Mapping) else None
-        return [int(str(i)) for i in found] if isinstance(found, Sequence) else []
-    return int(str(inner)) if kind == "i" else inner

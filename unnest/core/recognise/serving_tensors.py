@@ -14,9 +14,9 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.nodes import may_join_rows, node_call, node_operation
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
 from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
 

@@ -1,81 +1,137 @@
-"""Operations that are stored as a node of TensorFlow's graph, with its constant inputs by position."""
+"""Operations that are stored as a node of TensorFlow's graph, as calls of TensorFlow's functions."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.lambdas.values import NotUnderstood, Value, constant
+from unnest.core.keras3.lambdas.functions import FUNCTIONS
+from unnest.core.keras3.lambdas.values import NotUnderstood, Value, constant, items
 from unnest.core.keras3.operations.call_values import CallValues
-from unnest.core.keras3.operations.function_calls import operation
-from unnest.core.keras3.operations.node_attributes import NO_NODE, attribute
-from unnest.core.keras3.operations.node_operations import NODE_OPERATIONS
-from unnest.core.model import Json
+from unnest.core.keras3.operations.function_calls import operation, part
+from unnest.core.model import Json, JsonObject
+from unnest.core.ops import NODES, Kind, Operation
+from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.registry import argument
+from unnest.core.ops.slicing import MASKS, strided_key
 
-UNARY = {
-    "Neg": "math.negative", "Sqrt": "sqrt", "Rsqrt": "math.rsqrt", "Square": "square", "Exp": "exp", "Log": "math.log",
-    "Log1p": "math.log1p", "Expm1": "math.expm1", "Tanh": "tanh", "Sigmoid": "sigmoid", "Relu": "nn.relu",
-    "Relu6": "nn.relu6", "Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax", "Softplus": "nn.softplus",
-    "Softsign": "nn.softsign", "Selu": "nn.selu", "Elu": "nn.elu", "Abs": "abs", "Sign": "sign", "Erf": "math.erf",
-    "Sin": "sin", "Cos": "cos", "Tan": "math.tan", "Asin": "math.asin", "Acos": "math.acos", "Atan": "math.atan",
-    "Sinh": "math.sinh", "Cosh": "math.cosh", "Asinh": "math.asinh", "Acosh": "math.acosh", "Atanh": "math.atanh",
-    "Floor": "floor", "Ceil": "math.ceil", "Round": "round", "Rint": "round", "Reciprocal": "math.reciprocal",
-    "IsNan": "math.is_nan", "IsInf": "math.is_inf", "IsFinite": "math.is_finite", "LogicalNot": "logical_not",
-    "StopGradient": "stop_gradient", "Identity": "identity", "ZerosLike": "zeros_like", "OnesLike": "ones_like",
-}  # fmt: skip
+NO_NODE = "its inputs and attributes do not add up"
+"""Of a node with fewer inputs than its operation has, or with text where a number stands."""
+
+TENSORFLOW = {plain_name(path): path.removeprefix("tf.") for path in FUNCTIONS if path.startswith("tf.")}
+"""The name of an operation -> the function of TensorFlow's that computes it."""
+
+BY_ANOTHER = {"rint": "round", "mirrorpad": "pad"}
+"""Operations that a function of another name computes."""
+
 BINARY = {
-    "AddV2": "+", "Add": "+", "Sub": "-", "Mul": "*", "RealDiv": "/", "Div": "/", "Pow": "**", "FloorDiv": "//",
-    "FloorMod": "%",
+    "add": "+", "subtract": "-", "multiply": "*", "truediv": "/", "div": "/", "pow": "**", "floordiv": "//", "mod": "%",
 }  # fmt: skip
-BY_FUNCTION = {
-    "Maximum": "maximum", "Minimum": "minimum", "SquaredDifference": "math.squared_difference",
-    "Greater": "greater", "GreaterEqual": "greater_equal", "Less": "less", "LessEqual": "less_equal",
-    "Equal": "equal", "NotEqual": "not_equal", "LogicalAnd": "logical_and", "LogicalOr": "logical_or",
-    "Atan2": "math.atan2", "DivNoNan": "math.divide_no_nan", "SelectV2": "where",
-    "ExpandDims": "expand_dims", "Reshape": "reshape", "Transpose": "transpose", "Tile": "tile", "Pad": "pad",
-    "ClipByValue": "clip_by_value", "Roll": "roll", "ReverseV2": "reverse", "Slice": "slice",
-    "MatrixBandPart": "linalg.band_part", "Shape": "shape",
-}  # fmt: skip
-"""Operations whose inputs are their function's arguments, in its order, and that have no other."""
+"""Operations that are operators of Python."""
 
-REDUCED = {
-    "Sum": "reduce_sum", "Mean": "reduce_mean", "Max": "reduce_max", "Min": "reduce_min", "Prod": "reduce_prod",
-    "All": "reduce_all", "Any": "reduce_any",
-}  # fmt: skip
+DTYPES = {"DT_FLOAT": "float32", "DT_INT32": "int32", "DT_INT64": "int64", "DT_UINT8": "uint8", "DT_BOOL": "bool"}
+"""TensorFlow's names in a node -> those of its functions, where a cast gives the same on every backend."""
+
+NOTES = frozenset({"incompatible_shape_error", "N"})
+"""Attributes beside types that do not change what a node computes."""
 
 
-def node_of(stored: Json) -> Mapping[str, Json]:
-    """A stored node, which TensorFlow 1.15 wrote as text; empty where it is none."""
-    if isinstance(stored, str):
-        try:
-            stored = json.loads(stored)
-        except ValueError:
-            return {}
-    return stored if isinstance(stored, Mapping) else {}
+def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues) -> Value:
+    """Return what a node computes; constants stand by their position among the inputs.
 
+    Raises:
+        NotUnderstood: For a node that no function of TensorFlow's here computes.
 
-def node_called(node: Mapping[str, Json], config: Mapping[str, Json], values: CallValues) -> Value:
-    """A node of TensorFlow's graph; constants stand by their position among the inputs."""
-    kind = str(node.get("op"))
+    """
+    op, attributes = str(node.get("op")), node_attributes(node)
+    known = node_operation(op)
+    if known is None or "attr" not in node or (op not in NODES and _says_more(node)):
+        raise NotUnderstood(f"the operation {op}")
     constants = config.get("constants")
-    fixed = {int(k): v for k, v in constants.items()} if isinstance(constants, Mapping) else {}
-    tensors = iter(values.call.tensors)
-    total = len(fixed) + len(values.call.tensors)
-    if not fixed.keys() <= set(range(total)):
+    constants = constants if isinstance(constants, Mapping) else {}
+    tensors = [values.tensor(tensor) for tensor in values.call.tensors]
+    count = len(constants) + len(tensors)
+    inputs = node_inputs({key: values.of(value) for key, value in constants.items()}, tensors, count)
+    call = node_call(op, inputs, {key: _value(value) for key, value in attributes.items() if value not in (None, [])})
+    if not call.args:
         raise NotUnderstood(NO_NODE)
-    sides = [values.of(fixed[k]) if k in fixed else values.tensor(next(tensors)) for k in range(total)]
-    plain = [fixed.get(k) for k in range(total)]
-    if kind in UNARY and total == 1:
-        return operation(UNARY[kind], sides, {})
-    if kind in BINARY and total == 2:  # noqa: PLR2004 - of two
-        return operators.binary(BINARY[kind], *sides)
-    if kind in BY_FUNCTION:
-        return operation(BY_FUNCTION[kind], sides, {})
-    if kind in REDUCED:
-        keeps = constant(bool(attribute(node, "keep_dims")))
-        return operation(REDUCED[kind], sides[:1], {"axis": sides[1], "keepdims": keeps})
-    handler = NODE_OPERATIONS.get(kind)
-    if handler is None:
-        raise NotUnderstood(f"the operation {kind}")
-    return handler(node, sides, plain)
+    plain = node_call(op, node_inputs(constants, (), count), attributes)
+    if known.name in BINARY and len(inputs) == 2:  # noqa: PLR2004 - of two
+        return operators.binary(BINARY[known.name], *inputs)
+    if known.name == "identityn":
+        return items("list", inputs)
+    if known.name == "stridedslice":
+        return part(inputs[0], _subscript(plain))
+    _check(known.name, plain)
+    if known.name == "squeeze" and len(axes := argument(plain, "axis")) == 1:
+        call = OpCall(call.name, call.args, {"axis": constant(axes[0])})
+    return _function_called(op, known, call)
+
+
+def _says_more(node: JsonObject) -> bool:
+    """True if a node has attributes that are more than types: its function would need to be told them."""
+    stored = node.get("attr")
+    names = stored.items() if isinstance(stored, Mapping) else ()
+    return any(
+        name not in NOTES and not name.startswith("_") and not (isinstance(value, Mapping) and "type" in value)
+        for name, value in names
+    )
+
+
+def _value(plain: Json) -> Value:
+    """An attribute as stored code has values. Raises NotUnderstood for shapes and the like."""
+    if isinstance(plain, list):
+        return items("list", [constant(each) for each in plain])
+    if isinstance(plain, Mapping | Sequence) and not isinstance(plain, str):
+        raise NotUnderstood(NO_NODE)
+    return constant(DTYPES.get(plain, plain) if isinstance(plain, str) else plain)
+
+
+def _check(name: str, plain: OpCall) -> None:
+    """Raise NotUnderstood for what a function does not do that a node may."""
+    if name == "squeeze" and not argument(plain, "axis"):
+        raise NotUnderstood("a squeeze of axes that are not named")
+    if name == "diagpart" and argument(plain, "k") not in (None, 0):
+        raise NotUnderstood("another diagonal than the main one")
+
+
+def _function_called(op: str, known: Operation, call: OpCall) -> Value:
+    """The function of TensorFlow's that computes a node, on arguments by the names that it has for them."""
+    name = TENSORFLOW.get(BY_ANOTHER.get(known.name, known.name))
+    if name is None:
+        raise NotUnderstood(f"the operation {op}")
+    function = FUNCTIONS[f"tf.{name}"]
+    if (
+        op not in NODES
+        and known.kind is Kind.MAP
+        and len(call.args) > len(function.parameters) - len(function.defaults)
+    ):
+        raise NotUnderstood(f"the operation {op} of so many inputs")
+    names = {spelled for parameter in function.parameters for spelled in parameter}
+    given = [items("list", each) if isinstance(each, list) else each for each in call.args]
+    beyond = dict(zip(known.parameters[function.positional :], given[function.positional :], strict=False))
+    kwargs: dict[str, Value] = {}
+    for parameter, value in {**beyond, **call.kwargs}.items():
+        if known.name == "diagpart":
+            continue
+        spellings = [parameter, *(alias for alias, of in known.aliases.items() if of == parameter)]
+        kwargs[next((each for each in spellings if each in names), parameter)] = value
+    # Select takes three tensors of one shape, or rows by a mask, as the function did before TensorFlow 2.
+    return operation(name, given[: function.positional], kwargs, tensorflow="1" if op == "Select" else "2")
+
+
+def _subscript(plain: OpCall) -> Value:
+    """The subscript that a StridedSlice stands for."""
+    begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
+    if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
+        raise NotUnderstood("a slice with ends that are computed")
+    begins, ends, strides = ([int(str(each)) for each in numbers] for numbers in (begin, end, steps))
+    key = strided_key(begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS})
+    return items("tuple", [_key(each) for each in key])
+
+
+def _key(key: object) -> Value:
+    if isinstance(key, slice):
+        return operators.slice_of([constant(end) for end in (key.start, key.stop, key.step)])
+    return constant(key)  # type: ignore[arg-type]  # a number, None or ...

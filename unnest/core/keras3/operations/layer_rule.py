@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.keras3.builder import SIZE
 from unnest.core.keras3.context import Context, refused
 from unnest.core.keras3.lambdas import operators
@@ -21,8 +22,7 @@ from unnest.core.keras3.lambdas.values import (
 from unnest.core.keras3.op_nodes import Input, Operand, OpNode
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
-from unnest.core.keras3.operations.graph_nodes import node_called, node_of
-from unnest.core.keras3.operations.node_attributes import NO_NODE
+from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.pieces import Expansion, LayerArguments, Piece, Tree, filled
 from unnest.core.model import Json, Tensor
 
@@ -31,7 +31,7 @@ def rule(kind: str, config: Mapping[str, Json], name: str, weights: tuple[Tensor
     """A TFOpLambda, SlicingOpLambda or TensorFlowOpLayer."""
     del weights
     function = config.get("function")
-    node = node_of(config.get("node_def"))
+    node = parse_node_def(config.get("node_def")) or {}
     called_by = function if isinstance(function, str) else node.get("op")
 
     def outputs(call: LayerArguments) -> Sequence[Tree]:

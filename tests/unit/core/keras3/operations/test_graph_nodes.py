@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.operations.calling import BIAS, CORE, NN, NUMPY, PLACES, X, Y, node, outputs, turned
 from unnest.core.keras3.context import CannotConvert, Context
-from unnest.core.keras3.op_nodes import OpNode
+from unnest.core.keras3.op_nodes import OpNode, Part
 from unnest.core.keras3.pieces import Tree
 
 
@@ -66,7 +66,9 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
     ("op", "args", "constants", "attributes", "why"),
     [
         ("NoSuch", [X], {}, {}, "the operation NoSuch"),
-        ("Relu", [X, Y], {}, {}, "the operation Relu"),
+        ("Relu", [X, Y], {}, {}, "the operation Relu of so many inputs"),
+        ("Relu", [X], {}, {"limit": {"f": 1.0}}, "the operation Relu"),
+        ("Mod", [X, Y], {}, {}, "the operation Mod"),
         ("Squeeze", [X], {}, {"squeeze_dims": {"list": {}}}, "axes that are not named"),
         ("StridedSlice", [X, Y], {"2": [0], "3": [1]}, {}, "ends that are computed"),
         ("Mean", [X], {}, {}, "inputs"),
@@ -88,6 +90,7 @@ def test_nodes(op: str, args: list[Tree], constants: dict[str, Any], attributes:
             {
                 "ksize": {"list": {"i": ["1", "2", "2", "1"]}},
                 "strides": {"list": {"i": ["1"]}},
+                "padding": {"s": "VkFMSUQ="},
                 "data_format": {"s": "TkNIVw=="},
             },
             "`data_format='NCHW'`",
@@ -105,3 +108,30 @@ def test_nodes_that_are_refused(
 def test_a_node_that_cannot_be_read(stored: str | None) -> None:
     with pytest.raises(CannotConvert, match="the operation None"):
         outputs("TensorFlowOpLayer", {"node_def": stored}, [X], Context())
+
+
+def test_a_split_gives_its_parts() -> None:
+    """Its axis comes first in TensorFlow's graph."""
+    split = OpNode(NUMPY, "Split", {"indices_or_sections": 2, "axis": 1}, (X,))
+    assert node("Split", X, constants={"0": 1}, num_split={"i": "2"}) == [Part(split, 0), Part(split, 1)]
+
+
+@pytest.mark.parametrize(
+    ("masks", "keys"),
+    [
+        ({}, [(0, 2, 1), (1, 3, 1)]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "2"}}, [(None, 2, 1), (1, None, 1)]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "shrink_axis_mask": {"i": "2"}}, [(None, None, 1), 1]),
+        ({"begin_mask": {"i": "1"}, "end_mask": {"i": "1"}, "new_axis_mask": {"i": "2"}}, [(None, None, 1), None]),
+        ({"ellipsis_mask": {"i": "1"}}, [{"class_name": "__ellipsis__"}, (1, 3, 1)]),
+    ],
+)
+def test_a_slice_with_its_masks(masks: dict[str, Any], keys: list[Any]) -> None:
+    """A bit for each axis."""
+    constants = {"1": [0, 1], "2": [2, 3], "3": [1, 1]}
+    (sliced,) = node("StridedSlice", X, constants=constants, **masks)
+    by_function = outputs("SlicingOpLambda", {"function": "__operators__.getitem"}, [X, [
+        {"start": k[0], "stop": k[1], "step": k[2]} if isinstance(k, tuple) else k for k in keys
+    ]], Context())  # fmt: skip
+    assert isinstance(sliced, OpNode)
+    assert (sliced.class_name, [sliced]) == ("GetItem", by_function)

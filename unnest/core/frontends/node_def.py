@@ -1,4 +1,4 @@
-"""A node of a TensorFlow graph as the call of an operation: inputs and attributes by the operation's parameters.
+"""A node of a TensorFlow graph (NodeDef) as the call of an operation: inputs and attributes by its parameters.
 
 A pattern says what a node's inputs are, in order, where they are not the arguments in order: `axis x`. `*xs` takes the
 inputs that others leave, `indices+x` two lists of as many; `@attr:parameter` is an attribute.
@@ -6,13 +6,70 @@ inputs that others leave, `indices+x` two lists of as many; `@attr:parameter` is
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from unnest.core.model import Json, JsonObject
 from unnest.core.ops import NODES, OPERATIONS, Operation
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.registry import JOINS, MOVES
+
+
+def parse_node_def(value: Json) -> JsonObject | None:
+    """Return a stored NodeDef: an object, its JSON, or protobuf's text, of which the op alone is read.
+
+    (Source: TensorFlow 1.15 wrote text, 2.0 and later JSON.)
+    """
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, str):
+        return None
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        match = re.search(r'^\s*op:\s*"(\w+)"', value, re.MULTILINE)
+        return {"op": match[1]} if match else None
+    return parsed if isinstance(parsed, Mapping) else None
+
+
+def node_inputs(constants: Mapping[str, Value], tensors: Sequence[Value], count: int) -> list[Value]:
+    """Return a node's inputs: constants by their numbers, the layer's tensors in the other places, None beyond them.
+
+    Raises:
+        ValueError: If a number is no place of an input.
+
+    """
+    fixed = {int(number): value for number, value in constants.items()}
+    if not fixed.keys() <= set(range(count)):
+        raise ValueError("a constant that is no input")
+    rest = iter(tensors)
+    return [fixed[place] if place in fixed else next(rest, None) for place in range(count)]
+
+
+def node_attributes(node: JsonObject) -> dict[str, Json]:
+    """Return a node's attributes as plain JSON: numbers, texts, lists of whole numbers; None for other forms."""
+    stored = node.get("attr")
+    return {str(k): _attribute(v) for k, v in stored.items()} if isinstance(stored, Mapping) else {}
+
+
+def _attribute(value: Json) -> Json:
+    """`{"i": "1"}` and its like: JSON spells whole numbers as text, and bytes in base 64."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return None
+    ((kind, inner),) = value.items()
+    if kind == "list":
+        found = inner.get("i") if isinstance(inner, Mapping) else None
+        return [int(str(i)) for i in found] if isinstance(found, Sequence) else []
+    if kind == "s":
+        try:
+            return base64.b64decode(str(inner)).decode("ascii")
+        except ValueError:
+            return str(inner)
+    return int(str(inner)) if kind == "i" else inner
 
 
 def node_operation(op: str) -> Operation | None:

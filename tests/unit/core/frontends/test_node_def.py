@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
+from unnest.core.frontends.node_def import (
+    may_join_rows,
+    node_attributes,
+    node_call,
+    node_inputs,
+    node_operation,
+    parse_node_def,
+)
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.nodes import may_join_rows, node_call, node_operation
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,38 @@ def test_the_operation_behind_a_node() -> None:
     assert unpack is not None
     assert unpack.name == "unstack"
     assert node_operation("Unheard") is None
+
+
+@pytest.mark.parametrize(
+    ("stored", "plain"),
+    [
+        ({"i": "-1"}, -1),
+        ({"b": True}, True),
+        ({"f": 0.25}, 0.25),
+        ({"s": "U0FNRQ=="}, "SAME"),
+        ({"s": "no base 64"}, "no base 64"),
+        ({"list": {"i": ["1", "2"]}}, [1, 2]),
+        ({"list": {}}, []),
+        ({"type": "DT_FLOAT"}, "DT_FLOAT"),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_attributes_in_json(stored: Any, plain: Any) -> None:
+    assert node_attributes({"attr": {"a": stored}}) == {"a": plain}
+    assert node_attributes({}) == {}
+
+
+def test_a_node_as_it_is_stored() -> None:
+    """As an object, its JSON, or protobuf's text."""
+    for stored in ({"op": "Neg"}, '{"op": "Neg"}', 'name: "n"\nop: "Neg"\n'):
+        assert parse_node_def(stored) == {"op": "Neg"}
+    assert [parse_node_def(stored) for stored in (None, "no node", "[1]")] == [None] * 3
+
+
+def test_constants_have_numbers() -> None:
+    assert node_inputs({"0": 1, "2": 3}, ["x"], 3) == [1, "x", 3]
+    assert node_inputs({}, ["x"], 2) == ["x", None]
+    for number in ("3", "first"):
+        with pytest.raises(ValueError, match=r"."):
+            node_inputs({number: 1}, ["x"], 3)

@@ -1,0 +1,1 @@
+"""What file formats store of operations, read as calls (`ops.call`)."""
