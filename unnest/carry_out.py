@@ -14,7 +14,7 @@ from unnest.core.keras3.tensors import stored_refs
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import plan as make_plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, system, workspace
+from unnest.files import atomic, replaceable, system, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.convert import TargetFormat, target_format
@@ -66,13 +66,51 @@ def carried_out(
         action = _dry_run_action(result, target, job, options, dry_run_action)
         is_there = os.path.lexists(result.output or "") and not action.startswith("would-")
         return replace(result, action=action, load=result.load if is_there else None, as_keras_3=as_keras_3())
+    stub = _stub_job(source, target, result, options)
     if options.in_place:
         atomic.replace(os.path.realpath(output_path), backup, job.fill, job.check, fingerprint)
     elif destination.publish(source, target, output_path, job.fill, job.check, options.force) == "same":
         action = "unchanged"
+    if stub is not None:
+        atomic.publish(str(options.stub), *stub, force=options.force)
     debris = workspace.leftovers(os.path.realpath(output_path) if options.in_place else output_path)
     findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
     return replace(result, action=action, checks=tuple(job.checks), findings=findings, as_keras_3=as_keras_3())
+
+
+def _stub_job(
+    source: Source, target: TargetFormat, result: Result, options: FixOptions
+) -> tuple[atomic.Fill, atomic.Fill] | None:
+    """How --stub's module is written and read back; None where none was asked for.
+
+    Raises:
+        Refused: it would replace an input, or, without --force, anything else than the same module.
+
+    """
+    if options.stub is None:
+        return None
+    from unnest.report.stub import render
+
+    place = options.stub
+    data = render(target.model, result.findings, str(result.output)).encode("utf-8", "backslashreplace")
+    for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):
+        replaceable.check_inputs(place, inputs)
+
+    def fill(path: str) -> None:
+        with open(path, "xb") as file:
+            file.write(data)
+
+    def check(path: str) -> None:
+        with open(path, "rb") as file:
+            if file.read() != data:
+                raise Failed("read-back", f"{path}: reads back differently; the disk may be failing")
+
+    if os.path.lexists(place) and not options.force:
+        try:
+            check(place)
+        except (Failed, OSError):
+            raise atomic.exists(place) from None
+    return fill, check
 
 
 def output_of(source: Source, plan: Plan, options: FixOptions) -> str | None:

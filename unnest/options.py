@@ -45,6 +45,8 @@ class FixOptions(NamedTuple):
     into: str | None = None
     #: The model that takes the weights; its `.weights.h5` is written.
     like: TargetModel | None = None
+    #: The module to write for what the output still needs.
+    stub: str | None = None
 
     def near(self, path: str) -> str:
         """A path in the folder that the output goes to."""
@@ -71,6 +73,8 @@ def check_usage(path: str, options: FixOptions) -> None:
     _check_choice("keras", options.keras, get_args(Dialect))
     if options.like is not None:
         _check_like(options)
+    if options.stub is not None:
+        _check_stub(options)
     if options.in_place and options.output is not None:
         raise UsageError("usage", "--in-place and -o contradict each other: one writes here, the other there")
     if options.in_place and os.path.isdir(path):
@@ -99,6 +103,17 @@ def _check_like(options: FixOptions) -> None:
         raise UsageError("usage", f"--like writes .weights.h5, not --to {options.to}; drop one of the two")
     if options.output is not None and not options.output.lower().endswith(".weights.h5"):
         raise UsageError("usage", f"{options.output}: --like writes weights; the name must end in .weights.h5")
+
+
+def _check_stub(options: FixOptions) -> None:
+    """Raise UsageError where --stub has no model of Keras 3 to be for, or no place."""
+    stub = str(options.stub)
+    if options.keras != "3" or options.like is not None:
+        raise UsageError("usage", f"--stub {stub}: is for a model of Keras 3; add --keras 3, without --like")
+    if not stub.lower().endswith(".py"):
+        raise UsageError("usage", f"--stub {stub}: the name must end in .py")
+    if not os.path.isdir(os.path.dirname(stub) or "."):
+        raise UsageError("usage", f"--stub {stub}: there is no folder {os.path.dirname(stub)}")
 
 
 def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -> None:

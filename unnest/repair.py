@@ -50,6 +50,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     verify: bool = False,
     keras: Dialect = "original",
     like: object = None,
+    stub: str | os.PathLike[str] | None = None,
     meter: Meter | None = None,
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
@@ -71,6 +72,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
         verify=verify,
         keras=keras,
         like=target_model_of(like),
+        stub=None if stub is None else os.fspath(stub),
     )
     result = fix_with(given_path(path), options, meter)
     logs.info("fix %s: %s, output %s", result.path, result.action, result.output)

@@ -117,6 +117,8 @@ def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     check_name(options.output)
     if several and options.output is not None:
         _check_folder(options.output)
+    if several and options.stub is not None:
+        raise UsageError("usage", f"--stub {options.stub}: is for one file; run fix for each")
     if options.in_place:
         _check_each_once(paths)
     for path in paths:

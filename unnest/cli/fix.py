@@ -64,6 +64,13 @@ def fix(
             help="Weights of any file into the Keras 3 model that this function of yours builds, as its .weights.h5.",
         ),
     ] = None,
+    stub: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py",
+            help="With --keras 3: a module with the functions and classes that the output still needs.",
+        ),
+    ] = None,
     keep_nested: Annotated[
         bool,
         typer.Option(
@@ -114,6 +121,7 @@ def fix(
         verify=verify,
         keras=cast("Dialect", keras),
         like=target_model_of(like),
+        stub=stub,
     )
     form = form_of(as_json=as_json, json_lines=json_lines)
     also_read = [architecture] if architecture is not None else []
