@@ -13,6 +13,7 @@ from unnest.budget import OverBudget
 from unnest.core.keras3.tensors import stored_refs
 from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import plan as make_plan
+from unnest.core.rewrite.model_ends import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, replaceable, system, workspace
 from unnest.findings import Code, listed
@@ -276,7 +277,8 @@ def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOpt
 
     def check(path: str) -> None:
         checks[:] = [*writer.verify(target.output, source, path, step), *target.checks]
-        _check_clean(path, _architecture(plan, options), Choices(slice_layers=options.slice_layers))
+        architecture = _architecture(plan, options)
+        _check_clean(path, plan, architecture, Choices(slice_layers=options.slice_layers))
 
     return _Job(fill, check, checks)
 
@@ -306,17 +308,24 @@ def _architecture(plan: Plan, options: FixOptions) -> JsonObject | None:
     return None if plan.complete is None else plan.complete.architecture
 
 
-def _check_clean(path: str, architecture: JsonObject | None, choices: Choices) -> None:
-    """Raises Failed where `inspect`, with the architecture given, would call the output unreadable, or parallel."""
+def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices: Choices) -> None:
+    """Raises Failed where `inspect` would call the output unreadable or parallel, or its ends are exchanged.
+
+    One whose inputs and outputs are the template's own, in its order, has a finding that says so.
+    """
     try:
         with open_container(path).open(path) as written:
             verdict = examine.planned(written, architecture, choices).verdict
+            exchanged = exchanged_end(plan.stored.architecture, written.stored.architecture)
     except OverBudget:  # the input's budget, of which reading back takes its part
         raise
     except Unreadable as e:
         raise Failed("read-back", f"{e.message}; it was not written, please report it") from e
     if verdict != "clean":
         raise Failed("still-parallel", f"{path}: a wrapper would be left after the fix; please report it")
+    if exchanged is not None and not any(finding.code == "other-ends" for finding in plan.findings):
+        why = f"{exchanged!r} would be another input or output than it was"
+        raise Failed("internal", f"{path}: {why}; nothing was written, please report it")
 
 
 def _copy_job(source: Source) -> _Job:

@@ -11,6 +11,7 @@ from unnest.core.architecture import (
     is_broken_model,
     is_model,
     model_name,
+    named_inputs,
     read,
     renumber_shared_objects,
 )
@@ -52,7 +53,8 @@ def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Cho
     graph does not add up.
     """
     if stored.architecture is not None:
-        return _plan_model(stored, choices)
+        today = named_inputs.as_read_today(stored.architecture, stored.release)
+        return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
         architecture = _of_weights(stored, architecture, choices)
         weights_plan = _plan_weights_with(stored, architecture, choices)._replace(stored=stored)

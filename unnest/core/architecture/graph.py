@@ -39,10 +39,21 @@ class CallId(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of a layer: the tensors it reads, positional ones first, and its JSON (an entry of `inbound_nodes`)."""
+    """One call of a layer: the tensors it reads, positional ones first, and its JSON (an entry of `inbound_nodes`).
+
+    `arguments` is the same JSON, but that a model which is given its inputs by name has the list of them, in its own
+    order (`named_inputs`); `reads` follows it. Its last `unused` tensors are of names that the model has no input of.
+    """
 
     reads: tuple[Ref, ...]
     stored: Json = None
+    arguments: Json = None
+    unused: int = 0
+
+    @property
+    def inputs(self) -> tuple[Ref, ...]:
+        """The tensors that it reads, without the unused ones."""
+        return self.reads[: len(self.reads) - self.unused]
 
 
 class Layer(NamedTuple):
@@ -105,6 +116,14 @@ class Graph:
             for ref in dict.fromkeys(call.reads):
                 readers.setdefault(ref.call, []).append((call_id, ref))
         return {call_id: tuple(reads) for call_id, reads in readers.items()}
+
+    def stored_reads(self, call_id: CallId) -> tuple[Ref, ...]:
+        """The tensors that a call reads in the order in which Keras walks them: of a mapping, that of its keys."""
+        call = self.call(call_id)
+        if call.arguments is call.stored:
+            return call.reads
+        raw_reads = tensor_refs.reads(call.stored, self.layers)
+        return tuple(Ref(name, number - self.layers[name].first, tensor) for name, number, tensor in raw_reads)
 
     @cached_property
     def noted_shapes(self) -> Mapping[Ref, tuple[int | None, ...]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from unnest.budget import remembered, spend
 from unnest.core import json_tree
-from unnest.core.architecture import tensor_refs
+from unnest.core.architecture import named_inputs, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer, Ref
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject
@@ -118,9 +119,11 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
     entry_by_name = _named(entries)
     stored_calls = _calls_by_layer(entry_by_name)
-    raw_reads = {
-        name: [tensor_refs.reads(node, entry_by_name) for node in calls] for name, calls in stored_calls.items()
+    raw_calls = {
+        name: [_raw_call(node, entry_by_name[name], entry_by_name) for node in calls]
+        for name, calls in stored_calls.items()
     }
+    raw_reads = {name: [call.reads for call in calls] for name, calls in raw_calls.items()}
     ends = [_end_refs(config, key, entry_by_name) for key in ("input_layers", "output_layers")]
     keras_3 = any(tensor_refs.is_keras_3(node) for calls in stored_calls.values() for node in calls)
     first, first_at_ends = _first_numbers(entry_by_name, raw_reads, ends, keras_3=keras_3)
@@ -139,8 +142,8 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
             entry.get("config"),
             entry,
             tuple(
-                Call(tuple(ref(r, first) for r in refs), stored)
-                for refs, stored in zip(raw_reads[name], stored_calls[name], strict=True)
+                Call(tuple(ref(r, first) for r in raw.reads), raw.stored, raw.arguments, raw.unused)
+                for raw in raw_calls[name]
             )
             or (Call(()),),
             first[name],
@@ -152,6 +155,22 @@ def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[Js
     graph = Graph(model_name(model), layers, inputs, outputs, model)
     _refuse_circles(graph)
     return graph
+
+
+class _RawCall(NamedTuple):
+    """A `Call` with its tensors as the file numbers them."""
+
+    reads: list[tensor_refs.RawRef]
+    stored: Json
+    arguments: Json
+    unused: int
+
+
+def _raw_call(node: Json, entry: JsonObject, names: Container[str]) -> _RawCall:
+    """Read a stored call of a layer; `names` are those of all layers."""
+    arguments, unused = named_inputs.with_list(node, entry)
+    others = tensor_refs.reads(unused, names)
+    return _RawCall([*tensor_refs.reads(arguments, names), *others], node, arguments, len(others))
 
 
 def _end_refs(config: JsonObject, key: str, names: Container[str]) -> list[tensor_refs.RawRef]:

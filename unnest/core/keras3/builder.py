@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import CallId, Ref, keras_order
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3 import op_shapes
 from unnest.core.keras3.context import refused
 from unnest.core.keras3.op_nodes import UNKNOWN, Input, OpNode, Part
@@ -187,9 +188,17 @@ class Builder:
         return keras_order(reads, refs(inputs), refs(outputs))
 
     def model(
-        self, name: str, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor], settings: JsonObject
+        self,
+        name: str,
+        inputs: Sequence[GraphTensor],
+        outputs: Sequence[GraphTensor],
+        settings: JsonObject,
+        structures: tuple[Json, Json] = (None, None),
     ) -> NewLayer:
-        """The functional model; `settings` are more keys of its config. Raises CannotConvert."""
+        """The functional model; `settings` are more keys of its config. Raises CannotConvert.
+
+        `structures` are those of its inputs and outputs, where they are no lists: mappings, or nested.
+        """
         names = self.ordered(inputs, outputs)
         for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
             raise refused(size, "TensorFlow operation", "gives a shape or a number, where a layer needs a tensor")
@@ -197,17 +206,31 @@ class Builder:
             {**self.entries[n].entry, "name": n, "inbound_nodes": self.entries[n].nodes} for n in names
         ]  # fmt: skip
         config: JsonObject = {
-            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs),
-            "output_layers": self._ends(outputs),
+            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, structures[0]),
+            "output_layers": self._ends(outputs, structures[1]),
         }  # fmt: skip
         weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
 
-    def _ends(self, tensors: Sequence[GraphTensor]) -> Json:
+    def _ends(self, tensors: Sequence[GraphTensor], structure: Json) -> Json:
         """A model's inputs or outputs; a functional model counts its calls from 1 here (source: Keras 3.15)."""
         ends: list[Json] = [[t.layer, t.rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL), t.tensor]
                 for t in tensors]  # fmt: skip
+        if structure is not None:
+            return _packed(structure, iter(ends))
         return ends[0] if len(ends) == 1 else ends
+
+
+def _packed(structure: Json, ends: Iterator[Json]) -> Json:
+    """The ends in a structure of others, in the order in which Keras flattens it; a mapping's keys are in order.
+
+    (Source: Keras 3.7, which takes a list of tensors for a mapping of inputs only where its keys are in order.)
+    """
+    if isinstance(structure, OBJECT):
+        return {key: _packed(structure[key], ends) for key in sorted(structure)}
+    if not is_list(structure) or (structure and isinstance(structure[0], str)):
+        return next(ends)
+    return [_packed(part, ends) for part in structure]
 
 
 def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:

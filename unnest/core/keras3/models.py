@@ -99,7 +99,18 @@ class _Functional:
         settings: dict[str, Json] = {}
         if isinstance(config, Mapping) and config.get("trainable") is not None:
             settings["trainable"] = bool(config["trainable"])
-        return self.builder.model(self.graph.name, inputs, outputs, settings)
+        ends = (config.get(key) if isinstance(config, Mapping) else None for key in ("input_layers", "output_layers"))
+        inputs_as, outputs_as = (end if self._keeps_structure(end) else None for end in ends)
+        return self.builder.model(self.graph.name, inputs, outputs, settings, (inputs_as, outputs_as))
+
+    def _keeps_structure(self, ends: Json) -> bool:
+        """Whether inputs or outputs stay in the mapping, or the nested structure, that the model was made with.
+
+        A model in a model is called with a list of tensors, but where its inputs are nested.
+        """
+        if not isinstance(ends, Mapping):
+            return not all(is_ref(end, self.graph) for end in ends) if isinstance(ends, Sequence) else False
+        return not self.context.is_nested or not all(is_ref(end, self.graph) for end in ends.values())
 
     def _added(self) -> set[str]:
         """The layers of losses and metrics that were added to the model, and all that leads to them alone."""
@@ -190,7 +201,7 @@ class _Functional:
 
     def _given(self, call: Call, layer: Layer) -> LayerArguments:
         """A stored call's arguments, its tensors those of the new graph."""
-        args, kwargs = parsed(call.stored, self.graph, layer)
+        args, kwargs = parsed(call.arguments, self.graph, layer)
 
         def known(value: Json) -> Tree:
             if is_ref(value, self.graph):

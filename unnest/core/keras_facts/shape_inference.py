@@ -79,7 +79,7 @@ def converts(entry: JsonObject, given: Spec) -> bool:
 
 
 def noted(node: Json) -> Iterator[Spec]:
-    """The tensors that a stored call reads, as it notes them."""
+    """The tensors that a stored call reads, as it notes them; those of a mapping in the order of its keys."""
     if isinstance(node, Mapping):
         config = node.get("config")
         if node.get("class_name") == TENSOR and isinstance(config, Mapping):
@@ -88,8 +88,8 @@ def noted(node: Json) -> Iterator[Spec]:
             except UnknownShape:
                 return
         else:
-            for part in node.values():
-                yield from noted(part)
+            for key in sorted(node):
+                yield from noted(node[key])
     elif isinstance(node, Sequence) and not isinstance(node, str):
         for part in node:
             yield from noted(part)

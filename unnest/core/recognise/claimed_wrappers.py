@@ -115,7 +115,7 @@ def _around_a_model(
     joined = sorted(_each_with_its_output(graph, model, joined), key=lambda each: each.output)
     _check_outputs(graph, template, towers, joined)
     columns = _inputs(graph, template, towers)
-    slices, passed = _cut_apart(graph, template, towers, columns, joined, vouched)
+    slices, called_on = _cut_apart(graph, template, towers, columns, joined, vouched)
     _check_slices(graph, template, towers, slices, joined)
     given = _given(graph, model, joined)
     merges.check(graph, model, towers, joined, given, dealt_out=slices.dealt_out)
@@ -133,7 +133,7 @@ def _around_a_model(
         "proven" if is_told and slices.is_proven else "likely",
         (f"{number} of the one model {template.name}", *_evidence(graph, slices, joined)),
         tuple(dict.fromkeys(layers)) if slices.is_bound_late else (),
-        unread=tuple(source for source in passed if source not in slices.sources),
+        called_on=called_on,
     )
 
 
@@ -148,7 +148,7 @@ def _check_outputs(graph: Graph, template: Layer, towers: Sequence[CallId], join
 
 def _inputs(graph: Graph, template: Layer, towers: Sequence[CallId]) -> list[Column]:
     """What the towers are called on, input by input. Raises NotAWrapper where they are called in different ways."""
-    arguments = [tensor_refs.without_tensors(graph.call(at).stored, graph.layers) for at in towers]
+    arguments = [tensor_refs.without_tensors(graph.call(at).arguments, graph.layers) for at in towers]
     if any(other != arguments[0] for other in arguments):  # one of them with `training=True`, say
         raise NotAWrapper(f"the calls of {template.name} differ in more than their tensors")
     inputs = [graph.call(at).reads for at in towers]
@@ -165,17 +165,19 @@ def _cut_apart(
     joined: Sequence[Merge],
     vouched: Collection[str],
 ) -> tuple[Cut, tuple[Ref, ...]]:
-    """The slices that the template's inputs read, and all that is cut for its calls. Raises NotAWrapper."""
+    """The slices that the template's inputs read, and the sources of all tensors of its calls. Raises NotAWrapper."""
     stored_shapes = layer_facts.template_shapes(template.stored) or ()
     shapes = [*stored_shapes, *[None] * len(columns)][: len(columns)]
-    has_unread = read(template.stored).arity < len(columns)
+    inputs = len(graph.call(towers[0]).inputs)
+    has_unread = read(template.stored).arity < inputs
     known = [InputFacts(None if has_unread else shape, frozenset(vouched)) for shape in shapes]
     slices = cut(graph, columns, known, {*towers})
-    passed = slices.sources
+    called_on = slices.sources
+    slices, shapes = slices._replace(lanes=slices.lanes[:inputs]), shapes[:inputs]
     if has_unread:
         slices, shapes = _of_the_inputs(graph, template, slices, joined), [*stored_shapes]
     check_shapes(graph, template, slices.sources)
-    return put_together(graph, slices, shapes, joined), passed
+    return put_together(graph, slices, shapes, joined), called_on
 
 
 def _check_slices(

@@ -45,8 +45,9 @@ class LayerWrapper(NamedTuple):
 
     `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
     (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
-    of the last part. One tower may do without a merge: then there is none. `unread` are sources of what the towers are
-    given besides, for inputs that the template does not store, since nothing in it reads them.
+    of the last part. One tower may do without a merge: then there is none. `called_on` are the sources of all
+    tensors that a tower is called on, in their order: also for inputs that the template does not store, since nothing
+    in it reads them, and by names that it has no input of. Where there are no such, it is empty.
     """
 
     template: str
@@ -58,13 +59,13 @@ class LayerWrapper(NamedTuple):
     evidence: tuple[str, ...]
     bound_late: tuple[str, ...] = ()
     inline: Inline | None = None
-    unread: tuple[Ref, ...] = ()
+    called_on: tuple[Ref, ...] = ()
 
     def cut(self, graph: Graph) -> Mapping[Ref, Ref]:
         """What the first tower reads of each slice -> what was sliced."""
         if self.inline is not None:
             return self.inline.cut
-        return dict(zip(graph.call(self.towers[0]).reads, self.sources, strict=True))
+        return dict(zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True))
 
     @property
     def first(self) -> frozenset[CallId]:

@@ -141,7 +141,8 @@ class LayerTensors(TensorGraph):
     def differ(self, column: Column) -> str | None:
         """Why calls of layers are not the same computation: other arguments, other weights, other settings."""
         names = [*dict.fromkeys(ref.layer for ref in column)]
-        arguments = [tensor_refs.without_tensors(self.graph.call(ref.call).stored, self.graph.layers) for ref in column]
+        calls = [self.graph.call(ref.call) for ref in column]
+        arguments = [tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls]
         if any(other != arguments[0] for other in arguments):
             return f"the calls of {' and '.join(names[:2])} differ in more than their tensors"
         layers = [self.graph.layers[name] for name in names]

@@ -56,9 +56,9 @@ def _around_a_model(
     graph: Graph, wrapper: ComputedWrapper, towers: Sequence[CallId], cut: Mapping[Ref, Ref]
 ) -> LayerWrapper:
     """The wrapper around calls of one nested model; layers that only pass its outputs on are part of the joins."""
-    template, reads = graph.layers[towers[0].layer], graph.call(towers[0]).reads
-    sources = tuple(cut[ref] for ref in reads)
-    if len(reads) != read(template.stored).arity:
+    template, call = graph.layers[towers[0].layer], graph.call(towers[0])
+    sources, called_on = (tuple(cut[ref] for ref in refs) for refs in (call.inputs, call.reads))
+    if len(sources) != read(template.stored).arity:
         raise NotAWrapper(f"{template.name} is called with another number of tensors than it has")
     check_template(template)
     check_shapes(graph, template, sources)
@@ -71,13 +71,14 @@ def _around_a_model(
         merges.append((_merge(joined, end), joined))
     merges.sort(key=lambda pair: pair[0].output)
     evidence = [f"{len(towers)} calls of the one model {template.name}"]
-    evidence += [cut_by(cut[ref], [part.call for part in columns[ref]]) for ref in reads]
+    evidence += [cut_by(cut[ref], [part.call for part in columns[ref]]) for ref in call.reads]
     evidence.append(wrapper.sentence)
     is_told = all(on_batch_axis(graph, merge.calls) for merge, _ in merges)
     evidence += [joins(graph, merge) for merge, _ in merges] if is_told else [_puts_together(wrapper.joins[0])]
     passing = frozenset().union(*wrapper.copies.calls) - {*towers}
     merged = tuple(merge._replace(calls=(*merge.calls, *sorted(passing))) for merge, _ in merges)
-    return LayerWrapper(template.name, tuple(towers), sources, wrapper.slices, merged, "proven", tuple(evidence))
+    slices, lines = wrapper.slices, tuple(evidence)
+    return LayerWrapper(template.name, (*towers,), sources, slices, merged, "proven", lines, called_on=called_on)
 
 
 def _merge(joined: Joined, end: Ref) -> Merge:

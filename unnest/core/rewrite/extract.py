@@ -25,6 +25,7 @@ from unnest.core.reach import reached
 from unnest.core.recognise.found import LayerWrapper
 from unnest.core.recognise.layer_facts import stored_shape
 from unnest.core.rewrite.flatten import ShapesUnknown, sequential_as_functional
+from unnest.core.rewrite.model_ends import INPUTS, OUTPUTS, end_names, has_keys
 
 
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
@@ -34,10 +35,10 @@ def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
     loss was added (`add_loss`), whose layers lead to no output, is not.
     """
     results = wrapper.results(graph)
-    sources = (*wrapper.sources, *wrapper.unread)
+    sources = wrapper.called_on or wrapper.sources
     nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
     followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
-    is_listed_once = len(sources) == len(graph.inputs) and len(set(graph.outputs)) == len(graph.outputs)
+    is_listed_once = all(len(set(refs)) == len(refs) for refs in (wrapper.sources, graph.outputs))
     if nothing_else and is_listed_once and not followed:
         return "whole"
     if set(wrapper.sources) <= set(graph.inputs) and followed:
@@ -62,25 +63,18 @@ def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
     template = read(graph.layers[wrapper.template].stored)
     results = wrapper.results(graph)
     places = {
-        "input_layers": [_place(wrapper.sources, ref) for ref in graph.inputs],
-        "output_layers": [results.get(ref) for ref in graph.outputs],
+        INPUTS: [_place(wrapper.sources, ref) for ref in graph.inputs],
+        OUTPUTS: [results.get(ref) for ref in graph.outputs],
     }
+    return any(_are_exchanged(end_names(graph, key), places[key], end_names(template, key)) for key in places)
+
+
+def _are_exchanged(outer_names: Sequence[str], places: Sequence[int | None], names: Sequence[str]) -> bool:
+    """Whether a name of the outer model, in a place of the template, is another one's there."""
     return any(
         place is not None and place < len(names) and outer in names and outer != names[place]
-        for key in places
-        for names in [_end_names(template, key)]
-        for outer, place in zip(_end_names(graph, key), places[key], strict=True)
+        for outer, place in zip(outer_names, places, strict=True)
     )
-
-
-def _end_names(graph: Graph, key: str) -> list[str]:
-    """What the inputs or outputs of a model are called where they are fed or read by name, in the graph's order."""
-    config = graph.model.get("config")
-    ends = config.get(key) if isinstance(config, Mapping) else None
-    refs = graph.inputs if key == "input_layers" else graph.outputs
-    if isinstance(ends, Mapping) and len(ends) == len(refs):
-        return sorted(ends)
-    return [ref.layer for ref in refs]
 
 
 def _place(sources: Sequence[Ref], ref: Ref) -> int | None:
@@ -124,6 +118,10 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
     template = graph.layers[wrapper.template]
     if len(template.calls) > len(wrapper.towers):
         return f"{template.name} is called elsewhere too"
+    places = [_place(wrapper.sources, ref) for ref in graph.inputs]
+    names = [ref.layer for ref in read(template.stored).inputs]
+    if not has_keys(graph, INPUTS) and _are_exchanged([ref.layer for ref in graph.inputs], places, names):
+        return f"an input of {template.name} has the name of another one of {graph.name}"
     try:
         inner = own_layers(graph, wrapper)
     except ShapesUnknown as doubt:
@@ -245,10 +243,10 @@ def in_keras_order(before: Graph, model: JsonObject) -> JsonObject:
 
     The rule is believed only if it explains the order that the writer did keep.
     """
-    if keras_order(lambda at: before.call(at).reads, before.inputs, before.outputs) != list(before.layers):
+    if keras_order(before.stored_reads, before.inputs, before.outputs) != list(before.layers):
         return model
     graph = read(model)
-    order = keras_order(lambda at: graph.call(at).reads, graph.inputs, graph.outputs)
+    order = keras_order(graph.stored_reads, graph.inputs, graph.outputs)
     if set(order) != set(graph.layers):
         return model
     config = model["config"]

@@ -57,7 +57,7 @@ def _reads_the_same(graph: Graph, reader: CallId, tensor: Ref, output: shape_inf
     """
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {
-        spec for ref, spec in zip(call.reads, shape_inference.noted(call.stored), strict=False) if ref == tensor
+        spec for ref, spec in zip(call.reads, shape_inference.noted(call.arguments), strict=False) if ref == tensor
     }
     if noted_specs == {output} or len(noted_specs) != 1 or len(call.reads) != 1:
         return noted_specs == {output}

@@ -282,7 +282,7 @@ def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
     """Whether a tower is one model that reads more tensors than its own layers tell: Keras 1's Sequential of models."""
     template = graph.layers[wrapper.template]
     is_one_model = len(wrapper.first) == 1 and is_model(template.stored)
-    return is_one_model and len(graph.call(wrapper.towers[0]).reads) > read(template.stored).arity
+    return is_one_model and len(graph.call(wrapper.towers[0]).inputs) > read(template.stored).arity
 
 
 def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
