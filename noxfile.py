@@ -96,9 +96,12 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Promises of SECURITY.md broken on purpose: each turns a test red."""
-    session.install("-e", ".[test]")
-    session.run("python", "-m", "tests.mutation.run", *session.posargs)
+    """Promises of SECURITY.md broken on purpose; or `nox -s mutation -- PACKAGE --minutes 10`: mutants of a package."""
+    session.install("-e", ".[test]", "cosmic-ray")
+    if session.posargs:
+        session.run("python", "-m", "tests.mutation.sample", *session.posargs)
+    else:
+        session.run("python", "-m", "tests.mutation.run")
 
 
 @nox.session

@@ -6,8 +6,10 @@ the pictures from files of the fixtures.
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +24,8 @@ from unnest.report.diagram.renderers import RENDERERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+#: Of the picture of storeys.
+WIDTH = 900
 SCHEMA = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
 
 
@@ -140,8 +144,35 @@ def _roff(words: str) -> str:
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
+def storeys() -> str:
+    """Return the picture of the import contracts in pyproject.toml: a row for each storey, which sees those below."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    parts, y = [], 10
+    for name, layers in re.findall(
+        r'^name = "([^"]+)"\ntype = "layers"\nlayers = \[\n(.*?)^\]', text, re.MULTILINE | re.DOTALL
+    ):
+        parts.append(f'<text x="10" y="{y + 14}" font-weight="bold">{html.escape(name)}</text>')
+        y += 24
+        for line in re.findall(r'"([^"]+)"', layers):
+            modules = [module.strip() for module in line.split(":")]
+            width = (WIDTH - 20) / len(modules)
+            for n, module in enumerate(modules):
+                told = html.escape(module.removeprefix("unnest."))
+                x = 10 + n * width
+                parts.append(f'<rect x="{x:.0f}" y="{y}" width="{width - 6:.0f}" height="26" rx="4"/>')
+                parts.append(f'<text x="{x + width / 2 - 3:.0f}" y="{y + 17}" text-anchor="middle">{told}</text>')
+            y += 32
+        y += 16
+    style = "<style>text{font:12px sans-serif;fill:#222}rect{fill:#e8eef7;stroke:#5b7db1}</style>"
+    size = f'viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}"'
+    rows = "\n".join(parts)
+    back = '<rect width="100%" height="100%" style="fill:#fff;stroke:none"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{style}\n{back}\n{rows}\n</svg>\n'
+
+
 #: What is made, and how.
 PAGES = {
+    DOCS / "pictures" / "storeys.svg": storeys,
     DOCS / "man" / "unnest.1": man_page,
     DOCS / "cli.md": markdown,
     DOCS / "json.md": report,
