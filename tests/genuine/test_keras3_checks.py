@@ -90,3 +90,31 @@ def test_dropout_of_whole_words_is_a_finding(tmp_path: Path) -> None:
     assert result.action == "converted"
     [finding] = [f for f in result.findings if f.code == "words-not-dropped"]
     assert finding.message.endswith("embedding (dropout 0.2)")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("k204-gru", "a GRU without `reset_after`, as Keras wrote before 2.1.5"),
+        ("k209-gru", "a GRU without `reset_after`, as Keras wrote before 2.1.5"),
+        ("k204-embedding", "an Embedding with the dtype int32, that of its ids"),
+        ("k209-embedding", None),
+        ("k224-ctc", "Lambda layers whose stored code is of another Python, 3.6 or 3.7"),
+        ("k224-shapeless_words", None),
+    ],
+)
+def test_what_tf_keras_does_not_load(name: str, why: str | None) -> None:
+    """As tf_keras 2.21 says when it is asked to."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    assert report.does_not_load_in.get("tf_keras") == why
+    assert any(software.startswith("tf_keras") for software in report.loads_in) is (why is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "pythons"), [("tf27-ctc", "3.8 or 3.9"), ("tf215-ctc", "3.11 or 3.12 or 3.13"), ("tf23-float_input", None)]
+)
+def test_the_python_of_the_lambdas_is_named(name: str, pythons: str | None) -> None:
+    """The versions of which the stored code may be."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    python = f", on Python {pythons}" if pythons else ""
+    assert report.loads_in[0] == f"tf_keras (Keras 2){python}"

@@ -117,7 +117,9 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
         return (
             ("Keras 3, whose .h5 loader does not restore the optimizer",) if _untrained(model, path) else ("Keras 3",)
         )
-    today = () if why_not_tf_keras(model, container) else ("tf_keras (Keras 2)",)
+    versions = loading.pythons(model)
+    python = f", on Python {' or '.join(versions)}" if versions else ""
+    today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){python}",)
     return (*today, *([f"Keras {model.keras_version}, which wrote it"] if _in_writers(model, path, container) else []))
 
 
@@ -216,12 +218,18 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     why = why_not_tf_keras(model, container)
     code = needs(model).stored_code
     if why is None:
-        return "import tf_keras", ["on the Python that wrote the Lambda layers"] if code else []
+        return "import tf_keras", [f"on {_python(model)}"] if code else []
     where = f"in Keras {model.keras_version}, which wrote it" if model.keras_version else "in the Keras that wrote it"
     if code:
         where += ", on its Python"
     standalone = STANDALONE.fullmatch(model.keras_version or "") or model.release >= (2, 6)
     return ("import keras" if standalone else "from tensorflow import keras"), [where]
+
+
+def _python(model: Stored) -> str:
+    """The Python that runs the stored code, by its versions where the code tells them."""
+    versions = loading.pythons(model)
+    return f"Python {' or '.join(versions)}, of the Lambda layers" if versions else "the Python of the Lambda layers"
 
 
 def _called(module: str) -> str:

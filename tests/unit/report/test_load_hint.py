@@ -173,7 +173,7 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
         (
             layers(CODE, version="2.15.0"),
             "a.h5",
-            "import tf_keras; model = tf_keras.models.load_model('a.h5')  # on the Python that wrote the Lambda layers",
+            "import tf_keras; model = tf_keras.models.load_model('a.h5')  # on the Python of the Lambda layers",
         ),
         # tf_keras does not know the arguments of Keras 1, and Keras 3 neither.
         (

@@ -15,6 +15,7 @@ from unnest.budget import remembered
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.shared_objects import SHARED
 from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_function import readings
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.keras_facts.layer_classes import (
@@ -274,8 +275,48 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     if is_by_old_paths(model, container):
         return f"weights where only Keras {model.keras_version} looks for them"
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
-        return "Lambda layers whose stored code is of another Python"
-    return None
+        return f"Lambda layers whose stored code is of another Python{_named(pythons(model))}"
+    entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
+    return next((reason for reason in entries if reason is not None), None)
+
+
+def _refused_by_tf_keras(entry: JsonObject) -> str | None:
+    """What of a Keras 2 layer tf_keras does not load as it was.
+
+    (Source: tf_keras 2.21, on files of Keras 2.0.4 and 2.0.9.)
+    """
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if not isinstance(config, Mapping) or not is_own(entry):
+        return None
+    if kind in OF_KERAS_1:
+        return f"a {kind} layer"
+    if kind in ("GRU", "GRUCell") and "reset_after" not in config:
+        return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
+    if kind == "Embedding" and str(config.get("dtype")).startswith("int"):
+        return f"an Embedding with the dtype {config['dtype']}, that of its ids"
+    array = next((key for key, value in config.items() if isinstance(value, Mapping) and set(value) == ARRAY), None)
+    return None if array is None else f"{kind} with `{array}` as an array"
+
+
+#: How Keras 2 stored an array among a layer's arguments.
+ARRAY = {"type", "value"}
+
+
+def pythons(model: Stored) -> tuple[str, ...]:
+    """Versions of Python that may have written all the stored code of the Lambda layers, oldest first."""
+    common: list[str] | None = None
+    for entry in layer_entries(model.architecture):
+        config = entry.get("config") if entry["class_name"] == "Lambda" else None
+        code = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
+        if code is not None:
+            versions = dict.fromkeys(python.version for _, python in readings(code))
+            common = [v for v in versions if common is None or v in common]
+    return tuple(common or ())
+
+
+def _named(versions: Sequence[str]) -> str:
+    """The versions for a sentence."""
+    return f", {' or '.join(versions)}" if versions else ""
 
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:

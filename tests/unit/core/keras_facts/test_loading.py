@@ -124,6 +124,19 @@ def test_why_not_keras_3(stored: Stored, container: str, reason: str | None) -> 
             "Lambda layers whose stored code is of another Python",
         ),
         (model(layer("Lambda", function=CODE), version="2.15.0"), None),
+        (model(layer("GRU", units=2), version="2.0.9"), "a GRU without `reset_after`, as Keras wrote before 2.1.5"),
+        (model(layer("GRU", units=2, reset_after=False), version="2.1.5"), None),
+        (
+            model(layer("Embedding", dtype="int32"), version="2.0.4"),
+            "an Embedding with the dtype int32, that of its ids",
+        ),
+        (model(layer("Embedding", dtype="float32"), version="2.0.5"), None),
+        (
+            model(layer("LeakyReLU", alpha={"type": "ndarray", "value": 0.5}), version="2.2.4"),
+            "LeakyReLU with `alpha` as an array",
+        ),
+        (model(layer("LeakyReLU", alpha=0.5), version="2.2.4"), None),
+        (model(layer("Highway"), version="2.2.4"), "a Highway layer"),
     ],
 )
 def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:
