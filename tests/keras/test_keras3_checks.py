@@ -47,5 +47,5 @@ def test_predicts_as_its_own_stack_did(name: str, keras: Any, tmp_path: Path) ->
 REFUSED = {
     *(f"{stack}-{kind}" for stack in ("tf23", "tf215") for kind in ("text", "strings", "integers")),
     *(f"{stack}-shapeless_{kind}" for stack in ("k224", "k231") for kind in (
-        "conv", "steps", "dense", "images", "pixels")),
+        "steps", "pixels")),
 }  # fmt: skip

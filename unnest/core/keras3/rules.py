@@ -58,6 +58,11 @@ RULES: dict[str, Rule] = {
         "a Normalization behind an input of unknown size was built on the size of its stored mean",
         "Keras 3.15, keras/src/layers/preprocessing/normalization.py: build",
     ),
+    "shape-of-weights": Rule(
+        "a Sequential's input shape, which is not in the file, was read off its weights; behind a Dense, rows of "
+        "features are assumed",
+        "Keras 2.2.4, keras/engine/sequential.py: the InputLayer is left out of the config",
+    ),
     "hard-sigmoid": Rule(
         "hard_sigmoid was 0.2 x + 0.5 and is x / 6 + 0.5 today: what feeds it was multiplied by 1.2",
         "Keras 3.0, keras/src/activations: hard_sigmoid",

@@ -25,6 +25,7 @@ from unnest.core.keras3.pieces import (
     Shares,
 )
 from unnest.core.keras3.shapes import build_shape
+from unnest.core.keras3.untold_shapes import shape_of_input
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject
@@ -40,7 +41,7 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     if graph.outputs:
         last = graph.outputs[0].layer
         context.output_names[last] = names[last]
-    first = _input_of(graph, names, context)
+    first = _input_of(graph, names, context) or _told_by_weights(graph, shares, names, context)
     if first is not None:
         pieces.insert(0, first)
     pieces = _resolved(pieces)
@@ -94,6 +95,21 @@ def _input_of(graph: Graph, names: Mapping[str, str], context: Context) -> NewLa
     while name in names.values():
         name += "_"
     return NewLayer(name, "InputLayer", {"batch_shape": shape, "dtype": dtype, "sparse": False, "name": name})
+
+
+def _told_by_weights(graph: Graph, shares: Shares, names: Mapping[str, str], context: Context) -> NewLayer | None:
+    """The input layer of a Sequential that says nothing of its shape, where its weights do."""
+    layers = [*graph.layers.values()]
+    if context.is_nested or not layers or is_input(layers[0].stored) or build_shape(graph.model) is not None:
+        return None
+    shape = None if is_model(layers[0].stored) else shape_of_input(layers, shares)
+    if shape is None:
+        return None
+    context.note("shape-of-weights", graph.name, str(shape).replace("None", "?"))
+    name = f"{names[layers[0].name]}_input"
+    while name in names.values():
+        name += "_"
+    return NewLayer(name, "InputLayer", {"batch_shape": list(shape), "dtype": FLOAT, "sparse": False, "name": name})
 
 
 def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:

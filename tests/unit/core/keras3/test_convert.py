@@ -83,8 +83,8 @@ def test_one_layer_that_cannot_be_held_refuses_the_model() -> None:
 def test_weights_need_the_shape_of_a_sequential(
     first: dict[str, Any], build: list[int | None] | None, is_refused: bool
 ) -> None:
-    """Keras 3 would build none of them; an architecture alone needs none."""
-    stored = sequential(("Dense", {**DENSE, **first}))
+    """Keras 3 would build none of them, and a class of its own hides it; an architecture alone needs none."""
+    stored = sequential(("Dense", {**DENSE, **first}), ("Mine", {}))
     assert convert(stored).refusal is None
     architecture: Any = stored.architecture
     config = {**architecture["config"], **({"build_input_shape": build} if build else {})}

@@ -126,6 +126,12 @@ def subclass(kind: str) -> Stored:
     return Stored("architecture", {**stored.architecture, "class_name": kind}, keras_version="2.4.0")
 
 
+def shapeless(*layers: tuple[str, dict[str, Any]], kernel: tuple[int, ...]) -> Stored:
+    """A Sequential that says nothing of its input's shape, with the weights of its first layer."""
+    stored = sequential(*layers)
+    return stored._replace(contents="model", groups=(weights("l0", kernel, kernel[-1:]),))
+
+
 #: Rule -> (a model that it changes, one that it does not).
 CASES: dict[str, tuple[Stored, Stored]] = {
     "arguments": (
@@ -139,6 +145,10 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     "known-size": (
         chain([None, None], ("Normalization", {"axis": -1}), version="2.7.0", shapes=((3,), (3,), ())),
         chain([None, 3], ("Normalization", {"axis": -1}), version="2.7.0", shapes=((3,), (3,), ())),
+    ),
+    "shape-of-weights": (
+        shapeless(("Dense", DENSE), kernel=(4, 3)),
+        shapeless(("Dense", {**DENSE, "batch_input_shape": [None, 4]}), kernel=(4, 3)),
     ),
     "keras-1-arguments": (
         chain(FLAT, ("Dense", OLD_DENSE), version="1.2.2"),
