@@ -69,6 +69,17 @@ def test_a_whole_repository(run: Run, repositories: dict[str, Files]) -> None:
     assert {"fixed/model.h5", "fixed/deep/other.h5"} <= repositories["me/out"].keys()
 
 
+def test_a_repository_that_keras_wrote(run: Run, repositories: dict[str, Files]) -> None:
+    """`model.save("hf://me/model")` sends the files of a `.keras` without a zip: that is one model."""
+    folder = ROOT / "fixtures/keras_folder/parallel"
+    repositories["me/model"] = {p.name: p.read_bytes() for p in folder.iterdir()} | {"README.md": b"# A model\n"}
+    found = run("inspect", "hf://me/model")
+    assert (found.returncode, "2 towers" in found.stdout) == (1, True)
+    done = run("fix", "hf://me/model", "-o", "hf://me/out/clean.keras")
+    assert done.returncode == 0, done.stderr
+    assert repositories["me/out"]["clean.keras"].startswith(b"PK")
+
+
 def test_what_is_not_there_or_is_no_file(run: Run, repositories: dict[str, Files]) -> None:
     """One line, and nothing is written."""
     before = dict(repositories["me/out"])

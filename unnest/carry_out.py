@@ -128,7 +128,9 @@ def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> s
     if options.output is not None:
         return options.output
     path, mark = (source.path, outputs.MARK) if options.into is None else (options.into, "")
-    return outputs.default_output(path, target.suffix, bare=source.container in BARE, mark=mark)
+    return outputs.default_output(
+        path, target.suffix, bare=source.container in BARE or os.path.isdir(source.path), mark=mark
+    )
 
 
 def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:

@@ -7,13 +7,13 @@ would take a request for each object, so there the names decide.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unnest import outputs
 from unnest.errors import UnnestError
 from unnest.formats.base import MODEL_SUFFIXES
-from unnest.formats.detect import SAVED_MODEL_MARKS, checkpoints_of, is_saved_model
+from unnest.formats.detect import checkpoints_of, holds_model, is_model_folder
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote
 from unnest.report.result import Problem
@@ -48,7 +48,7 @@ def _walk(path: str, options: FixOptions) -> Iterator[Task]:
     denied: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=denied.append):
         below = sorted(d for d in folders if not outputs.is_ours(d, options.backup))
-        models = [d for d in below if is_saved_model(os.path.join(folder, d))]
+        models = [d for d in below if is_model_folder(os.path.join(folder, d))]
         folders[:] = [d for d in below if d not in models and os.path.realpath(os.path.join(folder, d)) != own]
         prefixes = checkpoints_of(files)
         for name in sorted([*models, *prefixes, *(f for f in files if not outputs.is_ours(f, options.backup))]):
@@ -65,7 +65,7 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
     own = None if options.output is None else options.output.rstrip("/")
     try:
         for folder, folders, files in RemoteStore(url).walk():
-            if _holds_saved_model(files):
+            if holds_model(files):
                 folders.clear()
                 yield Task(folder, url)
                 continue
@@ -79,14 +79,10 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
         yield Task(url, url, error=Problem(e.code, e.message))
 
 
-def _holds_saved_model(names: Collection[str]) -> bool:
-    return not set(SAVED_MODEL_MARKS).isdisjoint(names)
-
-
 def is_walked(path: str) -> bool:
     """Whether a path is a folder of models, and no model itself; the URL of a folder of models ends with a slash."""
     if not is_remote(path):
-        return os.path.isdir(path) and not is_saved_model(path)
+        return os.path.isdir(path) and not is_model_folder(path)
     if not path.endswith("/"):
         return False
     from unnest.remote.store import RemoteStore
@@ -95,4 +91,4 @@ def is_walked(path: str) -> bool:
         _, _, files = next(RemoteStore(path).walk(), (path, {}, {}))
     except UnnestError:
         return True  # the walk says why
-    return not _holds_saved_model(files)
+    return not holds_model(files)

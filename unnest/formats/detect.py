@@ -53,6 +53,9 @@ TABLE_MAGIC = bytes.fromhex("57fb808b247547db")
 LFS_POINTER = re.compile(rb"version https://git-lfs")
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE)
 
+#: The files of a `.keras`, which also lie in a folder.
+KERAS_FOLDER = ("config.json", "metadata.json", "model.weights.h5")
+
 SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt", "keras_metadata.pb")
 
 
@@ -71,7 +74,7 @@ def _by_first_bytes(path: str) -> ContainerName | None:
             return "checkpoint"
         raise cannot_open(path, e) from e
     if stat.S_ISDIR(mode):
-        return "saved_model" if is_saved_model(path) else None
+        return "saved_model" if is_saved_model(path) else "keras" if is_keras_folder(path) else None
     if not stat.S_ISREG(mode):
         # A pipe or a device would keep us waiting, or never end.
         raise Unreadable("not-a-file", f"{path}: is no regular file; pass a file or a folder")
@@ -185,6 +188,22 @@ def is_saved_model(folder: str) -> bool:
     marks = [os.path.join(folder, mark) for mark in SAVED_MODEL_MARKS]
     # A pipe of that name is one, too, so that it is refused, and not passed by.
     return any(os.path.exists(mark) and not os.path.isdir(mark) for mark in marks)
+
+
+def is_keras_folder(folder: str) -> bool:
+    """A `.keras` that was not zipped, as Keras 3 writes it to the Hugging Face Hub, and KerasHub's presets."""
+    return all(os.path.isfile(os.path.join(folder, name)) for name in KERAS_FOLDER)
+
+
+def holds_model(names: Iterable[str]) -> bool:
+    """The same by the names of a folder's files, of which some may lie deeper."""
+    found = set(names)
+    return not found.isdisjoint(SAVED_MODEL_MARKS) or found.issuperset(KERAS_FOLDER)
+
+
+def is_model_folder(folder: str) -> bool:
+    """A folder that is one model, and not searched for others."""
+    return is_saved_model(folder) or is_keras_folder(folder)
 
 
 def saved_model_around(path: str) -> str | None:
@@ -311,7 +330,7 @@ def may_be_model(path: str) -> bool:
     if name == "h5" and map_of(path) is not None:
         return False  # a shard: the walk takes the map
     if name == "keras":  # or any other zip file
-        return path.lower().endswith(MODEL_SUFFIXES)
+        return path.lower().endswith(MODEL_SUFFIXES) or os.path.isdir(path)
     return name is not None or path.lower().endswith(MODEL_SUFFIXES)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import atomic
 from unnest.files.spool import full
-from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS
+from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
 from unnest.remote.urls import shown
 
 #: What tells one state of an object from another, by the names that the drivers have for it.
@@ -94,8 +94,8 @@ class RemoteStore:
             return {"": self._size_noted("", info)}
         infos = self.system.find(self.path, detail=True)
         names = {name[len(self.path) + 1 :]: info for name, info in infos.items() if name.startswith(self.path + "/")}
-        if not set(SAVED_MODEL_MARKS) & set(names):
-            raise Unreadable("no-model", f"{self.shown}: holds no SavedModel; name the files in it one by one")
+        if not holds_model(names):
+            raise Unreadable("no-model", f"{self.shown}: is no model's folder; name the files in it one by one")
         return {name: self._size_noted(name, info) for name, info in names.items()}
 
     def walk(self) -> Iterator[tuple[str, dict[str, str], Collection[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
@@ -78,6 +79,8 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
         return ".h5 without .weights"
     if container == "h5" and (by_layers or model.is_keras_3):
         return None if path.endswith((".h5", ".hdf5")) else ".h5"
+    if container == "keras" and os.path.isdir(path):  # as Keras 3 writes it with zipped=False, under any name
+        return None
     endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(container, ("",))
     return None if path.endswith(endings) else endings[0]
 

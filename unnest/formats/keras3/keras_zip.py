@@ -14,13 +14,11 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any, ClassVar
 
 from unnest.budget import hold, spend, spend_bytes
-from unnest.core.architecture import is_model
-from unnest.core.model import Choices, JsonObject, Move, Output, Plan, Rearranged, Stored
-from unnest.core.plan import plan
+from unnest.core.model import JsonObject, Move, Output, Rearranged, Stored
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.files.readable import Readable
@@ -30,18 +28,23 @@ from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes,
 from unnest.formats.boundary import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
+from unnest.formats.keras3.keras_folder import KerasFolderSource
+from unnest.formats.keras3.keras_model import (
+    ASSETS,
+    COMPILE,
+    CONFIG,
+    MAX_JSON,
+    METADATA,
+    WEIGHTS,
+    KerasModelSource,
+    stored_model,
+)
 from unnest.formats.keras3.layer_paths import join_path
-from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_tree import Tree
 from unnest.formats.keras3.path_writing import compare, write_weights
 from unnest.formats.keras3.zip_writing import ZipTarget, crc32_of
 from unnest.formats.signatures import foreign_zip
 
-CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
-#: The folder of the files that layers keep beside their weights.
-ASSETS = "assets"
-COMPILE = "compile_config"
-MAX_JSON = 64 << 20
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20
 #: What a member costs, beside its content.
@@ -79,10 +82,9 @@ class Window(Readable):
         return count
 
 
-class KerasSource(PathKeyedSource):
+class KerasSource(KerasModelSource):
     """A `.keras` file."""
 
-    container: ClassVar = "keras"
     hdf5: GuardedFile
 
     def __init__(self, path: str) -> None:
@@ -96,7 +98,7 @@ class KerasSource(PathKeyedSource):
             try:
                 version = metadata.get("keras_version")
                 tree = Tree(hdf5, version if isinstance(version, str) else None)
-                super().__init__(path, hdf5, tree, _stored(config, metadata, tree))
+                super().__init__(path, hdf5, tree, stored_model(config, metadata, tree))
             except BaseException:
                 hdf5.close()
                 raise
@@ -180,18 +182,6 @@ class KerasSource(PathKeyedSource):
         self._spool.flush()
         return GuardedFile(f"{path}: {WEIGHTS}", Window(self._spool, 0, info.file_size), info.file_size)
 
-    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """The file's own architecture; one that is given is for weights alone."""
-        assert self.stored.architecture is not None
-        if not is_model(self.stored.architecture):
-            return self.carrying(plan(self.stored, choices=choices), NOTHING_MOVED)
-        return self.planned(self.stored, choices=choices)
-
-    @property
-    def assets(self) -> tuple[str, ...]:
-        """The files of the layers."""
-        return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
-
     def _close_files(self) -> None:
         for file in (self._spool, self._file):
             if file is not None:
@@ -201,18 +191,6 @@ class KerasSource(PathKeyedSource):
         """Close the file."""
         super().close()
         self._close_files()
-
-
-def _stored(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
-    training, version = config.get(COMPILE), metadata.get("keras_version")
-    return Stored(
-        "model",
-        {k: v for k, v in config.items() if k != COMPILE},
-        training if isinstance(training, Mapping) else None,
-        optimizer=tree.optimizer(),
-        keras_version=version if isinstance(version, str) else None,
-        is_ours=MARK in metadata,
-    )
 
 
 def _write_spool(spooled: IO[bytes], block: bytes) -> None:
@@ -301,9 +279,9 @@ class KerasContainer(Container):
     name: ClassVar = "keras"
     suffix: ClassVar = ".keras"
 
-    def open(self, path: str) -> KerasSource:
+    def open(self, path: str) -> KerasSource | KerasFolderSource:
         """Read the configs and the layout; the tensors stay in the file."""
-        return KerasSource(path)
+        return KerasFolderSource(path) if os.path.isdir(path) else KerasSource(path)
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """The members in Keras's order, the weights last."""
@@ -331,6 +309,7 @@ class KerasContainer(Container):
             config = b"".join(written.member(CONFIG))
             if json.loads(config) != json.loads(dump(_config(output.model))):
                 raise Failed("read-back", f"{path}: {CONFIG} reads back differently; the disk may be failing")
+            assert isinstance(written.hdf5, GuardedFile)
             compare(written.hdf5, output, source, path, progress)
         optimizer = ("optimizer",) if output.model.optimizer is not None else ()
         return ("architecture", "structure", "weights", *optimizer)

@@ -1,0 +1,98 @@
+"""A `.keras` that was never zipped: the folder that Keras 3 writes with `zipped=False`, and to the Hugging Face Hub.
+
+KerasHub's presets have the same three files, and others beside them. What is written is a `.keras`. (Source:
+saving_lib.py of Keras 3.15, files of it; preset_utils.py of KerasHub.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from unnest.budget import hold
+from unnest.errors import Unreadable
+from unnest.formats.base import BLOCK
+from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.json_text import is_architecture, parse_object, read_bytes
+from unnest.formats.keras3.keras_model import (
+    ASSETS,
+    CONFIG,
+    MAX_JSON,
+    METADATA,
+    WEIGHTS,
+    KerasModelSource,
+    stored_model,
+)
+from unnest.formats.keras3.path_tree import Tree
+
+#: Files below `assets` that count.
+MOST_FILES, BYTES_A_FILE = 10_000, 600
+
+
+class KerasFolderSource(KerasModelSource):
+    """The folder of a model of Keras 3."""
+
+    not_in_place = "is a folder, and what is written is a file"
+    reformed = ".keras"
+    written_as = "keras"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        config, metadata = (
+            parse_object(self._text(name), f"{os.path.join(path, name)}") for name in (CONFIG, METADATA)
+        )
+        if not is_architecture(config):
+            raise Unreadable("not-keras", f"{path}: {CONFIG} is not what Keras writes")
+        version = metadata.get("keras_version")
+        hdf5 = GuardedFile(os.path.join(path, WEIGHTS))
+        try:
+            tree = Tree(hdf5, version if isinstance(version, str) else None)
+            super().__init__(path, hdf5, tree, stored_model(config, metadata, tree))
+            self._members = tuple(self._files())
+        except BaseException:
+            hdf5.close()
+            raise
+
+    def _text(self, name: str) -> str:
+        path = os.path.join(self.path, name)
+        try:
+            return read_bytes(path, MAX_JSON, "config").decode("utf-8")
+        except UnicodeDecodeError as e:
+            raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no JSON of Keras") from e
+
+    def _files(self) -> Iterator[str]:
+        """The three files, and those that layers keep beside their weights; no link is followed out of the folder."""
+        yield from (METADATA, CONFIG, WEIGHTS)
+        count = 0
+        for parent, folders, names in os.walk(os.path.join(self.path, ASSETS)):
+            folders.sort()
+            for name in sorted(names):
+                count += 1
+                hold(BYTES_A_FILE)
+                path = os.path.join(parent, name)
+                if count > MOST_FILES or not os.path.isfile(path):
+                    raise Unreadable("not-a-file", f"{path}: is no regular file, or one of too many; remove it")
+                yield os.path.relpath(path, self.path).replace(os.sep, "/")
+
+    @property
+    def members(self) -> Sequence[str]:
+        """Names as a zip would have them."""
+        return self._members
+
+    def member(self, name: str) -> Iterator[bytes]:
+        """The content of a file, in blocks. Raises Unreadable."""
+        path = os.path.join(self.path, *name.split("/"))
+        try:
+            with open(path, "rb") as file:
+                while block := file.read(BLOCK):
+                    yield block
+        except OSError as e:
+            raise Unreadable("cannot-read", f"{path}: cannot be read ({e.strerror}); copy it again") from e
+
+    def member_size(self, name: str) -> int:
+        """As the system has it."""
+        return os.path.getsize(os.path.join(self.path, *name.split("/")))
+
+    def parts(self) -> tuple[str, ...]:
+        """Every file that is read."""
+        return tuple(os.path.join(self.path, *name.split("/")) for name in self._members)

@@ -1,0 +1,50 @@
+"""What a `.keras` and its unzipped folder have in common: names of files, and the model that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from unnest.core.architecture import is_model
+from unnest.core.model import Choices, JsonObject, Plan, Stored
+from unnest.core.plan import plan
+from unnest.formats.base import MARK
+from unnest.formats.keras3.path_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_tree import Tree
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+#: The folder of the files that layers keep beside their weights.
+ASSETS = "assets"
+COMPILE = "compile_config"
+MAX_JSON = 64 << 20
+
+
+class KerasModelSource(PathKeyedSource):
+    """A whole model with its own architecture."""
+
+    container: ClassVar = "keras"
+
+    def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
+        """The file's own architecture; one that is given is for weights alone."""
+        assert self.stored.architecture is not None
+        if not is_model(self.stored.architecture):
+            return self.carrying(plan(self.stored, choices=choices), NOTHING_MOVED)
+        return self.planned(self.stored, choices=choices)
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The files of the layers."""
+        return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
+
+
+def stored_model(config: JsonObject, metadata: JsonObject, tree: Tree) -> Stored:
+    """The model without its layers' weights, which a plan places."""
+    training, version = config.get(COMPILE), metadata.get("keras_version")
+    return Stored(
+        "model",
+        {k: v for k, v in config.items() if k != COMPILE},
+        training if isinstance(training, Mapping) else None,
+        optimizer=tree.optimizer(),
+        keras_version=version if isinstance(version, str) else None,
+        is_ours=MARK in metadata,
+    )
