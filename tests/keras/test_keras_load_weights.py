@@ -14,12 +14,14 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from tests.keras.load_weights_table import outcome
+from tests.keras.load_weights_table import cases, outcome
 from unnest.keras import load_weights
 
 keras = pytest.importorskip("keras")
 tf_keras = pytest.importorskip("tf_keras")
 
+#: Of 199 files; the others hold no weights, or classes of their own.
+EQUAL = 192
 #: Of every dialect and container: a file, and the model that its software saved directly.
 SAMPLE = (
     ("k122/kuza-mlp-x2-adam/parallel.h5", "base.h5"), ("k122/kuza-nested-x2-sgd/parallel.h5", "base.h5"),
@@ -269,3 +271,16 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Any) 
     assert (done.returncode, entry["action"], entry["output"]) == (0, "converted", "old.unnested.weights.h5")
     assert cli("fix", "old.h5", "--like", "mine:missing").returncode == 2
     assert unnest.inspect(tmp_path / "old.unnested.weights.h5").container == "weights_h5"
+
+
+@pytest.mark.slow
+def test_all_genuine_files(tmp_path: Path) -> None:
+    """Every file into its base: equal, or refused by name, or a base with classes that only its own code has."""
+    told = [
+        (file, outcome(file, base, tmp_path))
+        for stack in sorted({p.parents[1].name for p in FIXTURES.glob("*/*/io.npz")})
+        for file, base in cases(stack)
+    ]
+    wrong = [(f, o) for f, o in told if not o.startswith(("equal", "refused: ", "no model: "))]
+    assert wrong == []
+    assert sum(o == "equal" for _, o in told) >= EQUAL

@@ -24,7 +24,8 @@ def naming_file(source: Source) -> Iterator[None]:
     try:
         yield
     except Refused as e:
-        raise Refused(e.code, f"{source.path}: {e.message}") from e
+        message = e.message if e.message.startswith(f"{source.path}: ") else f"{source.path}: {e.message}"
+        raise Refused(e.code, message) from e
 
 
 def no_architecture(source: Source) -> Refused:
