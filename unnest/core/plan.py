@@ -335,7 +335,7 @@ def _plan_weights_alone(stored: Stored) -> Plan:
         stored=stored,
         wrappers=(_wrapper_by_names(by_names),),
         template=Template(None, by_names.inputs, len(by_names.merge), None, sum(t.size for t in by_names.tensors)),
-        findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),) if by_names.merges_by_class else (),
+        findings=(Code.NAMES_ALONE(merge=", ".join(by_names.merge)),) if by_names.has_own_merge_names else (),
     )
     try:
         groups = weight_names.groups_of(by_names, is_standalone=stored.is_standalone)

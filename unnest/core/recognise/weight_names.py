@@ -29,9 +29,10 @@ class WrapperByNames(NamedTuple):
     evidence: tuple[str, ...]
 
     @property
-    def merges_by_class(self) -> bool:
-        """Whether the merges bear the name that Keras gives any layer that lines tensors up, along whatever axis."""
-        return any(_stem(name) in ("concatenate", "merge") for name in self.merge)
+    def has_own_merge_names(self) -> bool:
+        """Whether a merge is called after no layer with weights of the template: a layer of any model may be."""
+        own = _owner_names(self.tensors)
+        return any(name not in own and _stem(name) not in own for name in self.merge)
 
 
 SLICE_WORDS = ("lambda", "slice", "split", "getitem")
@@ -118,7 +119,7 @@ def _slices(names: Sequence[str]) -> tuple[int, int | None] | None:
 def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The merge layers among those that follow the template, and what speaks for a wrapper."""
     found = []
-    own = {owner for tensor in template.tensors for owner in tensor.name.split("/")}
+    own = _owner_names(template.tensors)
     if any(word in cut.lower() for word in SLICE_WORDS):
         found.append(f"{cut} is named like a slice layer")
     merge = tuple(name for name in after if name in own or _stem(name) in own)
@@ -131,6 +132,11 @@ def _evidence(template: Group, cut: str, after: Sequence[str]) -> tuple[tuple[st
     if len(owners(template.tensors)) > 1:
         found.append(f"{template.name} holds weights of several layers")
     return merge or tuple(after), tuple(found) if len(found) > 1 else ()
+
+
+def _owner_names(tensors: Sequence[Tensor]) -> set[str]:
+    """The parts of the names of weights, among them the names of the layers that own them."""
+    return {part for tensor in tensors for part in tensor.name.split("/")}
 
 
 def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]:

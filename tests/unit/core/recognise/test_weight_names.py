@@ -88,12 +88,14 @@ def test_under_a_head_all_names_must_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("merge", "by_class"), [("concatenate_1", True), ("merge_2", True), ("b", False), ("my_concat", False)]
-)
-def test_a_merge_by_its_class_s_name_says_nothing_of_the_axis(merge: str, by_class: bool) -> None:
+    ("merge", "is_own"),
+    [("concatenate_1", True), ("merge_2", True), ("frames", True), ("my_concat", True),
+     ("b", False), ("b_1", False), ("a b", False)],
+)  # fmt: skip
+def test_a_merge_called_after_no_layer_of_the_template_needs_the_architecture(merge: str, is_own: bool) -> None:
     found = weight_names.find(groups("input_1 lambda_1 lambda_2", merge))
     assert found is not None
-    assert found.merges_by_class is by_class
+    assert found.has_own_merge_names is is_own
 
 
 def test_weights_go_to_the_layers_in_their_names() -> None:
