@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
@@ -90,7 +91,7 @@ IDLE = frozenset({"name", "out_type", "validate_indices", "output_type", "partit
 Kernel: TypeAlias = "Callable[..., Array | list[Array]]"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Operation:
     """One operation: `parameters` in order, `compute` on arrays (None where only its kind is known).
 
@@ -183,27 +184,28 @@ class Facts(TypedDict, total=False):
 
 def define(names: str, signature: str, kind: Kind, compute: Kernel | None = None, **facts: Unpack[Facts]) -> None:
     """Register an operation under names that are separated by spaces."""
-    parameters, aliases = [], dict[str, str]()
-    for spelled in signature.split():
-        parameter, *others = spelled.split("|")
-        parameters.append(parameter)
-        aliases.update(dict.fromkeys((*others, *COMMON.get(parameter, ())), parameter))
+    parameters, aliases = _arguments(signature)
     plain = [plain_name(name) for name in names.split()]
+    keeps_shape = facts.get("keeps_shape", kind in KEEPING_SHAPE)
     entry = Operation(
-        plain[0],
-        tuple(parameters),
-        kind,
-        compute,
-        {alias: parameter for alias, parameter in aliases.items() if alias not in parameters},
-        facts.get("axis"),
-        facts.get("function"),
-        facts.get("keeps_shape", kind in KEEPING_SHAPE),
+        plain[0], parameters, kind, compute, aliases, facts.get("axis"), facts.get("function"), keeps_shape
     )
     for name in plain:
         assert name not in OPERATIONS, name
         OPERATIONS[name] = entry
     for node, pattern in facts.get("nodes", {}).items():
         NODES[node] = entry, pattern
+
+
+@lru_cache(maxsize=256)
+def _arguments(signature: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """The parameters of a signature, and what dialects call them."""
+    parameters, aliases = list[str](), dict[str, str]()
+    for spelled in signature.split():
+        parameter, *others = spelled.split("|")
+        parameters.append(parameter)
+        aliases.update(dict.fromkeys((*others, *COMMON.get(parameter, ())), parameter))
+    return tuple(parameters), {alias: of for alias, of in aliases.items() if alias not in parameters}
 
 
 def define_all(names: str, signature: str, kind: Kind, **facts: Unpack[Facts]) -> None:
