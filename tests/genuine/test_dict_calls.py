@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Ref
 from unnest.core.model import JsonObject
@@ -15,7 +16,7 @@ from unnest.core.recognise.found import LayerWrapper
 from unnest.core.rewrite import extract
 from unnest.examine import opened
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "dict_calls"
+FOLDER = FIXTURES / "dict_calls"
 BY_NAME = {"of_mid": "mid", "of_zed": "zed", "of_ant": "ant"}
 BEHIND_LAYERS = {"of_mid": "pre_p", "of_zed": "pre_q", "of_ant": "pre_r"}
 #: Scope of the wrapper, whether the ends are told to be other ones, and what feeds the layers of the template.

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from unnest.core.keras3.output_checks import CHECKED
 from unnest.report.result import Result
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "keras3_checks"
+FOLDER = FIXTURES / "keras3_checks"
 
 
 def converted(name: str, tmp_path: Path) -> Result:

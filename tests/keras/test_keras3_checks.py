@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "keras3_checks"
+FOLDER = FIXTURES / "keras3_checks"
 #: Models that only predict the same by chance, or that need the code of a custom layer.
 LEFT = ("random_normal", "clip_alone", "clip_in_custom", "inner_weights", "other_state")
 
