@@ -248,8 +248,32 @@ class TestReports:
 
     def test_fix_ends_with_the_line_that_loads(self, bad: Path, cli: Cli) -> None:
         lines = cli("fix", bad.name).stdout.splitlines()
-        assert lines[-2].strip().endswith("To get a file made for Keras 3, run: unnest fix m.h5 --keras 3")
-        assert lines[-1].strip() == "import tf_keras; model = tf_keras.models.load_model('m.unnested.h5')"
+        assert lines[0] == "fixed: m.unnested.h5"
+        assert len(lines) <= 6
+        assert "  import tf_keras; model = tf_keras.models.load_model('m.unnested.h5')" in lines
+        assert lines[4].endswith("; next: unnest fix m.h5 --keras 3")
+
+    def test_fix_says_all_with_v(self, bad: Path, cli: Cli) -> None:
+        lines = cli("fix", "-v", bad.name).stdout.splitlines()
+        assert lines[0] == "fixed: m.unnested.h5"
+        assert any(line.startswith("    because ") for line in lines)
+        assert any(line.startswith("  read back and compared: ") for line in lines)
+
+    def test_a_clean_file_is_left_alone(self, clean: Path, cli: Cli) -> None:
+        lines = cli("fix", clean.name).stdout.splitlines()
+        assert lines[0] == "unchanged: clean.h5: already single-device; nothing written"
+        assert lines[-1].endswith("; next: unnest fix clean.h5 --keras 3")
+        assert cli("fix", clean.name, "-o", "copy.h5").stdout.splitlines()[0] == "copied: copy.h5"
+
+    @pytest.mark.usefixtures("folder")
+    def test_a_folder_has_a_line_a_file(self, cli: Cli) -> None:
+        done = cli("fix", "zoo", "torn.h5", "-o", "all")
+        assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+            ["copied", "zoo/b.h5"],
+            ["fixed", "zoo/deep/a.h5"],
+            ["failed", "torn.h5"],
+        ]
+        assert done.stderr.splitlines()[1] == "3 files: 1 failed, 1 fixed, 1 unchanged"
 
     def test_quiet(self, bad: Path, cli: Cli) -> None:
         done = cli("fix", "-q", bad.name)

@@ -69,7 +69,7 @@ def test_a_scan(bad: Path, clean: Path, cli: Cli) -> None:
         ["unreadable", "./torn.h5"],
     ]
     assert "the file is cut short" in done.stdout
-    assert "3 files: 1 clean, 1 parallel, 1 unreadable" in done.stderr
+    assert "3 files: 1 unreadable, 1 parallel, 1 clean" in done.stderr
     page = (bad.parent / "scan.html").read_text(encoding="utf-8")
     assert all(f'<td class="path">./{name}</td>' in page for name in ("m.h5", "clean.h5", "torn.h5"))
     assert len(cli("inspect", ".", "-v").stdout.splitlines()) > 10

@@ -99,6 +99,7 @@ def fix(
     """
     keep_libraries_light()
     from unnest.batch.fixing import fix_all
+    from unnest.batch.walk import is_walked
     from unnest.caller_code import target_model_of
     from unnest.options import FixOptions, architecture_inputs, given_architecture
 
@@ -126,10 +127,11 @@ def fix(
     form = form_of(as_json=as_json, json_lines=json_lines)
     also_read = [architecture] if architecture is not None else []
     check_report(report, [*paths, *also_read], force=force)
+    several = len(paths) > 1 or is_walked(paths[0])
     progress = ProgressBar(quiet=quiet)
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     kept: list[Result] | None = None if report is None else []
-    tally = show(results, ReportView(form, quiet, verbose), progress, kept)
+    tally = show(results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept)
     if not write_report(report, kept, also_read, force=force) or tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

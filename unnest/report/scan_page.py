@@ -92,14 +92,6 @@ MARK = '<meta name="generator" content="unnest: files">'
 #: A page begins with its mark within so many bytes.
 MARK_WITHIN = 200
 
-#: What a state is like, the worst first; the page lists them so.
-KINDS = {
-    "trouble": ("failed", "refused", "unreadable"),
-    "found": ("parallel", "would-fix", "would-convert"),
-    "good": ("fixed", "converted", "unchanged", "clean"),
-}
-STATES = {state: kind for kind, states in KINDS.items() for state in states}
-
 
 def render(reports: Sequence[Report], version: str) -> str:
     """The page; the same reports give the same bytes."""
@@ -109,7 +101,7 @@ def render(reports: Sequence[Report], version: str) -> str:
     count = Counter(map(_state, reports))
     boxes = "".join(
         f'<label><input type="checkbox" value="{state}" checked> {state} ({count[state]:,})</label>'
-        for state in STATES
+        for state in lines.STATES
         if count[state]
     )
     is_fix = any(isinstance(report, Result) for report in reports)
@@ -117,7 +109,7 @@ def render(reports: Sequence[Report], version: str) -> str:
         f'<th scope="col"><button type="button">{head}</button></th>'
         for head in (("action", *HEADS[:1], "output", *HEADS[1:]) if is_fix else ("verdict", *HEADS))
     )
-    rows = "\n".join(map(_row, sorted(reports, key=lambda report: [*KINDS].index(STATES[_state(report)]))))
+    rows = "\n".join(map(_row, sorted(reports, key=lambda report: [*lines.KINDS].index(lines.STATES[_state(report)]))))
     body = f"""<h1>{text(lines.summary(tally))}</h1>
 <p>unnest {text(version)}</p>
 <form role="search">
@@ -157,7 +149,7 @@ def _row(report: Report) -> str:
         f"<td>{text('; '.join(report.loads_in))}</td>",
         f"<td>{''.join(_more(report))}</td>",
     ]
-    return f'<tr class="{STATES[_state(report)]}">{"".join(cells)}</tr>'
+    return f'<tr class="{lines.STATES[_state(report)]}">{"".join(cells)}</tr>'
 
 
 def _more(report: Report) -> Iterator[str]:

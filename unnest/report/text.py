@@ -32,6 +32,8 @@ PLAIN = Look()
 def render(report: Report, look: Look = PLAIN) -> str:
     """One model's report, without a trailing newline. Errors are messages, not part of it."""
     paint = _PAINT if look.color else {}
+    if isinstance(report, Result) and report.error is None:
+        return "\n".join(_wrapped(line, look) for line in _result(report, look, paint))
     lines = [_headline(report, paint)]
     if report.error is None:
         body = [_wrapped(f"  {plain(line)}", look) for line in _body(report, verbose=look.verbose)]
@@ -61,8 +63,8 @@ def _wrapped(line: str, look: Look, column: int | None = None) -> str:
 
 #: What lines begin with that are Python, or end in the path of an output; and where in a line a command begins.
 WHOLE = (
-    "import ", "from ", "model.",
-    "fixed: ", "converted: ", "unchanged: ", "would-fix: ", "would-convert: ", "backup: ",
+    "import ", "from ", "model.", "backup: ", "next: ",
+    "fixed: ", "converted: ", "unchanged: ", "copied: ", "would-fix: ", "would-convert: ",
 )  # fmt: skip
 COMMAND = ": unnest fix "
 #: A space at which no line is broken.
@@ -72,6 +74,8 @@ HARD_SPACE = "\xa0"
 #: Escape sequences by verdict, and by the part that a layer plays in a wrapper.
 _PAINT = {
     "clean": "\x1b[32m", "parallel": "\x1b[33m", "unreadable": "\x1b[31m",
+    "fixed": "\x1b[32m", "converted": "\x1b[32m", "unchanged": "\x1b[32m", "copied": "\x1b[32m",
+    "would-fix": "\x1b[33m", "would-convert": "\x1b[33m", "refused": "\x1b[31m", "failed": "\x1b[31m",
     "slice": "\x1b[33m", "merge": "\x1b[35m", "tower": "\x1b[34m", "more": "\x1b[34m", "kept": "\x1b[32m",
     "end": "\x1b[0m",
 }  # fmt: skip
@@ -117,14 +121,20 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
     if verbose:
         for miss in report.near_misses:
             yield f"no wrapper at {miss.layer}: {miss.reason}"
-    if isinstance(report, Result):
-        yield from _outcome(report, verbose=verbose)
-    else:
-        if report.loads_in:
-            yield f"loads in: {'; '.join(report.loads_in)}"
-        if report.fix_would is not None:
-            yield report.fix_would
-        yield from _not_in_keras_3(report)
+    if report.loads_in:
+        yield f"loads in: {'; '.join(report.loads_in)}"
+    if report.fix_would is not None:
+        yield _next(report, report.fix_would)
+    yield from _not_in_keras_3(report)
+
+
+def _next(report: Report, fix_would: str) -> str:
+    """The command that takes the wrapper out, and what it does; or why it will not."""
+    if "refuse" in fix_would:
+        return fix_would
+    given = ["--architecture", "MODEL.json"] if report.contents == "weights" else []
+    command = shlex.join(["unnest", "fix", report.path, *given])
+    return f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
@@ -138,13 +148,13 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
         return
     asked = report.as_keras_3 or AsKeras3()
     if asked.refusal is not None:
-        yield f"Keras 3: {answer}{why}. --keras 3 refuses it: {asked.refusal}"
+        yield f"Keras 3: {answer}{why}; --keras 3 refuses it: {asked.refusal}"
         return
     given = [*asked.options]
     if report.contents == "weights" and "--architecture" not in given:
         given += ["--architecture", "MODEL.json"]
     command = shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
-    yield f"Keras 3: {answer}{why}. To get a file made for Keras 3, run: {command}"
+    yield f"Keras 3: {answer}{why}; next: {command}"
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:
@@ -169,27 +179,110 @@ def _template(template: Template) -> str:
     return ", ".join(facts)
 
 
-def _outcome(result: Result, *, verbose: bool) -> Iterator[str]:
+def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[str]:
+    """What `fix` did, the result first: six lines at most, and with `verbose` all that is known."""
+    state = _done(result)
+    done = f"{paint.get(state, '')}{state}{paint.get('end', '')}"
     if result.output is None:
-        yield f"{result.action}: nothing to do"
+        yield f"{done}: {plain(result.path)}: {_left_alone(result)}; nothing written"
+    else:
+        yield f"{done}: {plain(result.output)}"
+    lines = [*_what_was_done(result)]
+    if result.loads_in:
+        lines.append(f"loads in: {'; '.join(result.loads_in)}")
+    if result.load is not None:
+        lines.append(result.load)
+    lines += [*_not_in_keras_3(result)]
+    lines += [*_attention(result)] if not look.verbose else [*_details(result)]
+    yield from (f"  {plain(line)}" for line in lines)
+
+
+def _done(result: Result) -> str:
+    """The action; a clean input of which a copy was written is no longer unchanged but copied."""
+    is_copy = result.action == "unchanged" and "bytes" in result.checks
+    return "copied" if is_copy else result.action
+
+
+def _left_alone(result: Result) -> str:
+    if result.contents == "weights" and any(f.code == NEEDS_ARCHITECTURE for f in result.findings):
+        return "weights that do not tell whether the model is parallel"
+    return {"weights": "weights of a single-device model", "architecture": "a single-device architecture"}.get(
+        result.contents or "", "already single-device"
+    )
+
+
+#: The finding on weights alone that fit a parallel and a single-device model.
+NEEDS_ARCHITECTURE = "needs-architecture"
+
+
+def _what_was_done(result: Result) -> Iterator[str]:
+    """The wrapper that went and what stayed, in one line."""
+    if result.output is None:
         return
+    facts = []
+    if result.wrappers:
+        names = ", ".join(dict.fromkeys(f'"{w.template}"' for w in result.wrappers[-1:]))
+        towers = " x ".join(str(w.towers or "?") for w in result.wrappers)
+        likely = "" if all(w.confidence == "proven" for w in result.wrappers) else ", likely: check the result"
+        facts.append(
+            f"removed: the multi-GPU wrapper of {names} ({towers} tower{'' if towers == '1' else 's'}{likely})"
+        )
+    elif result.output != result.path:
+        facts.append(f"from {result.path}")
     if result.kept is not None:
-        yield f"kept: {_kept(result)}"
-    if result.dropped:
-        yield f"removed: {_few(result.dropped, everything=verbose)}"
-    elif result.wrappers:
-        yield "removed: the wrapper's layers (no weights)"
-    yield from _conversions(result, verbose=verbose)
-    yield f"{result.action}: {result.output}"
+        facts.append(f"kept: {_kept(result)}")
+    if facts:
+        yield "; ".join(facts)
     if result.backup is not None:
         yield f"backup: {result.backup}"
+
+
+def _attention(result: Result) -> Iterator[str]:
+    """What is to be known before the output is used, in one line; `-v` has the findings one by one."""
+    warnings = [f for f in result.findings if f.severity != "info"]
+    told = [f for f in warnings if f.code not in ABOUT_CODE]
+    facts = []
+    if (own := _code_needed(result)) and result.output is not None:
+        facts.append(f"loading it needs your {_few(own, everything=False)}")
+    if result.needs.stored_code and result.contents != "weights":
+        facts.append("it contains Python code: load it only if you trust its author")
+    if len(told) == 1 and not facts:
+        facts.append(f"{told[0].message} [{told[0].code}]")
+    elif told:
+        facts.append(", ".join(dict.fromkeys(f.code for f in told)))
+    if facts:
+        yield f"attention: {'; '.join(facts)}" + (" (-v says more)" if result.findings else "")
+
+
+#: Findings that say that somebody's code is needed, or runs: one line has the names.
+ABOUT_CODE = ("lambda-kept", "custom-objects", "stored-code")
+
+
+def _code_needed(result: Result) -> tuple[str, ...]:
+    """The classes and functions that the output needs of its user."""
+    if result.output is None or result.contents == "weights":
+        return ()
+    return (*result.needs.classes, *result.needs.functions)
+
+
+def _details(result: Result) -> Iterator[str]:
+    """Evidence, findings, what was removed, and the rules that changed something."""
+    for wrapper in result.wrappers:
+        yield from _wrapper(wrapper)
+    if result.template is not None:
+        yield f"template: {_template(result.template)}"
+    if result.optimizer is not None:
+        yield f"optimizer: {result.optimizer}"
+    for finding in result.findings:
+        yield f"{finding.severity}: {finding.message} [{finding.code}]"
+        yield f"  {finding.hint}"
+    if result.dropped:
+        yield f"removed: {', '.join(result.dropped)}"
+    elif result.wrappers:
+        yield "removed: the wrapper's layers (no weights)"
+    yield from _conversions(result, verbose=True)
     if result.checks:
         yield f"read back and compared: {', '.join(result.checks)}"
-    if result.loads_in:
-        yield f"loads in: {'; '.join(result.loads_in)}"
-    yield from _not_in_keras_3(result)
-    if result.load is not None:
-        yield result.load
 
 
 def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
@@ -203,10 +296,12 @@ def _kept(result: Result) -> str:
     assert kept is not None
     facts = []
     if kept.layers:
-        facts = [_count(kept.layers, "layer"), _count(kept.tensors, "tensor"), _count(kept.parameters, "parameter")]
+        facts = [_count(kept.layers, "layer"), _count(kept.parameters, "parameter")]
+    elif result.container in ("saved_model", "checkpoint"):
+        facts = ["the graph and its variables"] if result.container == "saved_model" else ["its variables"]
     if kept.optimizer:
-        facts.append(f"optimizer state of {_count(kept.optimizer, 'tensor')}")
-    return ", ".join(facts) or "the architecture"
+        facts.append("optimizer state")
+    return ", ".join(facts) or "the architecture alone"
 
 
 def _few(names: tuple[str, ...], *, everything: bool) -> str:
@@ -224,28 +319,40 @@ def writer(report: Report) -> str:
     return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
 
 
+#: What a state is like, the worst first; summaries and pages list them so.
+KINDS = {
+    "trouble": ("failed", "refused", "unreadable"),
+    "found": ("parallel", "would-fix", "would-convert"),
+    "good": ("fixed", "converted", "unchanged", "clean"),
+}
+STATES = {state: kind for kind, states in KINDS.items() for state in states}
+
+
 #: Widths of the columns of a row; what is longer pushes the rest. The paths', on a terminal narrower than that, too.
-VERDICT, PATH = 10, 36
+VERDICT, ACTION, PATH = 10, 13, 36
 NARROW, NARROW_PATH = 100, 20
 
 
 def row(report: Report, look: Look) -> str:
     """One model of many, in one line; on a terminal, in as many as it takes."""
     paint = _PAINT if look.color else {}
-    start, end = paint.get(report.verdict, ""), paint.get("end", "")
+    state, width = (_done(report), ACTION) if isinstance(report, Result) else (report.verdict, VERDICT)
+    start, end = paint.get(state, ""), paint.get("end", "")
     column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
     path, facts = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(_facts(report)))
-    line = f"{report.verdict:{VERDICT}}  {path:{column}}  {facts}".rstrip()
-    line = _wrapped(line, look, VERDICT + column + 4).replace(HARD_SPACE, " ")
+    line = f"{state:{width}}  {path:{column}}  {facts}".rstrip()
+    line = _wrapped(line, look, width + column + 4).replace(HARD_SPACE, " ")
     if report.error is not None:
         return f"{start}{line}{end}"
-    return f"{start}{line[:VERDICT]}{end}{line[VERDICT:]}"
+    return f"{start}{line[:width]}{end}{line[width:]}"
 
 
 def _facts(report: Report) -> Iterator[str]:
     if report.error is not None:
         yield report.error.message.removeprefix(f"{report.path}: ")
         return
+    if isinstance(report, Result) and report.output not in (None, report.path):
+        yield f"-> {report.output}"
     if report.wrappers:
         towers = " x ".join(str(w.towers or "?") for w in report.wrappers)
         yield f"{towers} tower{'' if towers == '1' else 's'} of {report.wrappers[-1].template}"
@@ -266,9 +373,9 @@ def _brief(software: str) -> str:
 
 def summary(tally: Tally) -> str:
     """Many files in one line."""
-    told = [f"{tally.verdicts[v]} {v}" for v in ("clean", "parallel", "unreadable") if tally.verdicts[v]]
-    done = [f"{n} {action}" for action, n in sorted(tally.actions.items())]
-    return f"{_count(tally.files, 'file')}: {', '.join(told)}{'; ' if done else ''}{', '.join(done)}"
+    told = [f"{tally.verdicts[v]} {v}" for v in ("unreadable", "parallel", "clean") if tally.verdicts[v]]
+    done = [f"{tally.actions[action]} {action}" for action in STATES if tally.actions[action]]
+    return f"{_count(tally.files, 'file')}: {', '.join([*done] or told)}"
 
 
 def kinds(tally: Tally) -> Iterator[str]:

@@ -70,11 +70,11 @@ def test_on_a_terminal() -> None:
     ]
     lines = text.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
-    assert lines[-1] == "    Keras 3, run: unnest fix 'my models/b.h5' --keras 3"
+    assert lines[-1] == "    unnest fix 'my models/b.h5' --keras 3"
     load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
     output = "a folder with a long name/and one within/model.unnested.keras"
     fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
-    assert text.render(fixed, look).splitlines()[1:] == [f"  converted: {output}", f"  {load}"]
+    assert text.render(fixed, look).splitlines() == [f"converted: {output}", "  from b.h5", f"  {load}"]
 
 
 def test_kinds() -> None:
@@ -114,16 +114,16 @@ def test_keras_3(why: str, answer: str) -> None:
     """A file that it refuses is told from one that it may compute wrongly; what to run is the same."""
     report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": why})
     line = text.render(report).splitlines()[-1].strip()
-    assert line == f"Keras 3: {answer}. To get a file made for Keras 3, run: unnest fix b.h5 --keras 3"
+    assert line == f"Keras 3: {answer}; next: unnest fix b.h5 --keras 3"
     weights = text.render(replace(report, contents="weights"))
-    assert weights.endswith("run: unnest fix b.h5 --architecture MODEL.json --keras 3")
+    assert weights.endswith("next: unnest fix b.h5 --architecture MODEL.json --keras 3")
 
 
 @pytest.mark.parametrize(
     ("as_keras_3", "end"),
     [
-        (AsKeras3(), "To get a file made for Keras 3, run: unnest fix 'a b.h5' --keras 3"),
-        (AsKeras3(options=("--trust",)), "To get a file made for Keras 3, run: unnest fix 'a b.h5' --trust --keras 3"),
+        (AsKeras3(), "next: unnest fix 'a b.h5' --keras 3"),
+        (AsKeras3(options=("--trust",)), "next: unnest fix 'a b.h5' --trust --keras 3"),
         (AsKeras3("'s' (SReLU): gone"), "--keras 3 refuses it: 's' (SReLU): gone"),
     ],
     ids=["command", "options", "refused"],
@@ -131,4 +131,4 @@ def test_keras_3(why: str, answer: str) -> None:
 def test_the_command_for_keras_3(as_keras_3: AsKeras3, end: str) -> None:
     """Shown where it works; where it would refuse the file, why."""
     report = Report(path="a b.h5", verdict="clean", does_not_load_in={"Keras 3": "old"}, as_keras_3=as_keras_3)
-    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old. {end}"
+    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old; {end}"
