@@ -135,7 +135,7 @@ def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> s
 
 def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:
     """What --keras 3 would do, for whoever did not ask for it."""
-    return examine.as_keras_3(source, plan, result, options) if options.keras == "original" else None
+    return None if options.keras == "3" else examine.as_keras_3(source, plan, result, options)
 
 
 def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
@@ -157,10 +157,11 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
     asked_for = options.to or outputs.asked_for(named, source.path, is_hdf5=source.container in HDF5)
     if source.written_as is not None and options.to is None and (options.output or options.into) is not None:
         asked_for = _asked_of_unwritten(source, options, asked_for)
-    if options.in_place and options.keras != "original" and asked_for == "h5" and not plan.stored.is_keras_3:
+    if options.in_place and options.keras == "3" and asked_for == "h5" and not plan.stored.is_keras_3:
         why = "--in-place keeps the container, and --keras 3 writes .keras, .weights.h5 or .json, not .h5; use -o"
         raise Refused("cannot-convert", f"{source.path}: {why}")
-    return _format_chooser(options.keras)(source, plan, asked_for)
+    is_new_keras = asked_for == "keras" and source.container != "keras"
+    return _format_chooser(options.keras or ("3" if is_new_keras else "original"))(source, plan, asked_for)
 
 
 def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
@@ -168,7 +169,7 @@ def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | Non
     if named == "json" != source.written_as:
         why = "names the JSON of a TensorFlow.js model, which is read and not written"
         raise Refused("cannot-write", f"{options.output}: {why}; name an .h5 or a .keras, or pass --to json")
-    return named or (source.written_as if options.keras == "original" else None)
+    return named or (None if options.keras == "3" else source.written_as)
 
 
 def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptions) -> tuple[Action, Action]:

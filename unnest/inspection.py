@@ -85,12 +85,22 @@ def inspect_with(
                     report,
                     drawing=examine.drawing(source, plan, architecture, choices),
                     as_keras_3=examine.as_keras_3(source, plan, report, options),
+                    architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )
             if plan.refusal is not None and plan.refusal.code == MISMATCH:
                 return replace(report, error=Problem(MISMATCH, f"{source.path}: {plan.refusal.message}"))
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(report, e)
+
+
+def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool) -> str | None:
+    """The architecture that was kept beside weights alone."""
+    if report.contents != "weights" or architecture is not None:
+        return None
+    from unnest import architecture_beside
+
+    return architecture_beside.find(report.path, choices, trust=trust)
 
 
 def _told(report: Report, source: Source, choices: Choices) -> Report:

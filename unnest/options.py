@@ -40,7 +40,8 @@ class FixOptions(NamedTuple):
     input_urls: tuple[str, ...] = ()
     trust: bool = False
     verify: bool = False
-    keras: Dialect = "original"
+    #: None: the file's own, but Keras 3's where another container than `.keras` becomes `.keras`.
+    keras: Dialect | None = None
     #: Of several inputs: this one's path in the folder for all; its suffix becomes that of the container written.
     into: str | None = None
     #: The model that takes the weights; its `.weights.h5` is written.
@@ -70,7 +71,8 @@ def check_usage(path: str, options: FixOptions) -> None:
     """Options that contradict each other, or are none, whatever the file holds."""
     check_name(options.output)
     _check_choice("to", options.to, (None, *get_args(Target)))
-    _check_choice("keras", options.keras, get_args(Dialect))
+    if options.keras is not None:
+        _check_choice("keras", options.keras, get_args(Dialect))
     if options.like is not None:
         _check_like(options)
     if options.stub is not None:
@@ -89,7 +91,7 @@ def check_usage(path: str, options: FixOptions) -> None:
         )
     if options.output is not None and options.to is not None and not outputs.agrees(options.output, options.to):
         raise UsageError("usage", f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two")
-    place = options.output or (options.into if (options.to, options.keras) == (None, "original") else None)
+    place = options.output or (options.into if options.to is None and options.keras != "3" else None)
     if place is not None and _same_place(path, place):
         instead = "use --in-place to replace it" if os.path.isfile(path) else "choose another output with -o"
         raise UsageError("usage", f"{place}: is the input itself; {instead}")

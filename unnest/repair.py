@@ -6,11 +6,12 @@ A bad file is a Result that says so; only a caller's mistake raises (UsageError)
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Iterable
 from dataclasses import replace
 
-from unnest import examine, logs, outputs
+from unnest import architecture_beside, examine, logs, outputs
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
 from unnest.carry_out import carried_out, output_of
@@ -48,7 +49,7 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
     slice_layers: Iterable[str] = (),
     trust: bool = False,
     verify: bool = False,
-    keras: Dialect = "original",
+    keras: Dialect | None = None,
     like: object = None,
     stub: str | os.PathLike[str] | None = None,
     meter: Meter | None = None,
@@ -108,10 +109,25 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
             from unnest.verify import verified
 
             return verified(carried, result)
-        return carried  # noqa: TRY300 - only what comes before it may go wrong
+        return _with_architecture_beside(carried, options)
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         error = atomic.changed(path) if _has_moved_on(path, fingerprint, e) else e
-        return replace(with_error(result, error), action="refused" if isinstance(error, Refused) else "failed")
+        refused = replace(with_error(result, error), action="refused" if isinstance(error, Refused) else "failed")
+        return _with_architecture_beside(refused, options)
+
+
+def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
+    """The result of weights alone with the file beside them that fits, which a refusal for want of one names."""
+    if result.contents != "weights" or options.architecture is not None or options.like is not None:
+        return result
+    choices = Choices(options.keep_nested, options.slice_layers)
+    beside = architecture_beside.find(result.path, choices, trust=options.trust)
+    if beside is None:
+        return result
+    error = result.error
+    if error is not None and error.code == "needs-architecture":
+        error = error._replace(message=error.message.replace("MODEL.json", shlex.quote(beside)))
+    return replace(result, architecture_beside=beside, error=error)
 
 
 def output_path(path: str, options: FixOptions) -> str | None:

@@ -55,7 +55,7 @@ def test_inspect_is_part_of_it(change: str, code: str, tmp_path: Path, monkeypat
 def test_hdf5_called_keras_stays_hdf5(make: object, tmp_path: Path) -> None:
     """Keras 2.2 wrote HDF5 under any name: what comes out is what --output without that suffix gives."""
     path = make(tmp_path / "x.keras")  # type: ignore[operator]
-    result = unnest.fix(path, tmp_path / "y.keras")
+    result = unnest.fix(path, tmp_path / "y.keras", keras="original")
     expected = unnest.fix(path, tmp_path / "y.h5")
     assert (result.error, result.action) == (None, expected.action)
     assert h5py.is_hdf5(tmp_path / "y.keras")
@@ -72,10 +72,10 @@ def test_hdf5_called_keras_in_place(tmp_path: Path) -> None:
 def test_asked_for_it_becomes_keras(tmp_path: Path) -> None:
     """With --to; and from a name that does not say so, the suffix of the output still counts."""
     path = makeh5.clean_file(tmp_path / "x.keras")
-    assert unnest.fix(path, tmp_path / "y.keras", to="keras").action == "converted"
+    assert unnest.fix(path, tmp_path / "y.keras", to="keras", keras="original").action == "converted"
     assert zipfile.is_zipfile(tmp_path / "y.keras")
     other = makeh5.clean_file(tmp_path / "x.h5")
-    assert unnest.fix(other, tmp_path / "z.keras").action == "converted"
+    assert unnest.fix(other, tmp_path / "z.keras", keras="original").action == "converted"
     assert zipfile.is_zipfile(tmp_path / "z.keras")
 
 

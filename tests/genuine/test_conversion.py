@@ -49,7 +49,7 @@ def test_there_and_back(folder: Path, tmp_path: Path) -> None:
     """A genuine .keras as .h5 and as .keras again: the paths, names and bytes of the original."""
     assert unnest.fix(folder / "base.keras", tmp_path / "m.h5").action == "converted"
     assert unnest.inspect(tmp_path / "m.h5").error is None
-    assert unnest.fix(tmp_path / "m.h5", tmp_path / "m.keras").action == "converted"
+    assert unnest.fix(tmp_path / "m.h5", tmp_path / "m.keras", keras="original").action == "converted"
     (config, tree), (wanted, expected) = (parts(p) for p in (tmp_path / "m.keras", folder / "base.keras"))
     assert {k: v for k, v in tree.items() if not inside(k)} == {k: v for k, v in expected.items() if not inside(k)}
     assert {k: v[0] for k, v in tree.items()} == {k: v[0] for k, v in expected.items()}
@@ -61,9 +61,9 @@ def test_there_and_back(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", full("k209 k216 k224 k231 tf23 tf215 tfkeras keras3", "parallel.h5"))
 def test_fixed_into_keras(file: Path, tmp_path: Path) -> None:
     """A wrapper taken out on the way to .keras gives what the template's own file gives."""
-    done = unnest.fix(file, tmp_path / "fixed.keras")
+    done = unnest.fix(file, tmp_path / "fixed.keras", keras="original")
     assert (done.error, done.action) == (None, "fixed")
-    assert unnest.fix(file.with_name("base.h5"), tmp_path / "base.keras").action == "converted"
+    assert unnest.fix(file.with_name("base.h5"), tmp_path / "base.keras", keras="original").action == "converted"
     assert settled(parts(tmp_path / "fixed.keras")[0]) == settled(parts(tmp_path / "base.keras")[0])
     assert parts(tmp_path / "fixed.keras")[1] == parts(tmp_path / "base.keras")[1]
     assert unnest.fix(tmp_path / "fixed.keras").action == "unchanged"
@@ -72,8 +72,8 @@ def test_fixed_into_keras(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", cases("saved_model", "base.h5"))
 def test_saved_model_into_keras(folder: Path, tmp_path: Path) -> None:
     """The Keras model inside, placed like the one of base.h5."""
-    done = unnest.fix(folder / "parallel", tmp_path / "fixed.keras")
-    wanted = unnest.fix(folder / "base.h5", tmp_path / "base.keras")
+    done = unnest.fix(folder / "parallel", tmp_path / "fixed.keras", keras="original")
+    wanted = unnest.fix(folder / "base.h5", tmp_path / "base.keras", keras="original")
     assert (done.error is None) == (wanted.error is None)
     if wanted.error is None:
         found, expected = (parts(tmp_path / f"{n}.keras")[1] for n in ("fixed", "base"))
@@ -83,7 +83,7 @@ def test_saved_model_into_keras(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", full("k122", "base.h5"))
 def test_keras_1_has_no_keras_file(file: Path, tmp_path: Path) -> None:
     """No software reads its JSON out of one."""
-    done = unnest.fix(file, tmp_path / "m.keras")
+    done = unnest.fix(file, tmp_path / "m.keras", keras="original")
     assert done.error is not None
     assert (done.action, done.error.code) == ("refused", "cannot-convert")
     assert done.error.message.startswith(f"{file}: ")
@@ -92,7 +92,7 @@ def test_keras_1_has_no_keras_file(file: Path, tmp_path: Path) -> None:
 
 def test_old_optimizers_are_named_as_left_out(tmp_path: Path) -> None:
     """`.keras` has no form for optimizers of before TensorFlow 2.11."""
-    done = unnest.fix(FIXTURES / "k224/official-cnn-adam/base.h5", tmp_path / "m.keras")
+    done = unnest.fix(FIXTURES / "k224/official-cnn-adam/base.h5", tmp_path / "m.keras", keras="original")
     assert [f.message for f in done.findings if f.code == "not-held"] == [
         "left out, because the output cannot hold it: the training settings, the optimizer state"
     ]
@@ -199,7 +199,7 @@ ROWS = {
 
 def promised() -> list[Any]:
     """(source, --to, what the table says) of every cell."""
-    text = (FIXTURES.parent / "docs/commands.md").read_text().split("## Conversions")[1].split("\n## ")[0]
+    text = (Path(__file__).parents[2] / "docs/commands.md").read_text().split("## Conversions")[1].split("\n## ")[0]
     lines = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     targets = [c.strip("`").removeprefix("--to ") for c in lines[0][1:]]
     cells = [(row[0], to, says) for row in lines[2:] for to, says in zip(targets, row[1:], strict=True)]

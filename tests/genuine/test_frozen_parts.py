@@ -84,6 +84,10 @@ def test_another_container_is_refused(path: Path, options: dict[str, Any], which
     """It has these weights in another order."""
     given = Path(shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5"))
     done = unnest.fix(given, **options)
+    if "keras3" in path.name and "to" not in options:  # another container was not asked for, and the .h5 is Keras 3's
+        assert done.error is None
+        assert done.output is None or done.output.endswith(".h5")
+        return
     assert done.error is not None
     assert (done.action, done.error.code) == ("refused", "cannot-convert")
     assert "holds layers of which some are frozen" in done.error.message

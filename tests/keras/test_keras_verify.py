@@ -92,7 +92,7 @@ def test_its_memory_is_limited(tmp_path: Path) -> None:
 def test_time_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever the model does."""
     monkeypatch.setattr(verify, "PATIENCE", 0.01)
-    done = unnest.fix(FIXTURES / "tf215/carried-cnn-adam/base.h5", tmp_path / "o.keras", verify=True)
+    done = unnest.fix(FIXTURES / "tf215/carried-cnn-adam/base.h5", tmp_path / "o.keras", keras="original", verify=True)
     assert done.error is None
     assert "took longer" in codes(done)["not-verified"]
 

@@ -27,7 +27,6 @@ from unnest.options import FixOptions, check_usage
         ({"output": "m.h5"}, "m.h5: is the input itself; choose another output with -o"),
         ({"backup": "a/b"}, "--backup 'a/b': a suffix is something like .bak, without a slash"),
         ({"keras": 3}, "keras=3: choose one of 'original', '3'"),
-        ({"keras": None}, "keras=None: choose one of 'original', '3'"),
         ({"to": "tflite"}, "to='tflite': choose one of None, 'h5', 'keras', 'weights', 'saved_model', 'json'"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from unnest import outputs
+from unnest import architecture_beside, outputs
 from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
 from unnest.formats.detect import may_be_model
@@ -53,11 +53,12 @@ class OutputPlaces:
         name decides.
         """
         if is_remote(task.path):
-            path, keeps_suffix = task.output or task.path, (self.options.to, self.options.keras) == (None, "original")
+            path, keeps_suffix = task.output or task.path, self.options.to is None and self.options.keras != "3"
             return path if keeps_suffix else outputs.split(path)[0]
         if task.may_be and not may_be_model(task.path):
             return None
-        return output_path(task.path, self.options._replace(output=None, into=task.output))
+        options = self.options._replace(output=None, into=task.output)
+        return output_path(task.path, options if task.folder is None else architecture_beside.pair(task.path, options))
 
     def _note_new_folders(self, folder: str) -> None:
         """Folders that are not there yet."""

@@ -49,13 +49,14 @@ def fix(
         ),
     ] = None,
     keras: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="|".join(parameters.DIALECTS),
-            help="The dialect to write; 3: what today's Keras loads, as .keras.",
+            help="The dialect to write; 3: what today's Keras loads, as .keras. Default: the file's own, and 3 where "
+            "another container becomes .keras.",
             autocompletion=lambda: [*parameters.DIALECTS],
         ),
-    ] = "original",
+    ] = None,
     architecture: parameters.Architecture = None,
     like: Annotated[
         str | None,
@@ -105,7 +106,7 @@ def fix(
 
     if to is not None and to not in parameters.TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")
-    if keras not in parameters.DIALECTS:
+    if keras is not None and keras not in parameters.DIALECTS:
         raise UsageError("usage", f"--keras {keras}: choose one of {', '.join(parameters.DIALECTS)}")
     options = FixOptions(
         output,
@@ -120,7 +121,7 @@ def fix(
         architecture_inputs(architecture),
         trust=trust,
         verify=verify,
-        keras=cast("Dialect", keras),
+        keras=cast("Dialect | None", keras),
         like=target_model_of(like),
         stub=stub,
     )

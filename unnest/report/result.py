@@ -88,6 +88,8 @@ class Report:
     """What --keras 3 would do with a file that Keras 3 does not load, where asked; no part of the JSON report."""
     needs: Needs = field(default_factory=Needs)
     """What has to be given to load it."""
+    architecture_beside: str | None = None
+    """The JSON or YAML beside weights alone that fits them, where looked for; no part of the JSON report."""
     drawing: Drawing | None = None
     """The picture of it, where it was asked for; no part of the JSON report."""
 

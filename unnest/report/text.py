@@ -125,14 +125,22 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
         yield f"loads in: {'; '.join(report.loads_in)}"
     if report.fix_would is not None:
         yield _next(report, report.fix_would)
+    yield from _fitting(report)
     yield from _not_in_keras_3(report)
+
+
+def _fitting(report: Report) -> Iterator[str]:
+    """The command with the architecture that lies beside weights alone and fits them."""
+    if report.architecture_beside is not None:
+        command = ["unnest", "fix", report.path, "--architecture", report.architecture_beside, "--keras", "3"]
+        yield f"next: {shlex.join(command)}  (fits; makes a whole model)"
 
 
 def _next(report: Report, fix_would: str) -> str:
     """The command that takes the wrapper out, and what it does; or why it will not."""
     if "refuse" in fix_would:
         return fix_would
-    given = ["--architecture", "MODEL.json"] if report.contents == "weights" else []
+    given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]
     command = shlex.join(["unnest", "fix", report.path, *given])
     return f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
 
@@ -192,7 +200,7 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
         lines.append(f"loads in: {'; '.join(result.loads_in)}")
     if result.load is not None:
         lines.append(result.load)
-    lines += [*_not_in_keras_3(result)]
+    lines += [*_not_in_keras_3(result), *_fitting(result)]
     lines += [*_attention(result)] if not look.verbose else [*_details(result)]
     yield from (f"  {plain(line)}" for line in lines)
 

@@ -195,7 +195,7 @@ APART = [
 @pytest.mark.parametrize(("weights", "architecture"), APART)
 def test_weights_and_their_architecture_make_a_model(weights: Path, architecture: Path, tmp_path: Path) -> None:
     """A whole `.keras` of the template, in the original dialect; Keras 1's fits none."""
-    done = unnest.fix(weights, tmp_path / "m.keras", architecture=architecture)
+    done = unnest.fix(weights, tmp_path / "m.keras", architecture=architecture, keras="original")
     if "k122" in str(weights):
         assert done.error is not None
         assert (done.action, done.error.code) == ("refused", "cannot-convert")
@@ -217,7 +217,7 @@ def lists(group: h5py.Group) -> dict[str, list[bytes]]:
 @pytest.mark.parametrize("which", ["model.json", "base.json"])
 def test_a_checkpoint_and_its_architecture_make_a_model(checkpoint: Path, which: str) -> None:
     """By the parallel model's JSON or the template's; the state that it has no settings for is named."""
-    done = unnest.fix(checkpoint, to="keras", architecture=checkpoint.with_name(which))
+    done = unnest.fix(checkpoint, to="keras", keras="original", architecture=checkpoint.with_name(which))
     assert (done.error, done.action) == (None, "fixed")
     assert done.output == str(checkpoint) + ".unnested.keras"
     assert "optimizer-dropped" in {f.code for f in done.findings}
@@ -228,7 +228,9 @@ def test_weights_by_path_and_their_architecture_make_a_model(stack: str, tmp_pat
     """The sub-trees move as they lie."""
     folder = next((FIXTURES / "weights_h5" / stack).glob("*-x3" if stack == "tf215" else "weights*-named-adam"))
     for name in ("m.keras", "m.weights.h5"):
-        done = unnest.fix(folder / "parallel.weights.h5", tmp_path / name, architecture=folder / "model.json")
+        done = unnest.fix(
+            folder / "parallel.weights.h5", tmp_path / name, architecture=folder / "model.json", keras="original"
+        )
         assert done.error is None
     with zipfile.ZipFile(tmp_path / "m.keras") as archive:
         config = json.loads(archive.read("config.json"))
