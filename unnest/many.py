@@ -62,7 +62,7 @@ def fix_many(  # noqa: PLR0913 - one argument per option of the command line
     slice_layers: Iterable[str] = (),
     trust: bool = False,
     verify: bool = False,
-    keras: Dialect = "original",
+    keras: Dialect | None = None,
     like: object = None,
 ) -> Iterator[Result]:
     """Yield a Result for each model as it is fixed, in the order of `paths`.
