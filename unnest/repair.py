@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import replace
 
-from unnest import architecture_beside, examine, logs, outputs
+from unnest import examine, logs, outputs
 from unnest.budget import limited
 from unnest.caller_code import target_model_of
 from unnest.carry_out import carried_out, output_of
@@ -120,6 +120,8 @@ def _with_architecture_beside(result: Result, options: FixOptions) -> Result:
     """The result of weights alone with the file beside them that fits, which a refusal for want of one names."""
     if result.contents != "weights" or options.architecture is not None or options.like is not None:
         return result
+    from unnest import architecture_beside
+
     choices = Choices(options.keep_nested, options.slice_layers)
     beside = architecture_beside.find(result.path, choices, trust=options.trust)
     if beside is None:

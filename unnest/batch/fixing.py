@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from unnest import architecture_beside, outputs
+from unnest import outputs
 from unnest.batch.output_places import OUTPUT_TWICE, OutputPlaces, place_in
 from unnest.batch.walk import Task, is_walked, tasks_in
 from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
@@ -63,6 +63,8 @@ class Fixing(ModelWork[Result]):
                 with contextlib.suppress(OSError):  # fix itself says that the folder is missing
                     os.makedirs(os.path.dirname(task.output) or ".", exist_ok=True)
         if task.folder is not None and not is_remote(task.path):
+            from unnest import architecture_beside
+
             options = architecture_beside.pair(task.path, options)
         try:
             return fix_with(task.path, options, meter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from unnest import architecture_beside, outputs
+from unnest import outputs
 from unnest.batch.walk import Task
 from unnest.files.interrupts import Held
 from unnest.formats.detect import may_be_model
@@ -57,6 +57,8 @@ class OutputPlaces:
             return path if keeps_suffix else outputs.split(path)[0]
         if task.may_be and not may_be_model(task.path):
             return None
+        from unnest import architecture_beside
+
         options = self.options._replace(output=None, into=task.output)
         return output_path(task.path, options if task.folder is None else architecture_beside.pair(task.path, options))
 
