@@ -105,12 +105,12 @@ def _of_leaf(leaf: Leaf, call: Call, reads: Sequence[Value], graph: Graph) -> li
     if is_keras and reads and (kind in PASSING or is_input(leaf.layer.stored)):
         return [reads[0]]
     if is_keras and (name := _activation(kind, settings)) is not None:
-        return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, name)
+        return [reads[0]] if name == "linear" else Node(ACTIVATION, tuple(reads), leaf, _today(name))
     node = Node(kind, tuple(reads), leaf, _arguments(call, graph))
     name = settings.get("activation") if is_keras and kind in ACTIVATED else None
     if name is None or name == "linear":
         return node
-    return [Value(Node(ACTIVATION, (Value(node, 0),), leaf, name), 0)]
+    return [Value(Node(ACTIVATION, (Value(node, 0),), leaf, _today(name)), 0)]
 
 
 def _activation(kind: str, settings: JsonObject) -> Json:
@@ -121,6 +121,11 @@ def _activation(kind: str, settings: JsonObject) -> Json:
     if kind == "ReLU" and all(settings.get(key) in values for key, values in plain.items()):
         return "relu"
     return "softmax" if kind == "Softmax" and settings.get("axis", -1) == -1 else None
+
+
+def _today(name: Json) -> Json:
+    """Return the name that Keras 3 writes for an activation (source: keras/src/activations of Keras 3.15)."""
+    return "silu" if name == "swish" else name
 
 
 def _is_operation(layer: Layer) -> bool:

@@ -43,3 +43,8 @@ def test_a_nested_model_is_written_out() -> None:
 def test_a_class_of_ones_own_that_is_called_like_a_passing_one_stays() -> None:
     mine = {**layer("drop", ["x"], kind="Dropout"), "module": "mine", "registered_name": "mine>Dropout"}
     assert written(mine, end="drop") == "drop(input 0)"
+
+
+def test_an_activation_with_two_names() -> None:
+    old, new = (layer("d", ["x"], activation=name, **DENSE) for name in ("swish", "silu"))
+    assert written(old, end="d") == written(new, end="d") == "silu(d(input 0))"
