@@ -178,7 +178,7 @@ def pack() -> list[str]:
     for path in (path for paths in new.values() for unit in paths for path in data_files(ROOT / unit)):
         path.unlink()
         with contextlib.suppress(OSError):  # not empty yet
-            path.parent.rmdir()
+            os.removedirs(path.parent)
     INDEX.write_text(index(tree()), "utf8")
     return written
 
