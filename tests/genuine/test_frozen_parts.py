@@ -78,7 +78,7 @@ def test_each_way_gets_its_own(path: Path, options: dict[str, Any], which: str, 
 
 
 @pytest.mark.parametrize("which", ["parallel", "base"])
-@pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3"}], ids=str)
+@pytest.mark.parametrize("options", [{"to": "keras"}, {"keras": "3", "to": "keras"}], ids=str)
 @pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.stem))
 def test_another_container_is_refused(path: Path, options: dict[str, Any], which: str, tmp_path: Path) -> None:
     """It has these weights in another order."""

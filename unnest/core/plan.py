@@ -19,6 +19,7 @@ from unnest.core.assign.flat_list import split
 from unnest.core.assign.given_architecture import shared_out
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_groups import as_listed, group_names, layer_name_by_group, without_operations
+from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.keras_facts.weight_order import is_trained_by_name
 from unnest.core.keras_facts.weight_shapes import contradiction
 from unnest.core.model import (
@@ -199,12 +200,17 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     if not is_model(architecture):
         return without_layers(stored, architecture)
     if _groups_are_layers(stored.groups, architecture):
+        try:
+            check_architecture(_layer_groups(stored.groups, architecture), architecture)
+        except Ambiguous as doubt:
+            return _mismatch(stored, f"{doubt}")
         return _plan_model(stored._replace(architecture=architecture), choices)
     is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
     if not is_of_one_layer and weight_names.find(stored.groups) is None:
         return _mismatch(stored, "the layers of the architecture given are not those of the weights")
     try:
         groups, by_order = shared_out(stored.groups, architecture)
+        check_architecture(groups, architecture)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
     of_template = stored._replace(architecture=architecture, groups=groups)
@@ -264,6 +270,12 @@ def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> boo
             for g, name in zip(groups, names, strict=True)
         )
     )
+
+
+def _layer_groups(groups: Sequence[Group], architecture: JsonObject) -> list[Group]:
+    """The groups under the names that the graph knows their layers by."""
+    names = layer_name_by_group(architecture, groups)
+    return [group._replace(name=names.get(group.name, group.name)) for group in groups]
 
 
 def _completed(stored: Stored, architecture: JsonObject, weights_plan: Plan, choices: Choices) -> Stored | None:

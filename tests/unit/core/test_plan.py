@@ -285,7 +285,10 @@ def test_weights_of_a_sequential_in_another_without_a_name(second: str, fits: bo
     """Keras before 2.2.3 stores the inner one as a bare list: its place tells whose the weights are."""
     inner: JsonObject = {"class_name": "Sequential", "config": [layer("d", **DENSE)]}
     architecture: JsonObject = {"class_name": "Sequential", "config": [inner, layer("dense_5", **DENSE)]}
-    groups = (Group("sequential_2", tensors("a", "b")), Group(second, tensors("c", "d")))
+    groups = (
+        Group("sequential_2", tensors("d/kernel:0", "d/bias:0")),
+        Group(second, tensors("e/kernel:0", "e/bias:0")),
+    )
     made = plan(Stored("weights", groups=groups), architecture=architecture)
     assert (made.refusal is None) is fits
     assert (made.complete is not None) is fits

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
-from unnest.core.architecture import is_model, read
-from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
 from unnest.core.assign.flat_list import placed_by_order, runs, split
-from unnest.core.assign.shares import Ambiguous, Share
+from unnest.core.assign.shares import Share
 from unnest.core.assign.stored_groups import group_names
-from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
-from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.assign.weight_checks import check_layer
 from unnest.core.model import Group, JsonObject, Tensor
 
 
@@ -46,22 +44,5 @@ def _groups(shares: Mapping[str, Share], graph: Graph, model: JsonObject) -> tup
     shares = {name: shares[name] for name in graph.layers}
     by_order = placed_by_order(shares, graph)
     for name, share in shares.items():
-        _check(graph.layers[name], share.tensors)
+        check_layer(graph.layers[name], share.tensors)
     return tuple(Group(name, shares[name].tensors) for name in group_names(model)), by_order
-
-
-def _check(layer: Layer, tensors: Sequence[Tensor]) -> None:
-    """Raises Ambiguous where shapes or names of weights contradict the layer, or one in it, that they were given to."""
-    if why := contradiction(layer, [t.shape for t in tensors]):
-        raise Ambiguous(f"{layer.name}: {why}")
-    if is_model(layer.stored):
-        graph = read(layer.stored)
-        with suppress(Ambiguous):  # then nobody asks for the layers in it, or says why not
-            shares = split(tensors, graph)
-            for name, share in shares.items():
-                _check(graph.layers[name], share.tensors)
-        return
-    claims = [Claim(Variable(t.name, t), (), t.name.rpartition("/")[2].partition(":")[0], 0) for t in tensors]
-    made = as_made(layer, claims)
-    if made is not None and [c.variable.tensor for c in made] != list(tensors):
-        raise Ambiguous(f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them")

@@ -56,6 +56,16 @@ def expected(config: Json) -> Expected | None:
     return Expected(trained, statistics) if known else None
 
 
+def switched_off(config: Json) -> frozenset[str]:
+    """Return the weights that a config initializes and switches off: `beta` where `center` is false."""
+    return frozenset(
+        stem
+        for part in _configs(config)
+        for stem in initialized(part)
+        if any(part.get(switch) is False for switch in SWITCHES.get(stem, ()))
+    )
+
+
 def initialized(config: JsonObject) -> list[str]:
     """What a config speaks of initializing: `kernel` of `kernel_initializer`."""
     stems = [k.removesuffix("_initializer") for k in config if k.endswith("_initializer")]

@@ -1,0 +1,108 @@
+"""Weights against an architecture that was kept apart from them: number, shapes, names and order.
+
+Weights name their layers, and nothing else in them says of which state of the code they are. A layer that was added,
+moved, renamed or made wider since then shows in one of these four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import CallId, Graph, Layer
+from unnest.core.assign.flat_list import split
+from unnest.core.assign.shares import Ambiguous
+from unnest.core.keras_facts.held_layers import promised_total
+from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
+from unnest.core.keras_facts.weight_shapes import contradiction
+from unnest.core.keras_facts.weight_specs import switched_off
+from unnest.core.model import Group, JsonObject, Tensor
+
+
+def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
+    """Check that weights may be those of an architecture that was given for them.
+
+    `groups`: the weights by layer, in the order of the file, which is the order of the layers in the model that was
+    saved. (Source: `save_weights` of Keras 1 to 3 writes a group per layer, in the order of `model.layers`.)
+
+    Raises:
+        Ambiguous: If a layer's weights contradict its config, or the order of the groups the graph.
+
+    """
+    graph = read(model)
+    tensors = {group.name: group.tensors for group in groups}
+    for layer in graph.layers.values():
+        check_layer(layer, tensors.get(layer.name, ()))
+        _check_number(layer, tensors.get(layer.name, ()))
+    _check_order([group.name for group in groups if group.tensors], graph)
+
+
+def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
+    """Check shapes and names of the weights of a layer, and of those of a nested model that can be placed.
+
+    Raises:
+        Ambiguous: If they contradict the layer's config, or the order in which its class makes its weights.
+
+    """
+    if why := contradiction(layer, [t.shape for t in tensors]):
+        raise Ambiguous(f"{layer.name}: {why}")
+    if is_model(layer.stored):
+        graph = read(layer.stored)
+        with suppress(Ambiguous):  # then no reading of the list asks for the layers in it, or says why not
+            shares = split(tensors, graph)
+            for name, share in shares.items():
+                check_layer(graph.layers[name], share.tensors)
+        return
+    absent = switched_off(layer.config) & {_last_name(t) for t in tensors}
+    if absent:
+        raise Ambiguous(f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off")
+    made = as_made(layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors])
+    if made is not None and [c.variable.tensor for c in made] != list(tensors):
+        raise Ambiguous(f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them")
+
+
+def _last_name(tensor: Tensor) -> str:
+    """Return `kernel` of `dense_1/kernel:0`."""
+    return tensor.name.rpartition("/")[2].partition(":")[0]
+
+
+def _check_number(layer: Layer, tensors: Sequence[Tensor]) -> None:
+    """Raise Ambiguous where a layer of Keras's own has more or fewer weights than its config promises."""
+    promised = promised_total(layer.stored)
+    if promised is not None and promised != len(tensors):
+        raise Ambiguous(f"{layer.name} has {len(tensors)} weights in the file, and {promised} by the architecture")
+
+
+def _check_order(names: Sequence[str], graph: Graph) -> None:
+    """Raise Ambiguous where the file lists a layer before another one that it reads.
+
+    Keras keeps a layer behind all that its deepest call reads; layers of which neither reads the other may stand in
+    either order. `names`: the layers that have weights, in the order of the file.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    if graph.sequential:
+        expected = [name for name in graph.layers if name in places]
+        wrong = next((pair for pair in zip(names, expected, strict=False) if pair[0] != pair[1]), None)
+    else:
+        latest = _latest_read(graph, places)
+        pairs = ((name, min(latest[CallId(name, n)] for n in range(len(graph.layers[name].calls)))) for name in names)
+        wrong = next(((name, names[place]) for name, place in pairs if place > places[name]), None)
+    if wrong is not None:
+        raise Ambiguous(f"the file lists the weights of {wrong[0]} before those of {wrong[1]}, the architecture behind")
+
+
+def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:
+    """Return the last place in the file of a layer that a call reads, by way of others too; -1 for none."""
+    latest: dict[CallId, int] = {}
+    pending = [call_id for call_id, _ in graph.calls()]
+    while pending:
+        call_id = pending[-1]
+        reads = [ref.call for ref in graph.call(call_id).reads]
+        unknown = [call for call in reads if call not in latest]
+        if unknown and call_id not in latest:
+            pending += unknown
+            continue
+        pending.pop()
+        latest[call_id] = max((max(latest[c], places.get(c.layer, -1)) for c in reads), default=-1)
+    return latest
