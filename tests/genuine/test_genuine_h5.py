@@ -23,6 +23,7 @@ ALIKE = ("lookalike.h5", "clean.h5", "clean_weights.h5")
 def cases(*names: str) -> list[Any]:
     """A parameter per fixture file of one of these names."""
     found = sorted(p for name in names for p in FIXTURES.glob(f"*/*/{name}") if (p.parent / "case.json").exists())
+    found = [p for p in found if "tfjs" not in p.parts]  # a container of its own, with tests of its own
     return [pytest.param(p, id=str(p.relative_to(FIXTURES))) for p in found]
 
 
