@@ -5,6 +5,8 @@ nothing else. The names are those of its input layers, or the keys of the mappin
 missing, or the inputs are nested, it takes all of the mapping in the order of the keys.
 (Source: `_flatten_to_reference_inputs` of tf.keras 2.3 to 2.21 and of Keras 3.0 to 3.3.)
 
+Before, tf.keras took every mapping in the order of its keys. (Source: TensorFlow 2.0, whose files predict so.)
+
 Keras 3.4 to 3.6 take every mapping in the order of its keys; since 3.7 a model with a mapping of inputs does so, one
 with a list goes by name. (Source: `_standardize_inputs` of Keras 3.4, 3.6, 3.7, 3.15.)
 """
@@ -22,8 +24,8 @@ from unnest.core.model import Json, JsonObject
 INPUTS, MASK = "inputs", "mask"
 """Arguments of a call of a model that may be mappings: the first one, and the masks of its tensors."""
 
-BY_KEYS, BY_NAME_OR_KEYS = (3, 4), (3, 7)
-"""The releases since which Keras 3 goes by the order of the keys, and by name where a model has a list of inputs."""
+BY_NAME, BY_KEYS, BY_NAME_OR_KEYS = (2, 3), (3, 4), (3, 7)
+"""Keras goes since these by name, by the order of the keys, and by name if a model has a list of inputs."""
 
 
 class ModelCall(NamedTuple):
@@ -39,13 +41,14 @@ def with_list(node: Json, model: JsonObject) -> ModelCall:
 
 
 def _with_list(node: Json, model: JsonObject, release: tuple[int, ...]) -> ModelCall:
-    """The same, as that release of Keras 3 reads the mapping."""
+    """The same, as that release of Keras reads the mapping."""
     inputs, is_keras_3 = _first_argument(node)
     model_inputs = _inputs_of(model) if isinstance(inputs, OBJECT) else None
     if not isinstance(inputs, OBJECT) or model_inputs is None:
         return ModelCall(node)
     names = model_inputs.names
-    goes_by_keys = is_keras_3 and release >= BY_KEYS and (model_inputs.is_mapping or release < BY_NAME_OR_KEYS)
+    has_order_of_keys = release >= BY_KEYS and (model_inputs.is_mapping or release < BY_NAME_OR_KEYS)
+    goes_by_keys = has_order_of_keys if is_keras_3 else release < BY_NAME
     if goes_by_keys or any(name not in inputs for name in names):
         names = sorted(inputs)[: len(names)] if is_keras_3 else sorted(inputs)
     unused = tuple(inputs[name] for name in sorted(inputs) if name not in names)
@@ -67,11 +70,11 @@ def _with_inputs(node: Json, inputs: Json, names: Sequence[str]) -> Json:
 
 
 def as_read_today(architecture: JsonObject, release: tuple[int, ...]) -> JsonObject:
-    """Return the architecture with calls that its writer, a release of Keras 3, read otherwise than Keras 3.7 or later.
+    """Return the architecture with calls that its writer read otherwise than today's Keras of its dialect.
 
     They give the model what the writer gave it, in a list, or by the model's own keys.
     """
-    if not (3,) <= release < BY_NAME_OR_KEYS:
+    if not ((2,) <= release < BY_NAME or (3,) <= release < BY_NAME_OR_KEYS):
         return architecture
 
     def change(entry: JsonObject, changed: dict[str, Json]) -> Json:
@@ -91,7 +94,7 @@ def _call_today(node: Json, model: JsonObject, release: tuple[int, ...]) -> Json
     inputs, model_inputs = _first_argument(written)[0], _inputs_of(model)
     if written == with_list(node, model).node or model_inputs is None or not is_list(inputs):
         return node
-    if not model_inputs.is_mapping:
+    if not model_inputs.is_mapping or not tensor_refs.is_keras_3(node):
         return written
     return _with_inputs(written, dict(zip(model_inputs.names, inputs, strict=False)), ())
 

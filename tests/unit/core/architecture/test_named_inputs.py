@@ -75,6 +75,21 @@ def test_calls_that_a_release_read_otherwise(release: tuple[int, ...], ends: Any
     assert (node["args"][0] == call) if call else (today is outer)
 
 
+@pytest.mark.parametrize(
+    ("release", "call"),
+    [
+        ((2, 2, 4), [["r", 0, 0, {}], ["s", 0, 0, {}], ["t", 0, 0, {}]]),
+        ((2, 3, 0), {"z": ["t", 0, 0, {}], "a": ["r", 0, 0, {}], "m": ["s", 0, 0, {}]}),
+        ((), {"z": ["t", 0, 0, {}], "a": ["r", 0, 0, {}], "m": ["s", 0, 0, {}]}),
+    ],
+)
+def test_tensorflow_2_0_goes_by_the_order_of_the_keys(release: tuple[int, ...], call: Any) -> None:
+    """`nest.flatten` of the mapping; since TensorFlow 2.2 the names of the inputs decide."""
+    inner = model(LISTED, [{"z": ["t", 0, 0, {}], "a": ["r", 0, 0, {}], "m": ["s", 0, 0, {}]}])
+    today: Any = named_inputs.as_read_today({"class_name": "Model", "config": {"layers": [inner]}}, release)
+    assert today["config"]["layers"][0]["inbound_nodes"] == [call]
+
+
 def test_more_keys_than_inputs() -> None:
     """Keras 3.0 to 3.3 left out what has another name; since then the first in the order of the keys are taken."""
     inner = model(KEYED, [{"args": [{"q": 1, "p": 2, "o": 3}], "kwargs": {}}])
