@@ -26,7 +26,7 @@ FINDINGS = (ROOT / "docs" / "findings.md").read_text()
 README = (ROOT / "README.md").read_text()
 
 #: Callables whose first argument is an error's code.
-RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "OverBudget", "_refuse"}
+RAISERS = {"Unreadable", "Refused", "Failed", "UsageError", "Refusal", "Problem", "OverBudget", "_refuse", "Foreign"}
 
 
 def options_of(command: str) -> set[str]:
@@ -43,11 +43,18 @@ def error_codes() -> set[str]:
     for path in (ROOT / "unnest").rglob("*.py"):
         if path.is_relative_to(ROOT / "unnest" / "keras"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        tree = ast.parse(path.read_text())
+        constants = {
+            target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.args:
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if name in RAISERS:
-                    found.add(str(node.args[0].value))
+                code = constants.get(node.args[0].id) if isinstance(node.args[0], ast.Name) else node.args[0]
+                if name in RAISERS and isinstance(code, ast.Constant):
+                    found.add(str(code.value))
     return found
 
 

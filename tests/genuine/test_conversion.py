@@ -16,6 +16,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.genuine.test_genuine_containers import cases
+from tests.genuine.test_tfjs import weights_architecture
 from unnest.errors import Refused
 from unnest.formats.base import Target
 from unnest.formats.keras3.keras_zip import KerasSource
@@ -192,9 +193,16 @@ ROWS = {
     "SavedModel with Keras's metadata": "saved_model/tf23/saved_model-official-named-adam/parallel",
     "SavedModel, a graph alone": "saved_model/tf23/plain-official-named/parallel",
     "checkpoint": "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt",
+    "a folder of Keras 3's (`zipped=False`, the Hub's)": "keras_folder/parallel",
+    "TensorFlow.js layers model (`model.json`)": "tfjs/cnn-parallel/model.json",
+    "weights alone in `model.json`": "tfjs/weights-parallel/model.json",
     "architecture YAML": "k209/kuza-multiio-yaml/model.yaml",
     "architecture JSON": "checkpoint/tf23/checkpoint-official-named-adam/model.json",
 }
+
+
+#: The file whose architecture is that of weights which have no `model.json` of their own beside them.
+OF_ANOTHER_FILE = {"weights alone in `model.json`": FIXTURES / "k224/official-cnn-adam/base.h5"}
 
 
 def promised() -> list[Any]:
@@ -215,9 +223,10 @@ def test_every_row_has_a_file() -> None:
 def test_the_table_of_conversions(source: str, to: Target, says: str, tmp_path: Path) -> None:
     """What docs/commands.md says of each pair: done, or refused in one line."""
     file = FIXTURES / next(path for name, path in ROWS.items() if name.strip("`") == source.strip("`"))
-    given = file.parent / "model.json"
-    is_architecture = source.startswith("architecture")
-    architecture = given if given.exists() and not is_architecture else None
+    beside, is_architecture = file.parent / "model.json", source.startswith("architecture")
+    architecture: Any = beside if beside.exists() and beside != file and not is_architecture else None
+    if source in OF_ANOTHER_FILE:
+        architecture = json.loads(weights_architecture(OF_ANOTHER_FILE[source]))
     done = unnest.fix(file, tmp_path / "out", to=to, architecture=architecture)
     if says.startswith("no"):
         assert done.error is not None

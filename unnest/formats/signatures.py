@@ -27,7 +27,8 @@ MOST_FILES = 200
 MOST_FIELDS = 256
 
 #: The code of a file of another format; of JSON it is that of all JSON without a model, which folders are full of.
-OTHER, OTHER_JSON = "other-format", "not-keras"
+OTHER = "other-format"
+OTHER_JSON = "not-keras"
 
 KERAS_FILE = "a Keras model is an .h5, a .keras or a SavedModel"
 OTHER_FRAMEWORK = f"it is of another framework: {KERAS_FILE}"
