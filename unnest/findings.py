@@ -155,6 +155,11 @@ class Code(Enum):
         "left out, because the output cannot hold it: {what}",
         "fix without --to keeps everything",
     )
+    NOT_ADAPTED = (
+        "warning",
+        "what {what} found by adapt() is left out, because the output cannot hold it: they do not work without it",
+        "call adapt() again after loading, or keep the container: fix without --to",
+    )
     LEFTOVER = (
         "info",
         "beside the output lies what a killed run left, and cannot be removed from here: {what}",

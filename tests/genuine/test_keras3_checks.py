@@ -119,3 +119,11 @@ def test_the_python_of_the_lambdas_is_named(name: str, pythons: str | None) -> N
     report = unnest.inspect(FOLDER / f"{name}.h5")
     python = f", on Python {pythons}" if pythons else ""
     assert report.loads_in[0] == f"tf_keras (Keras 2){python}"
+
+
+@pytest.mark.parametrize("name", ["tf23-strings", "tf215-text", "tf215-strings", "tf215-integers"])
+def test_an_h5_of_adapted_layers_loads_nowhere(name: str, tmp_path: Path) -> None:
+    """Its vocabulary has no place there: a warning, and no line that loads it."""
+    result = unnest.fix(FOLDER / name, tmp_path / "out.h5", to="h5")
+    assert (result.action, result.load, result.loads_in) == ("converted", None, ())
+    assert "not-adapted" in [finding.code for finding in result.findings if finding.severity == "warning"]

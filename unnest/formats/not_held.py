@@ -30,7 +30,7 @@ def left_of_layers(source: Source, container: ContainerName, model: Stored) -> t
     files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
     if files:
         return (Code.NOT_HELD(what=f"the layers' own files ({', '.join(files)})"),)
-    return (Code.NOT_HELD(what=f"what {listed(names)} found by adapt()"),) if names else ()
+    return (Code.NOT_ADAPTED(what=listed(names)),) if names else ()
 
 
 def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ import re
 
 from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
 from unnest.core.keras_facts import loading
+from unnest.core.keras_facts.adapted import untold
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import given_optimizers
 from unnest.core.model import Json, JsonObject, Stored
@@ -56,6 +57,8 @@ def _other_places(model: Stored, container: str) -> str | None:
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     if container == "keras" and (sharing := loading.without_its_weights(model)):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
+    if container == "h5" and (lost := untold(model.architecture, in_h5=True)):
+        return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
     if surplus := loading.with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
     if container == "h5" and (sharing := stored_once(model)):
