@@ -319,7 +319,7 @@ def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
 
 
 def _mismatch(stored: Stored, why: str) -> Plan:
-    hint = "pass the JSON of the model that was saved, or of the single-device model in it"
+    hint = "pass the JSON of the model that was saved (the same layers frozen), or of the single-device model in it"
     return Plan(verdict="clean", stored=stored, refusal=Refusal("architecture-mismatch", f"{why}; {hint}"))
 
 

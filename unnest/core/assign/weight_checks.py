@@ -12,7 +12,7 @@ from contextlib import suppress
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import CallId, Graph, Layer
 from unnest.core.assign.flat_list import split
-from unnest.core.assign.shares import Ambiguous
+from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.keras_facts.held_layers import promised_total
 from unnest.core.keras_facts.weight_order import Claim, Variable, as_made
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -48,11 +48,7 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
     if why := contradiction(layer, [t.shape for t in tensors]):
         raise Ambiguous(f"{layer.name}: {why}")
     if is_model(layer.stored):
-        graph = read(layer.stored)
-        with suppress(Ambiguous):  # then no reading of the list asks for the layers in it, or says why not
-            shares = split(tensors, graph)
-            for name, share in shares.items():
-                check_layer(graph.layers[name], share.tensors)
+        _check_nested(read(layer.stored), tensors)
         return
     absent = switched_off(layer.config) & {_last_name(t) for t in tensors}
     if absent:
@@ -60,6 +56,32 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
     made = as_made(layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors])
     if made is not None and [c.variable.tensor for c in made] != list(tensors):
         raise Ambiguous(f"the weights of {layer.name} are listed in another order than {layer.class_name} makes them")
+
+
+def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
+    """Check the layers of a nested model, as its order and names share its list of weights out.
+
+    Raises:
+        Ambiguous: If a layer's weights contradict it, or bear the name of another layer while every name is known.
+
+    """
+    shares: Mapping[str, Share] = {}
+    with suppress(Ambiguous):  # then no reading of the list asks for the layers in it, or says why not
+        shares = split(tensors, graph)
+    for name, share in shares.items():
+        check_layer(graph.layers[name], share.tensors)
+    bearers = {t.ref: _bearer(t, graph) for t in tensors}
+    if {*bearers.values()} != {name for name, share in shares.items() if share.tensors}:
+        return  # another program's numbers, which count on: order alone decides
+    for name, share in shares.items():
+        other = next((t for t in share.tensors if bearers[t.ref] != name), None)
+        if other is not None:
+            raise Ambiguous(f"by its order {other.name!r} is a weight of {name}, by its name of {bearers[other.ref]}")
+
+
+def _bearer(tensor: Tensor, graph: Graph) -> str | None:
+    """Return the layer whose name a tensor's name has in it."""
+    return next((part for part in reversed(tensor.name.split("/")[:-1]) if part in graph.layers), None)
 
 
 def _last_name(tensor: Tensor) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.build import DENSE, NORM, functional, layer, sequential, source, tensors
+from tests.unit.core.build import DENSE, NORM, functional, layer, nested, sequential, source, tensors
 from unnest.core.assign.shares import Ambiguous
 from unnest.core.assign.weight_checks import check_architecture
 from unnest.core.model import Group
@@ -62,3 +62,34 @@ def test_layers_side_by_side_may_stand_in_either_order() -> None:
 def test_another_state_of_the_code(model: dict[str, Any], groups: list[Group], reason: str) -> None:
     with pytest.raises(Ambiguous, match=f"^{reason}$"):
         check_architecture(groups, model)
+
+
+INNER = functional(source(), dense("a", "x"), norm("n", "a"), dense("b", "n"), outputs=[("b", 0, 0)], name="inner")
+OUTER = functional(source(), nested(INNER, ["x"]), outputs=[("inner", 0, 0)])
+A, N, B = ("a/kernel:0", "a/bias:0"), ("n/gamma:0", "n/beta:0"), ("b/kernel:0", "b/bias:0")
+MOVING = ("n/moving_mean:0", "n/moving_variance:0")
+
+
+def inner(*names: str) -> list[Group]:
+    return [Group("inner", tensors(*names))]
+
+
+def test_weights_of_a_nested_model() -> None:
+    check_architecture(inner(*A, *N, *B, *MOVING), OUTER)
+
+
+def test_names_of_another_process_count_on() -> None:
+    shifted = [name.replace("b/", "c/").replace("a/", "b/") for name in (*A, *N, *B, *MOVING)]
+    check_architecture(inner(*shifted), OUTER)
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ((*B, *N, *A, *MOVING), "by its order 'b/kernel:0' is a weight of a, by its name of b"),
+        ((*N, *A, *B, *MOVING), "a: its weights have the shapes"),
+    ],
+)
+def test_a_nested_model_of_another_state(names: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(Ambiguous, match=f"^{reason}"):
+        check_architecture(inner(*names), OUTER)
