@@ -20,6 +20,7 @@ LOWEST = [
     "h5py==3.11.*",
     "numpy==1.26.*",
     "typer==0.19.*",
+    "rich==13.*",
     "protobuf==5.27.*",
     "google-crc32c==1.6.*",
     "zlib-ng==0.5.*",
