@@ -46,7 +46,8 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     """
     op, attributes = str(node.get("op")), node_attributes(node)
     known = node_operation(op)
-    if known is None or "attr" not in node or (op not in NODES and _says_more(node)):
+    is_text = node.keys() == {"op"}  # of which the attributes are not read; JSON leaves out those of a node without any
+    if known is None or is_text or (op not in NODES and _says_more(node)):
         raise NotUnderstood(f"the operation {op}")
     constants = config.get("constants")
     constants = constants if isinstance(constants, Mapping) else {}
