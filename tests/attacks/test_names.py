@@ -46,7 +46,8 @@ def test_in_paths(tmp_path: Path, cli: Cli) -> None:
     done = cli("fix", path)
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
-    assert done.stdout.splitlines()[0].endswith("(model in h5, Keras 2.2.4)")
+    assert done.stdout.splitlines()[0].startswith("fixed: ")
+    assert done.stdout.splitlines()[0].endswith("a\\x1b[31m\\nb.unnested.h5")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_made_keras(case: Case, tmp_path: Path, request: pytest.FixtureRequest) 
     limited(case, LIMITS, request)
     (source,) = case.sources
     output, base = tmp_path / "out.keras", case.folder / "base.keras"
-    made = unnest.fix(source, output)
+    made = unnest.fix(source, output, keras="original")
     assert made.action == ("fixed" if case.parallel else "converted")
     assert members_unlike(output, base) == []
     assert layers_of(opened(output).config)[1:] == layers_of(opened(base).config)[1:]
