@@ -321,10 +321,13 @@ RENAMED = {
 #: Only Keras of its own had these: they are among the genuine Lambdas.
 GONE = ["K.identity", "K.logsumexp", "K.slice"]
 
+#: Of four tensors, labels and lengths among them: held against what old stacks computed, in test_keras3_checks.py.
+GENUINE = ["K.ctc_batch_cost"]
+
 
 def test_every_function_has_a_line() -> None:
     lines = " ".join(line for _, line in CASES)
-    assert [name for name in FUNCTIONS if f"{name}(" not in lines] == GONE
+    assert [name for name in FUNCTIONS if f"{name}(" not in lines] == [*GONE, *GENUINE]
 
 
 @pytest.fixture(scope="module")
