@@ -31,6 +31,9 @@ SYSTEM_SAID = re.compile(r"\berrno = (\d+)")
 #: How Python begins where a file's or a thread's lock cannot be had, for want of memory.
 NO_LOCK = "can't allocate"
 
+#: How the system's loader ends where there is no room for a library. (Source: glibc's `_dl_map_segments`.)
+NO_ROOM = "failed to map segment from shared object"
+
 
 def blames_system(error: BaseException) -> bool:
     """Whether an error of HDF5 comes from a call of the system's, and not from what a file holds."""
@@ -51,7 +54,7 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet.
 
     SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does. A lock
-    for which there is none is told by a RuntimeError's sentence.
+    for which there is none is told by a RuntimeError's sentence, a library that finds no room by an ImportError's.
     """
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
@@ -60,6 +63,7 @@ def out_of_memory(error: BaseException) -> bool:
         isinstance(cause, MemoryError | SystemError)
         or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM)
         or (isinstance(cause, RuntimeError) and str(cause).startswith(NO_LOCK))
+        or (isinstance(cause, ImportError) and str(cause).endswith(NO_ROOM))
         for cause in causes
     )
 

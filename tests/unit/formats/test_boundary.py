@@ -76,7 +76,7 @@ def made_of(cause: BaseException) -> Exception:
 
 SHORT_OF_MEMORY = [
     MemoryError(), OSError(errno.ENOMEM, "x"), SystemError(), RuntimeError("can't allocate read lock"),
-    made_of(MemoryError()),
+    made_of(MemoryError()), ImportError("lib.so: failed to map segment from shared object"),
 ]  # fmt: skip
 
 
