@@ -1,8 +1,8 @@
-"""Work on many tasks over a Dask cluster (extra `dask`): results in the order of the tasks, lost workers made up for.
+"""Run many tasks over a Dask cluster (extra `dask`): results in the order of the tasks, lost workers made up for.
 
 The workers see the same files under the same absolute paths (a shared file system, or URLs), and have the same
-`unnest`. A task whose worker is lost is begun again on another, as often as the cluster allows; since outputs are
-complete or absent, and one that is there already is left as it is, that writes nothing twice and leaves nothing half.
+`unnest`. The tasks of a lost worker start again on another, as often as the cluster allows. Outputs are complete or
+absent, and an existing one is left alone, so nothing is written twice or by half.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ class _Lot(Generic[T, R]):
 
 
 def in_order(tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1) -> Generator[tuple[T, R], None, None]:
-    """Each task with its result, in the order of the tasks. Raises UsageError where nobody answers at the address."""
+    """Yield each task with its result, in the order of the tasks.
+
+    Raises:
+        UsageError: no scheduler answers at the address.
+
+    """
     client = _client(address)
     try:
         threads = sum(client.nthreads().values())
@@ -55,14 +60,14 @@ def in_order(tasks: Iterable[T], work: Work[T, R], address: str, *, lot: int = 1
             some, future = under_way.popleft()
             yield from zip(some, _results(client, work, some, future), strict=True)
     finally:
-        # What has not begun is not begun; what a worker is at, it completes.
+        # Cancel queued lots; running ones finish.
         with contextlib.suppress(Exception):
             client.cancel([future for _, future in under_way])
         client.close(timeout=PATIENCE)
 
 
 def _results(client: Any, work: Work[T, R], tasks: list[T], future: Any) -> list[R]:  # noqa: ANN401 - Dask has no types
-    """The results of a lot; where it took its workers with it, each task by itself, so that one alone pays for it."""
+    """Return the results of a lot; if its workers died, run each task alone, so that only the fatal one is lost."""
     try:
         results: list[R] = future.result()
     except Exception as e:  # noqa: BLE001 - whatever a cluster meets costs the tasks that it concerns

@@ -1,4 +1,4 @@
-"""`fix` for many paths: what is wrong with the options is told before anything is written."""
+"""`fix` for many paths: wrong options are reported before anything is written."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Fixing(ModelWork[Result]):
 
     @property
     def output(self) -> str | None:
-        """Where the options say that it goes."""
+        """The output path or folder that the options name, if any."""
         return self.options.output
 
     def anywhere(self) -> Fixing:

@@ -1,4 +1,4 @@
-"""`inspect` for many paths."""
+"""`inspect` for many paths, with one report for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unnest.options import FixOptions, Meter
 from unnest.remote.urls import is_remote, shown
 from unnest.report.result import Problem, Report
 
-#: What this process has told of models. One that works on files one by one remembers nothing.
+#: Answers for models that this process has already seen; only batches keep them.
 KNOWN = KnownModels()
 
 
@@ -47,7 +47,7 @@ class Inspecting(ModelWork[Report]):
     draw: bool = False
 
     def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
-        """Its report."""
+        """Return the report on one file."""
         if is_remote(task.path):
             return inspect(
                 task.path,
@@ -66,5 +66,5 @@ class Inspecting(ModelWork[Report]):
         )
 
     def failed(self, task: Task, problem: Problem) -> Report:
-        """An unreadable file."""
+        """Return the report on a file that could not be read."""
         return Report(path=shown(task.path), verdict="unreadable", error=problem)

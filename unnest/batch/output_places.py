@@ -1,4 +1,4 @@
-"""Where many outputs go, never two to one place: beside their inputs, or in one folder, laid out as those were."""
+"""Output paths of a batch, each unique: beside the inputs, or in one folder that mirrors their layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTPUT_TWICE = "output-twice"
 
 
 class OutputPlaces:
-    """Where the outputs of a batch go, never two to one place, and the folders that are made for them."""
+    """Unique output paths for the tasks of a batch, and the folders that are made for them."""
 
     def __init__(self, options: FixOptions) -> None:
         self.options = options
@@ -47,10 +47,10 @@ class OutputPlaces:
         return task
 
     def _exact(self, task: Task) -> str | None:
-        """The path that `fix` writes for a task, told by what is in the file; None where it writes nothing.
+        """Return the path that `fix` writes for a task, decided by the content of the file; None if it writes nothing.
 
-        Only asked where names alone do not keep outputs apart: `m.h5` and `m.json`, say. Of what lies in a store the
-        name decides.
+        Called only if names alone could put two outputs at one path, as `m.h5` and `m.json`. In a store the names
+        decide.
         """
         if is_remote(task.path):
             path, keeps_suffix = task.output or task.path, self.options.to is None and self.options.keras != "3"

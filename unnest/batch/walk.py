@@ -1,7 +1,7 @@
-"""What there is to work on: the paths that were given, and the models below folders, of this machine or of a store.
+"""Tasks of a run: the given paths, and the models below given folders, on this machine or in a store.
 
-A walk of this machine opens no file: whoever works on a task finds out whether it is a model at all. In a store that
-would take a request for each object, so there the names decide.
+A walk of this machine opens no file: the work on a task finds out whether it is a model. In a store that would take a
+request for each object, so there the names decide.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from unnest.report.result import Problem
 
 
 class Task(NamedTuple):
-    """A path to work on, where its output goes if that is told, and the folder whose walk led there; or why not."""
+    """A path to work on, its output path if the options name one, and the folder of its walk; or an error."""
 
     path: str
     folder: str | None = None
     output: str | None = None
     error: Problem | None = None
-    #: Whether its content must tell first that it is a model at all.
+    #: True if the content must be looked at first, to see whether it is a model at all.
     may_be: bool = False
     #: Nothing to work on: all that was found in a folder has come before this.
     end: bool = False
@@ -43,7 +43,7 @@ def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
 
 
 def _walk(path: str, options: FixOptions) -> Iterator[Task]:
-    """What is below a folder; our own outputs and backups are skipped."""
+    """Yield a task for each file and SavedModel below a folder, except our own outputs and backups."""
     own = None if options.output is None else os.path.realpath(options.output)
     denied: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=denied.append):
@@ -80,7 +80,7 @@ def _walk_store(url: str, options: FixOptions) -> Iterator[Task]:
 
 
 def is_walked(path: str) -> bool:
-    """Whether a path is a folder of models, and no model itself; the URL of a folder of models ends with a slash."""
+    """Return True for a folder of models, False for one model; the URL of a folder of models ends with a slash."""
     if not is_remote(path):
         return os.path.isdir(path) and not is_model_folder(path)
     if not path.endswith("/"):

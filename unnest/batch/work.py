@@ -1,7 +1,7 @@
-"""What is done with many tasks, wherever it is done: the order is kept, and one bad file does not end it.
+"""Run one kind of work over many tasks; the order is kept, and one bad file does not end the run.
 
-Each path that a walk comes to is a `Task`; what is done with it is a value that can be pickled, so that it is done
-here, in processes of this machine, or on others, with the same results in the same order.
+Each path that a walk finds is a `Task`. The work is a value that can be pickled, so that it runs in this process, in
+processes of this machine, or on other machines, with the same results in the same order.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ class Watch(Protocol):
     """Told how a batch gets on, in the process that asked for it."""
 
     def meter(self, path: str) -> Meter | None:
-        """What is told how many bytes of this file have been moved, and of how many; None where nobody looks."""
+        """Return a function that receives the bytes moved and the bytes in all for a file; None to receive nothing."""
 
     def looked_at(self, path: str) -> None:
-        """A path has been worked on, whether it was a model or not. In the order of the walk."""
+        """Count a path that has been worked on, model or not; called in the order of the walk."""
 
 
 class Unwatched:
-    """Nobody looks."""
+    """A watcher that shows nothing."""
 
     def meter(self, path: str) -> Meter | None:  # noqa: ARG002 - what a batch asks for
-        """Nobody is told."""
+        """Return None: no progress is shown."""
         return None
 
     def looked_at(self, path: str) -> None:
-        """Nobody is told."""
+        """Do nothing."""
 
 
 class Engine(NamedTuple):
-    """Where the work is done: here one by one, in so many processes, or over the Dask cluster of a scheduler."""
+    """The place where the work runs: this process, so many processes, or the Dask cluster of a scheduler."""
 
     jobs: int = 1
     scheduler: str | None = None
@@ -73,7 +73,7 @@ UNWATCHED = Unwatched()
 
 
 class ModelWork(Generic[R]):
-    """What both commands do with a task: what is no model is passed by, what is known to be wrong is told."""
+    """Work common to `inspect` and `fix`: skip what is not a model, report known problems, catch unexpected ones."""
 
     def __call__(self, task: Task, meter: Meter | None) -> R | None:
         """The entry for a path; None where a walk came by something else than a model."""
@@ -141,7 +141,7 @@ def _without_model(folder: str) -> str:
 def _over_cluster(
     tasks: Iterator[Task], work: ModelWork[R], scheduler: str
 ) -> Generator[tuple[Task, R | None], None, None]:
-    """Over a cluster, whose workers work in other folders: paths are sent whole, and come back as they were given."""
+    """Run the tasks on a cluster, where the working folder differs: paths are sent absolute, and returned as given."""
     from unnest.batch.cluster import in_order
 
     def sent() -> Iterator[Task]:

@@ -42,13 +42,13 @@ PERCENT = 100
 
 
 class Work(Protocol[T_contra, R_co]):
-    """What is done with a task; it is pickled once for each process."""
+    """Work on one task; pickled once for each process."""
 
     def __call__(self, task: T_contra, meter: Meter | None) -> R_co:
         """The result of a task."""
 
     def lost(self, task: T_contra, why: str) -> R_co:
-        """The result of a task whose process died; called in the main process."""
+        """Return the result of a task, the process of which died; called in the main process."""
 
 
 def in_order(
@@ -59,9 +59,10 @@ def in_order(
     *,
     ahead: int = 1,
 ) -> Generator[tuple[T, R], None, None]:
-    """Each task with its result, in the order of the tasks, which are asked for as they can be worked on.
+    """Yield each task with its result, in the order of the tasks, which are drawn as there is room for them.
 
-    `meters` makes what is told how far a task is, in the main process. `ahead`: tasks that a process is given at once.
+    `meters` makes the function that receives a task's progress, in the main process. `ahead`: how many tasks a process
+    is given at once.
     """
     pool: _Pool[T, R] = _Pool(work, processes, meters, ahead)
     coming, waiting = enumerate(tasks), deque[tuple[int, T]]()
@@ -103,7 +104,7 @@ class _Process(Generic[T]):
         self.meter: Meter | None = None
 
     def why(self) -> str:
-        """What it died of."""
+        """Return how the process ended, as the end of a sentence."""
         self.process.join(PATIENCE)
         code = self.process.exitcode
         if code is not None and code < 0:
@@ -126,7 +127,7 @@ class _Pool(Generic[T, R]):
         return sum(len(p.tasks) for p in self.processes)
 
     def has_room(self, waiting: int) -> bool:
-        """Whether another task can be given, when those that wait have been."""
+        """Return True if another task can be given once the waiting ones have been."""
         return self.busy + waiting < self.most * self.ahead
 
     def give(self, task: tuple[int, T]) -> None:
@@ -161,7 +162,7 @@ class _Pool(Generic[T, R]):
         return process
 
     def results(self, again: deque[tuple[int, T]]) -> Iterator[tuple[int, T, R]]:
-        """What has come by now, at least one message; the tasks that a dead process had not begun go to `again`."""
+        """Yield the results that have arrived, after waiting for one; tasks of a dead process go to `again`."""
         ready = set(wait([p.connection for p in self.processes]))
         for process in [p for p in self.processes if p.connection in ready]:
             try:
@@ -201,9 +202,13 @@ class _Pool(Generic[T, R]):
 
 
 def _affordable(processes: int) -> int:
-    """So many processes, or as many as there are open files for. Raises UsageError where that is none.
+    """Return `processes`, or as many as the limit of open files allows.
 
-    Without, the server that forks them fails in the middle of being asked, with a traceback of its own.
+    Beyond that limit, the server that forks the processes fails with a traceback of its own.
+
+    Raises:
+        UsageError: not even one process can be started.
+
     """
     if sys.platform == "win32":
         return processes
@@ -251,7 +256,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - 
 
 
 def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
-    """Answer tasks until nobody asks any more."""
+    """Answer tasks until the pipe is closed or an interrupt arrives."""
     # An interrupt within a callback of Python's own cannot come through; `_received` has it.
     sys.unraisablehook = callable  # in C: it takes no memory to be called
     try:
@@ -266,7 +271,7 @@ def _serve(connection: Connection, work: Work[T, R], metered: bool) -> None:
                 connection.send(("result", result))
     except (EOFError, KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
         pass
-    except Exception:  # noqa: BLE001 - a task's result says what was wrong; a traceback of ours helps nobody
+    except Exception:  # noqa: BLE001 - a task's result says what was wrong; a traceback of ours would not help
         sys.exit(1)
     finally:
         for number in SIGNALS:

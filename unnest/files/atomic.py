@@ -103,14 +103,14 @@ def publish_parts(
 
 
 class Fingerprint(NamedTuple):
-    """Which file it was that was read, and what was in it."""
+    """Identity and, for small files, the content of a file at the moment it was read."""
 
     status: os.stat_result
     content: bytes | None
 
     @classmethod
     def of(cls, path: str) -> Fingerprint | None:
-        """Taken before a file is read; None where there is none, which whoever reads it will say better."""
+        """Take the fingerprint before a file is read; None if it cannot be read, which its reader reports better."""
         try:
             status = os.stat(path)
             if not stat.S_ISREG(status.st_mode) or status.st_size > SMALL:
@@ -121,7 +121,7 @@ class Fingerprint(NamedTuple):
             return None
 
     def is_of(self, path: str) -> bool:
-        """Whether that very file is there, as it was."""
+        """Return True if this very file is at `path`, unchanged."""
         try:
             status_now = os.stat(path)
             if not os.path.samestat(status_now, self.status) or _change(status_now) != _change(self.status):
@@ -174,7 +174,7 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
 
 
 def may_back_up(backup: str, target: str) -> bool:
-    """Whether the backup's name is free, or has what a killed run made."""
+    """Return True if the backup's name is free, or holds a backup that a killed run made."""
     return not os.path.lexists(backup) or _is_backup(backup, target)
 
 
@@ -187,7 +187,7 @@ def changed(target: str) -> Refused:
     """The refusal where the input is not what was read any more."""
     if not os.path.lexists(target):
         return Refused("changed", f"{target}: was removed while unnest read it; nothing was written")
-    return Refused("changed", f"{target}: changed while unnest read it; run again when nobody else writes it")
+    return Refused("changed", f"{target}: changed while unnest read it; run again when no other program writes it")
 
 
 def exists(target: str) -> Refused:
@@ -196,8 +196,8 @@ def exists(target: str) -> Refused:
 
 
 def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
-    """What an error of the system, or HDF5's word of it, means while writing, in one line."""
-    # HDF5 tells its errno in the middle of a sentence, and not always through the exception.
+    """Translate an error of the system, or HDF5's report of one, into a one-line `Failed` for a file being written."""
+    # HDF5 puts its errno in the middle of a sentence, and not always through the exception.
     in_message = re.search(r"errno = (\d+)", str(error))
     number = getattr(error, "errno", None) or (int(in_message[1]) if in_message else 0)
     folder = os.path.dirname(target) or "."
@@ -213,7 +213,12 @@ def write_failed(target: str, error: OSError | RuntimeError) -> Failed:
 
 
 def same_bytes(source: str, copied: str) -> None:
-    """Raises Failed where a copy is none."""
+    """Compare a copy with its source.
+
+    Raises:
+        Failed: the bytes differ.
+
+    """
     if not same(source, copied):
         raise Failed("read-back", f"{copied}: the copy reads back differently; the disk may be failing")
 
@@ -234,7 +239,7 @@ def copy_tree(source: str, target: str) -> None:
 
 
 def same_tree(left: str, right: str) -> bool:
-    """Whether two folders hold the same files with the same bytes."""
+    """Return True if two folders hold the same files with the same bytes."""
     names = [_names(folder) for folder in (left, right)]
     return names[0] == names[1] and all(same(os.path.join(left, n), os.path.join(right, n)) for n in names[0])
 
@@ -260,7 +265,7 @@ def _with_target_name(message: str, work: Workspace | None) -> str:
 
 
 def _made(path: str, fill: Fill, check: Fill) -> None:
-    """Filled, read back and on the disk, which works meanwhile: each takes about as long as a copy."""
+    """Fill a file, sync it while it is filled, and read it back; syncing takes about as long as copying."""
     with Syncing(path) as syncing:
         fill(path)
         syncing.filled()
@@ -274,7 +279,10 @@ def _with_modes(work: Workspace, modes: Modes | None, fill: Fill, path: str) -> 
 
 
 def _set_modes(work: Workspace, modes: Modes | None) -> None:
-    """The input's bits less the umask, as `cp` gives; nobody else could look into the workspace so far."""
+    """Give the new files the input's permission bits less the umask, as `cp` does.
+
+    Until then only this user can look into the workspace.
+    """
     if modes is None:
         return
     new_root = os.path.dirname(work.new_path)
@@ -329,9 +337,14 @@ def _change(status: os.stat_result) -> tuple[int, int]:
 
 
 def _check_may_rename(folder: str, status: os.stat_result) -> None:
-    """Raises PermissionError where only a file's owner may take its name away, as in /tmp, and it is somebody else's.
+    """Check that this user may rename a file in a folder.
 
-    A backup could be made there, and would stay: nobody but the owner could remove it either.
+    In a sticky folder (/tmp) only a file's owner may. A backup could be made there, but only that owner could remove
+    it.
+
+    Raises:
+        PermissionError: the folder is sticky, and neither it nor the file belongs to this user.
+
     """
     if not hasattr(os, "geteuid"):
         return
@@ -341,7 +354,7 @@ def _check_may_rename(folder: str, status: os.stat_result) -> None:
 
 
 def _is_backup(backup: str, target: str) -> bool:
-    """Whether a killed run made it: the input under a second name, or a copy with its very time and bytes."""
+    """Return True if a killed run made this backup: a hard link to the input, or a copy with its time and bytes."""
     try:
         old_status, backup_status = os.stat(target), os.stat(backup, follow_symlinks=False)
         return os.path.samestat(old_status, backup_status) or (

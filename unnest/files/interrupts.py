@@ -29,7 +29,7 @@ Handler: TypeAlias = "Callable[[int, FrameType | None], object] | int"
 
 
 def is_behind(error: BaseException) -> bool:
-    """Whether an interrupt is what an error was made of: Python 3.11 wraps what is raised while a class is made."""
+    """True if an interrupt caused an error: Python 3.11 wraps what is raised while a class is made."""
     causes = [error]
     while (cause := causes[-1].__cause__) is not None and cause not in causes:
         causes.append(cause)
@@ -37,9 +37,9 @@ def is_behind(error: BaseException) -> bool:
 
 
 def of_handler(error: BaseException) -> BaseException | None:
-    """The exception that a handler of signals raised in the middle of our work, if that is behind this one.
+    """Return the exception that a signal handler raised during our work, if it caused this one; else None.
 
-    A caller's timeout is told so. What the handler's own code raised has its code object on the way.
+    A caller's timeout ends our work this way. The handler's code object is in the traceback of such an exception.
     """
     handlers = {code for number in signal.valid_signals() if (code := _code_of(signal.getsignal(number))) is not None}
     causes = [error]
@@ -105,7 +105,7 @@ class Held:
             signal.signal(number, handler)
 
     def _answer(self) -> None:
-        """What came in between, as if it came now: the first of them."""
+        """Deliver the first signal that was held back, as if it arrived now."""
         if self._pending:
             first, self._pending = self._pending[0], []
             signal.raise_signal(first)

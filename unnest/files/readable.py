@@ -13,22 +13,22 @@ class Readable(io.RawIOBase):
         self.position = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True: every such file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True: every such file can seek."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
+        """Move the position, in bytes, and return it."""
         self.position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.position, io.SEEK_END: self.size}[whence]
         return self.position
 
     def tell(self) -> int:
-        """As any file."""
+        """Return the position, in bytes."""
         return self.position
 
     def next_count(self, asked_for: int) -> int:
-        """How many of so many bytes there are from the position on."""
+        """Return how many of `asked_for` bytes exist from the position on."""
         return max(0, min(asked_for, self.size - self.position))

@@ -34,7 +34,7 @@ class Range(NamedTuple):
 
 
 def whole_blocks(offset: int, size: int) -> tuple[int, int]:
-    """Where the blocks begin and end that lie within a range; the same place twice where there is none."""
+    """Return the byte offsets at which a range's whole blocks begin and end; two equal ones if there are none."""
     start, end = -(-offset // BLOCK) * BLOCK, (offset + size) // BLOCK * BLOCK
     return (start, end) if start < end else (offset, offset)
 
@@ -57,9 +57,9 @@ def clone(source: Range, file: IO[bytes], offset: int) -> bool:
 
 
 def are_shared(one: Range, two: Range) -> bool:
-    """Whether the file system says that two ranges of whole blocks are the very same blocks of one disk.
+    """Return True if the file system reports that two ranges of whole blocks are the same blocks of one disk.
 
-    False where it does not say so without doubt: what lies packed, or has no place yet.
+    False if that is in doubt: compressed extents, or extents that are not allocated yet.
     """
     numbers = _descriptors(one.file, two.file)
     if numbers is None or one.size != two.size:
@@ -74,7 +74,12 @@ def are_shared(one: Range, two: Range) -> bool:
 
 
 def are_clones(one: str, two: str) -> bool:
-    """Whether two files are the same blocks of one disk from the first to the last, as `are_shared`. Raises OSError."""
+    """Return True if two files share all their blocks, as `are_shared` finds it.
+
+    Raises:
+        OSError: a file cannot be opened.
+
+    """
     with open(one, "rb", buffering=0) as left, open(two, "rb", buffering=0) as right:
         size, other_size = (os.fstat(file.fileno()).st_size for file in (left, right))
         blocks = -(-size // BLOCK) * BLOCK
@@ -82,7 +87,7 @@ def are_clones(one: str, two: str) -> bool:
 
 
 def _descriptors(one: IO[bytes], two: IO[bytes]) -> tuple[int, int] | None:
-    """Of two files; None where the calls are unknown, or one is no file of the system's."""
+    """Return the descriptors of two files; None if the system calls are missing, or one is not a file of the system."""
     if not sys.platform.startswith("linux"):
         return None
     try:

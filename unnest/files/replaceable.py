@@ -1,7 +1,7 @@
-"""What --force may replace: an output of the same kind, and never anything that an input is part of.
+"""Outputs that `--force` may replace: those of the same kind, and never anything that an input is part of.
 
-A file may take a file's place, or that of a link to one (the link goes, not what it points to). A folder may take the
-place of an empty folder, or of one that holds nothing but a SavedModel's own parts.
+A file may take a file's place, or that of a link to one (the link goes, not its target). A folder may take the place of
+an empty folder, or of one that holds nothing but a SavedModel's own parts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTHING: Identity = (-1, -1)
 
 
 class Inputs(NamedTuple):
-    """What a run reads, by device and inode, so that any name of it is seen through; each with its path."""
+    """Paths of the files and folders that a run reads, by device and inode, so that other names are recognised."""
 
     #: The files and folders themselves.
     named: dict[Identity, str]
@@ -49,7 +49,7 @@ class Inputs(NamedTuple):
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Inputs:
-        """Of files, SavedModels, and prefixes of checkpoints."""
+        """Build from paths of files, SavedModels and prefixes of checkpoints."""
         inputs = cls({}, {}, {}, {})
         for path in paths:
             names = [path] if os.path.lexists(path) else _checkpoint(path)
@@ -126,7 +126,7 @@ def check_kind(target: str, *, folder: bool, new_folder: str | None = None) -> N
 
 
 def _leads_to_file(link: str) -> bool:
-    """Whether a link leads to a regular file, or to nothing."""
+    """Return True if a link leads to a regular file, or to nothing."""
     try:
         return stat.S_ISREG(os.stat(link).st_mode)
     except OSError:
@@ -151,7 +151,7 @@ def models_around(path: str) -> list[str]:
 
 
 def is_model_folder(path: str) -> bool:
-    """Whether a folder is one SavedModel."""
+    """Return True if a folder is a SavedModel."""
     return any(os.path.isfile(os.path.join(path, name)) for name in GRAPHS)
 
 
@@ -183,7 +183,7 @@ def _is_part(path_in_folder: str, path: str) -> bool:
 
 
 def _is_same(left: str, right: str) -> bool:
-    """Folders by their kind: what is in them is looked at by itself."""
+    """Compare two entries: files by content, folders by kind alone, since their entries are compared in turn."""
     if os.path.islink(left) or os.path.islink(right):
         return False
     if os.path.isdir(left):
@@ -207,7 +207,7 @@ def _folders_above(path: str) -> Iterator[str]:
 
 
 def _checkpoint(prefix: str) -> list[str]:
-    """The files whose names begin with a checkpoint's prefix."""
+    """Return the paths of the files of a checkpoint, by its prefix."""
     folder, start = os.path.split(prefix)
     ends = (".index", ".meta")
     try:

@@ -40,7 +40,7 @@ def spool() -> IO[bytes]:
 
 
 def full(error: OSError) -> Failed:
-    """What it means that a spool cannot be written."""
+    """Translate an error of writing a spool file into `Failed`."""
     where = _FOLDER.get() or os.environ.get("TMPDIR") or "the folder for temporary files"
     reason = os.strerror(error.errno) if error.errno else str(error)
     return Failed("no-space", f"{where}: no room for a temporary file ({reason}); free some, or set TMPDIR")

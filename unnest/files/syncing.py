@@ -18,13 +18,13 @@ PAUSE = 0.02
 
 
 class Syncing:
-    """Syncs what the `with` statement's body writes to `path`, all along and once more when it is `filled`.
+    """Sync `path` in the background while the `with` body writes it, and once more after `filled()`.
 
-    The end of the `with` statement waits until everything is on the disk. Raises the OSError of whichever sync failed:
-    a system tells an error of the disk once, and not again to those who sync later.
+    The end of the `with` statement waits until everything is on the disk. It raises the OSError of whichever sync
+    failed: a system reports an error of the disk once only.
 
-    No `threading.Thread`: where memory runs out in its first steps, whoever starts it waits for ever. (Source: CPython
-    3.11, threading.py: start waits for what the new thread sets.)
+    Not a `threading.Thread`: if memory runs out in its first steps, the thread that starts it waits for ever. (Source:
+    CPython 3.11, threading.py: start waits for what the new thread sets.)
     """
 
     def __init__(self, path: str) -> None:
@@ -63,13 +63,13 @@ class Syncing:
                 _sync_newest(self.path)
             if self._is_filled:
                 self._sync()
-        except BaseException as e:  # noqa: BLE001 - whoever waits for it is told
+        except BaseException as e:  # noqa: BLE001 - raised again in the thread that waits
             self.error = e
         finally:
             self._done.release()
 
     def _may_come(self) -> bool:
-        """Whether there is still a folder to write in: an interrupt may keep us from being told that it is over."""
+        """True while the folder to write in exists; an interrupt may hide the end of the work from this thread."""
         return os.path.isdir(os.path.dirname(self.path) or ".")
 
     def _sync(self) -> None:
@@ -85,9 +85,9 @@ def _files(path: str) -> list[str]:
 
 
 def _sync_newest(path: str) -> None:
-    """Sync a file that is being written, or the one in a folder; nothing where there is none yet.
+    """Sync a file that is being written, or the newest file in a folder; do nothing while there is none.
 
-    Not all of a folder: each sync has the disk's own memory written out too, however little of the file is new.
+    Syncing all files of the folder would be slow: each sync also flushes the disk's cache, however little is new.
     """
     with contextlib.suppress(FileNotFoundError):  # not yet, or not any more
         newest = max(_files(path), key=lambda file: os.stat(file).st_mtime_ns, default=None)

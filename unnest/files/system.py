@@ -1,4 +1,4 @@
-"""What the system can do for a file in one call, and what is done where it cannot.
+"""File operations that are one system call where the system has it, and their replacements where it has not.
 
 Linux renames without replacing and exchanges two names in one step (`renameat2`, not on every file system). Elsewhere a
 hard link made first keeps a name from being replaced, and two renames stand for an exchange.
@@ -23,7 +23,7 @@ AT_FDCWD = -100
 #: How a system says that it cannot do this at all, or not on this file system.
 CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EXDEV, errno.EBADF})
 
-#: What is told where `has_working_folder` says no, and a path is relative.
+#: The message for a relative path if `has_working_folder` is False.
 NO_WORKING_FOLDER = "the working folder is gone; change into one that there is"
 
 BLOCK = 1 << 20
@@ -33,7 +33,7 @@ Renameat2: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
 
 
 def has_working_folder() -> bool:
-    """Whether the folder that this process works in is still there."""
+    """Return True if the current working folder still exists."""
     try:
         os.getcwd()
     except OSError:
@@ -113,7 +113,7 @@ def write_all(file: IO[bytes], data: bytes | memoryview) -> None:
 
 
 def same(left: str, right: str) -> bool:
-    """Whether two files hold the same bytes."""
+    """Return True if two files hold the same bytes."""
     import filecmp
 
     filecmp.clear_cache()  # its memory goes by time and size
@@ -151,7 +151,7 @@ def files_in(folder: str) -> Iterator[str]:
 
 
 def is_folder(path: str) -> bool:
-    """Whether a folder itself is there, and not a link to one."""
+    """Return True if a folder is at `path`, not a link to one."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
@@ -185,11 +185,11 @@ def _renameat2() -> Renameat2 | None:
 
 
 def _copy_range(reading: IO[bytes], writing: IO[bytes]) -> int:
-    """As much as the kernel copies by itself: nothing between some file systems, and nothing elsewhere."""
+    """Copy what the kernel can copy between two files, and return the number of bytes; 0 on most systems."""
     copied = 0
     if hasattr(os, "copy_file_range"):
         size = os.fstat(reading.fileno()).st_size
-        # Whatever it fails with, reading and writing tell better who is to blame, if anybody.
+        # Whatever it fails with, reading and writing report the cause better.
         with contextlib.suppress(OSError):
             while size > copied and (moved := os.copy_file_range(reading.fileno(), writing.fileno(), RANGE)):
                 copied += moved

@@ -1,13 +1,13 @@
-"""The folder beside an output in which it is made: private, locked while its maker lives, and gone afterwards.
+"""The folder beside an output in which the output is made: private, locked while its run lives, removed at the end.
 
     .NAME.unnest-tmp/
         lock       flocked by the run that works here
         new/       the parts of the output, each under its own name
-        old/       what was in their places, where it cannot be replaced in one step
-        journal    which parts are on their way; only while they are
+        old/       the replaced parts, if they cannot be replaced in one step
+        journal    the parts that are being moved, while they are
 
-A killed run leaves its folder. The next run on the same output takes the lock, completes what the journal says was
-begun, and removes the rest. Where locks do not work, or the folder is somebody else's, it stays.
+A killed run leaves its folder. The next run on the same output takes the lock, completes what the journal began, and
+removes the rest. Where locks do not work, or the folder belongs to another user, it stays.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ class Workspace:
 
     @property
     def new_path(self) -> str:
-        """Where the target is made."""
+        """The path at which the target is made."""
         return self.part(self.name)
 
     @property
     def replaced(self) -> str | None:
-        """Where the folder now lies whose place the new one took; None where nothing was in its place."""
+        """The present path of the folder that the new one replaced; None if the place was empty."""
         if self._exchanged is not None:
             return self._exchanged[0]
         return next((aside for place, aside in self._steps if place == self.target), None)
@@ -110,7 +110,7 @@ class Workspace:
         return stat.S_IMODE(os.fstat(self._lock).st_mode) & 0o777
 
     def part(self, name: str) -> str:
-        """Where the part of that name is made."""
+        """Return the path at which the part `name` is made."""
         return os.path.join(self.path, NEW, name)
 
     def move(self, names: Sequence[str], *, replace: bool, stale: Sequence[str] = ()) -> None:
@@ -190,7 +190,7 @@ class Workspace:
             _remove(self.path)
 
     def _make(self, path: str) -> bool:
-        """Make the folder and lock it; False where somebody else has it."""
+        """Make the folder and lock it; False if another run has it."""
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
@@ -222,7 +222,7 @@ def temporary(target: str, number: str = "") -> str:
 
 
 def leftovers(target: str) -> tuple[str, ...]:
-    """What killed runs on this target left and nobody may remove: there are no locks here, or it is somebody else's."""
+    """Return folders of killed runs on this target that cannot be removed: no locks here, or another user's."""
     target = target.rstrip("/\\") or target
     return tuple(p for p in _workspace_names(target) if os.path.lexists(p) and not _is_busy(p))
 
@@ -236,7 +236,7 @@ def sweep(target: str) -> None:
 
 
 def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
-    """The same for every target in a folder whose whole name `names` matches."""
+    """Complete or remove the leftovers of killed runs for every target in a folder with a name that `names` matches."""
     if not os.path.isdir(folder):
         return
     for entry in os.listdir(folder):
@@ -256,7 +256,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _is_busy(path: str) -> bool:
-    """Whether a living run holds the lock. Nothing is made: the folder may be somebody else's, or a link to one."""
+    """True if a living run holds the lock. Creates nothing: the folder may be another user's, or a link."""
     if not is_folder(path):
         return False
     try:
@@ -281,7 +281,7 @@ def _swept(path: str, folder: str) -> bool:
             return False
         _remove(path)
         return not os.path.lexists(path)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # a journal that is none of ours
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # not a journal of ours
         return False
     except MemoryError:  # the journal is there still, for the next run
         return False
@@ -290,10 +290,15 @@ def _swept(path: str, folder: str) -> bool:
 
 
 def _open_lock(path: str, *, strict: bool = False, flags: int = os.O_CREAT) -> int:
-    """The lock file, locked as far as the system locks. Raises BlockingIOError where another run holds it.
+    """Open the lock file, locked as far as the system locks, and return its descriptor.
 
-    `strict`: OSError, too, where there are no locks: nobody can say then whether its maker lives. `flags`: 0 to open
-    the lock only where there is one.
+    `flags`: 0 to open the lock only if it exists. `strict`: fail where locks do not work, since it is then unknown
+    whether the run that made the folder lives.
+
+    Raises:
+        BlockingIOError: another run holds the lock.
+        OSError: the lock cannot be opened or, if `strict`, the system does not lock.
+
     """
     name = os.path.join(path, LOCK)
     descriptor = os.open(name, os.O_RDWR | flags | getattr(os, "O_NOFOLLOW", 0), 0o777)
@@ -330,7 +335,7 @@ def _release(descriptor: int) -> None:
 
 
 def _completed(path: str, folder: str) -> bool:
-    """Complete the move that the journal tells of; False where that would touch what is neither old nor new."""
+    """Complete the move that the journal records; False if that would touch something that is neither old nor new."""
     try:
         with open(os.path.join(path, JOURNAL), "rb") as file:
             journal: dict[str, Any] = json.loads(file.read())

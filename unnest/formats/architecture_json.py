@@ -42,7 +42,7 @@ class JsonSource(Source):
 
     @property
     def json_style(self) -> JsonStyle:
-        """As it was read."""
+        """The style in which the JSON was read."""
         return self._style
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
@@ -51,7 +51,7 @@ class JsonSource(Source):
 
 
 def is_yaml(text: str) -> bool:
-    """Whether an architecture's text is YAML; JSON starts with a brace, or a quote where it is encoded twice."""
+    """True if an architecture's text is YAML; JSON starts with a brace, or with a quote if it is encoded twice."""
     return text.lstrip("\ufeff \t\r\n")[:1] not in ("{", '"')
 
 
@@ -71,7 +71,7 @@ def read_text(path: str) -> str:
 
 
 def read_architecture(path: str) -> JsonObject:
-    """What --architecture names: the JSON or YAML, whatever is wrapped around it."""
+    """Read the architecture at the path given by --architecture: JSON or YAML, with or without a wrapper."""
     architecture = JsonSource(path).stored.architecture
     assert architecture is not None
     return architecture
@@ -119,7 +119,7 @@ class JsonContainer(Container):
         progress(len(data))
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """By equality of the parsed JSON."""
+        """Compare the parsed JSON with the output's architecture."""
         written = self.open(path).stored
         same_model(written._replace(architecture=output.model.architecture), written, path)
         return ("architecture",)

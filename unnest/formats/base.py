@@ -1,10 +1,10 @@
-"""What a container is to the rest of the program: a way to read a path, and a way to write one.
+"""The interface of a container: read a path, and write one.
 
 A `Source` is one model on disk, opened once, so that what was checked is what is copied. Its `stored` is all that the
 core sees, its `plan` an immutable value, and planning leaves no trace in it. A `Container` opens sources and carries
 out the `output` of a plan: `write` makes a file (or fills a folder) under a name that `unnest.files.atomic` will
-publish or remove, `verify` opens the result again and compares it with what was meant to be written. Which container
-a source is of, no writer asks: what is to be known of it, each source tells, or has the default of below.
+publish or remove, `verify` opens the result again and compares it with what was meant to be written. Writers never ask
+which container a source is of: whatever they need, each source answers, or has the default below.
 
 A new container is a module in this folder and a line in `detect.py`.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ContainerName: TypeAlias = Literal["h5", "keras", "weights_h5", "saved_model", "checkpoint", "json", "tfjs"]
 Target: TypeAlias = Literal["h5", "keras", "weights", "saved_model", "json"]
 
-#: What Keras's own model files are called: one in a folder is worth a word even where its content is none.
+#: Suffixes of Keras's model files: one in a folder is reported even if its content is not a model.
 MODEL_SUFFIXES = (".h5", ".hdf5", ".keras")
 
 #: Called with the number of bytes just written or compared.
@@ -112,16 +112,21 @@ class Source(ABC):
 
     @property
     def json_style(self) -> JsonStyle:
-        """How its JSON is set out."""
+        """The layout of its JSON text."""
         return JsonStyle()
 
     @property
     def h5_spelling(self) -> H5Spelling:
-        """How its attributes are stored, where it is Keras's HDF5."""
+        """The storage of its attributes, if it is Keras's HDF5."""
         return H5Spelling()
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """What shall become of the model; `architecture` is the one given for weights alone. Raises NotAGraph."""
+        """Return the plan for the model; `architecture` is the one given for weights alone.
+
+        Raises:
+            NotAGraph: the layers of the architecture cannot be connected.
+
+        """
         given_architecture = architecture if self.stored.architecture is None else None
         return plan(self.stored, architecture=given_architecture, choices=choices)
 
@@ -132,7 +137,12 @@ class Source(ABC):
         return place_lists(self.stored.groups, target, self.stored.keras_version, self.stored.backend)
 
     def cut(self) -> bytes:
-        """The serving graph with one tower of each wrapper, as `saved_model.pb` holds it. Raises Refused."""
+        """Return the serving graph with one tower of each wrapper, as `saved_model.pb` holds it.
+
+        Raises:
+            Refused: the source is not a SavedModel, or its graph cannot be cut.
+
+        """
         raise Refused(
             "cannot-write", f"{self.path}: a SavedModel can only be cut out of a SavedModel; use another --to"
         )
@@ -175,10 +185,15 @@ class Container(ABC):
 
     @abstractmethod
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
-        """Write `output`, whose tensors are `source`'s, to `path`. Raises Refused or Failed.
+        """Write `output`, with tensors of `source`, to `path`.
 
-        A file is not there yet, a folder is. The same output and source give the same bytes, whatever the path, the
-        clock or the machine.
+        A file does not exist there yet, a folder does. The same output and source give the same bytes, whatever the
+        path, the clock or the machine.
+
+        Raises:
+            Refused: this container cannot hold the output.
+            Failed: the system cannot write it.
+
         """
 
     @abstractmethod

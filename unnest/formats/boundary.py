@@ -1,7 +1,7 @@
-"""Where exceptions of libraries, and of code that met a file like no other, become one line and a fault.
+"""Translate exceptions of libraries, and of code that met an unforeseen file, into one line and an exit code.
 
-`reading` stands around everything that reads a file, `writing` around everything that writes one: whatever gets as
-far as there is the file's fault while it is read, the machine's while it is written, and says so.
+`reading` surrounds everything that reads a file, `writing` everything that writes one: an exception that gets so far is
+the file's fault while it is read, the machine's while it is written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MACHINE = frozenset(
 )
 
 
-#: HDF5 tells what the system said in the middle of a sentence, among times and descriptors.
+#: HDF5 puts the system's error into the middle of a sentence, among times and descriptors.
 SYSTEM_SAID = re.compile(r"\berrno = (\d+)")
 
 
@@ -36,12 +36,12 @@ NO_ROOM = "failed to map segment from shared object"
 
 
 def blames_system(error: BaseException) -> bool:
-    """Whether an error of HDF5 comes from a call of the system's, and not from what a file holds."""
+    """Return True if an error of HDF5 comes from a system call, not from the content of a file."""
     return bool(getattr(error, "errno", None) or SYSTEM_SAID.search(str(error)))
 
 
 def oneline(error: BaseException) -> str:
-    """What a library said, without line breaks: at most 200 characters; of the system's errors their names alone."""
+    """Return a library's message without line breaks, at most 200 characters; of system errors only their names."""
     if isinstance(error, UnicodeError):
         return "a name or a text is no Unicode"
     text = " ".join(str(error).split())
@@ -51,10 +51,10 @@ def oneline(error: BaseException) -> str:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error is that there is no memory left, or was made of one that is: libraries wrap what they meet.
+    """Return True if memory ran out, or an exception was made of that: libraries wrap what they meet.
 
-    SystemError is Python's word for C code that failed and did not say why: no file makes it so, memory does. A lock
-    for which there is none is told by a RuntimeError's sentence, a library that finds no room by an ImportError's.
+    SystemError is Python's report of C code that failed without a reason: no file causes that, lack of memory does. A
+    missing lock is reported by a RuntimeError, a library that cannot be loaded by an ImportError.
     """
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
@@ -99,13 +99,13 @@ def reading(path: str) -> Iterator[None]:
 
 
 def no_memory(path: str, todo: str) -> Failed:
-    """What it means that there is no memory left."""
+    """Return the error for a machine without memory left."""
     message = f"{path}: the machine has not enough memory left to {todo}; end other programs, or use a larger machine"
     return Failed("memory", message)
 
 
 def not_a_graph(path: str, error: NotAGraph) -> Unreadable:
-    """An architecture whose layers cannot be put together."""
+    """Return the error for an architecture, the layers of which cannot be connected."""
     return Unreadable("not-a-graph", f"{path}: the stored architecture does not add up ({error})")
 
 

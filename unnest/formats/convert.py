@@ -1,4 +1,4 @@
-"""Which container a result goes into, and as what."""
+"""Choose the container of a result, and the form that the model takes in it."""
 
 from __future__ import annotations
 
@@ -60,13 +60,18 @@ OWN_FORM: dict[ContainerName, Target] = {
 
 
 def planned_model(plan: Plan) -> Stored:
-    """The model that a plan writes, in whatever container; what is refused has none, and is never asked."""
+    """Return the model that a plan writes, in any container. Refused plans write none, and are not passed here."""
     assert plan.output is not None
     return plan.output.model
 
 
 def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """Where the output of a plan goes; `plan` is not refused. Raises Refused where it cannot go there."""
+    """Return the target of a plan that is not refused.
+
+    Raises:
+        Refused: the output cannot be written to that container.
+
+    """
     target = _chosen(source, plan, to)
     if target.output is plan.output and plan.verdict == "clean":
         return target
@@ -110,7 +115,7 @@ def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
 
 
 def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
-    """What is said of a serving graph that was cut where the file has the Keras model without the wrapper as well."""
+    """Report that a cut serving graph only serves, and how to get the Keras model, if the file has it as well."""
     model = planned_model(plan)
     if model.architecture is None:
         return ()

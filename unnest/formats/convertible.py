@@ -1,4 +1,4 @@
-"""What must hold of a model that goes into another container, and how it is refused where it does not."""
+"""Conditions on a model that is written to another container, each with its refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unnest.formats.base import Source
 
 @contextmanager
 def naming_file(source: Source) -> Iterator[None]:
-    """What is refused of a model is refused of its file."""
+    """Put the path of the file before the message of any refusal within."""
     try:
         yield
     except Refused as e:
@@ -29,7 +29,7 @@ def naming_file(source: Source) -> Iterator[None]:
 
 
 def no_architecture(source: Source) -> Refused:
-    """Why weights, or a serving graph, become no model of their own."""
+    """Return the refusal of weights, or of a serving graph, for which no architecture is known."""
     if source.container == "saved_model":
         what = "is a serving graph without Keras's layers; only --to saved_model can hold that"
         return Refused("no-architecture", f"{source.path}: {what}")
@@ -37,7 +37,12 @@ def no_architecture(source: Source) -> Refused:
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:
-    """Raises Refused where whose the weights are is in doubt, or their bytes are of no type that HDF5 has."""
+    """Check that the owner of each weight is known, and that HDF5 has its type.
+
+    Raises:
+        Refused: an owner is in doubt, or HDF5 lacks the type.
+
+    """
     is_saved_model = source.container == "saved_model"
     if is_saved_model and model.architecture is None:
         raise no_architecture(source)
@@ -48,7 +53,12 @@ def check_readable(source: Source, plan: Plan, model: Stored) -> None:
 
 
 def check_owners_known(plan: Plan) -> None:
-    """Raises Refused where nobody can tell whose the weights are."""
+    """Check that the owner of each weight is known.
+
+    Raises:
+        Refused: it is in doubt.
+
+    """
     if plan.conversion_refusal is not None:
         raise Refused(plan.conversion_refusal.code, plan.conversion_refusal.message)
 
@@ -81,9 +91,14 @@ def check_listed_once(source: Source, model: Stored) -> None:
 
 
 def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
-    """Raises Refused where a layer would come without its weights, or with too few: Keras refuses, or adds noise.
+    """Check that each layer has all its weights: without them Keras refuses the file, or starts from random ones.
 
-    `is_moved`: into another container, whose loader knows nothing of weights that this one finds at another layer.
+    `is_moved`: the model goes into another container, whose loader does not find weights that are stored at another
+    layer.
+
+    Raises:
+        Refused: a weight is missing.
+
     """
     if model.architecture is None or not is_model(model.architecture) or model.contents == "architecture":
         return
@@ -136,7 +151,7 @@ def _must_have_weights(entry: JsonObject) -> bool:
 
 
 def no_weights(source: Source) -> Refused:
-    """Why an architecture alone goes into no container but JSON."""
+    """Return the refusal of an architecture without weights, which only JSON can hold."""
     return Refused(
         "no-weights",
         f"{source.path}: holds an architecture and no weights; only --to json can hold that. If you have its weights, "

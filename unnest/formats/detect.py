@@ -60,13 +60,18 @@ SAVED_MODEL_MARKS = ("saved_model.pb", "saved_model.pbtxt", "keras_metadata.pb")
 
 
 def container_of(path: str) -> ContainerName | None:
-    """The container at `path`; None where the content is none we know. Raises Unreadable."""
+    """Return the container at `path`; None for unknown content.
+
+    Raises:
+        Unreadable: the path cannot be opened, or its content is damaged.
+
+    """
     name = _by_first_bytes(path)
     return "weights_h5" if name == "h5" and (map_of(path) is not None or _is_path_keyed(path)) else name
 
 
 def _by_first_bytes(path: str) -> ContainerName | None:
-    """The same, with every HDF5 file as `h5`: told without HDF5's library."""
+    """Return the same without HDF5's library: every HDF5 file counts as `h5`."""
     try:
         mode = os.stat(path).st_mode
     except OSError as e:
@@ -118,7 +123,7 @@ def checkpoint_prefix(path: str) -> str:
 
 
 def is_checkpoint_part(path: str) -> bool:
-    """Whether a file is the index or a shard of a checkpoint, whose index is there."""
+    """Return True if a file is the index or a shard of a checkpoint, the index of which exists."""
     part = CHECKPOINT_PART.search(path)
     if part is None or not os.path.isfile(path[: part.start()] + ".index"):
         return False
@@ -161,7 +166,7 @@ def checkpoints_of(names: Collection[str]) -> list[str]:
 
 
 def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str], bool]) -> bool:
-    """Whether an HDF5 file has `layers` where the older layout has lists of names, by what its root has."""
+    """Return True if the root of an HDF5 file has the path-keyed layout, not the older one with lists of names."""
     if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
         return False
     has_layers = any(map(has_link, ("layers", "_layer_checkpoint_dependencies")))  # the latter in Keras 2.12 to 2.14
@@ -207,7 +212,7 @@ def is_model_folder(folder: str) -> bool:
 
 
 def saved_model_around(path: str) -> str | None:
-    """The SavedModel in whose folder, or in a folder in which, a path lies; None where there is none."""
+    """Return the SavedModel that contains a path, at most two folders up; None if there is none."""
     folder = os.path.abspath(path)
     for _ in range(2):
         folder = os.path.dirname(folder)
@@ -217,7 +222,12 @@ def saved_model_around(path: str) -> str | None:
 
 
 def open_container(path: str) -> Container:
-    """The container that reads `path`. Raises Unreadable where there is none."""
+    """Return the container that reads `path`.
+
+    Raises:
+        Unreadable: no container does.
+
+    """
     name = container_of(path)
     if name is None:
         raise _unknown(path)
@@ -227,9 +237,13 @@ def open_container(path: str) -> Container:
 
 
 def look(path: str) -> Source:
-    """The model at `path`, to be told of and not to be copied. Raises Unreadable.
+    """Open the model at `path` to be inspected, not copied.
 
-    It is what `open_container` reads, by a shorter way where there is one.
+    The same source as from `open_container`, but faster if there is a faster reader.
+
+    Raises:
+        Unreadable: no container reads the path.
+
     """
     if _by_first_bytes(path) == "h5" and map_of(path) is None:
         from unnest.formats.hdf5.legacy_source import looked_at
@@ -248,7 +262,7 @@ def container(name: ContainerName) -> Container:
 
 
 def _unknown(path: str) -> Unreadable:
-    """What is wrong with a path that is no container, by the first reason that holds."""
+    """Return the error for a path that is not a model, by the first reason that holds."""
     if os.path.isdir(path):
         return Unreadable("no-model", f"{path}: no model in this folder; pass a model file or a folder that holds some")
     if os.path.getsize(path) == 0:
@@ -259,7 +273,7 @@ def _unknown(path: str) -> Unreadable:
 
 
 def _in_the_place_of_a_model(path: str) -> Unreadable | None:
-    """What takes a model's place where a download went wrong, by its first bytes."""
+    """Return the error for a file that a failed download leaves in a model's place, by its first bytes."""
     with open(path, "rb") as file:
         start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if LFS_POINTER.match(start):
@@ -306,7 +320,7 @@ def _without_index(path: str) -> Unreadable | None:
 
 
 def cannot_open(path: str, error: OSError) -> Unreadable:
-    """Why the system would not let us."""
+    """Return the error for a path that the system does not open."""
     if isinstance(error, FileNotFoundError):
         return Unreadable("not-found", f"{path}: no such file or folder")
     if error.errno == errno.ELOOP:
@@ -315,9 +329,9 @@ def cannot_open(path: str, error: OSError) -> Unreadable:
 
 
 def may_be_model(path: str) -> bool:
-    """Whether a walk stops here: by content, or by a suffix that promises a model.
+    """Return True if a walk should take a path for a model: by its content, or by a suffix that promises one.
 
-    A model's file that is torn is worth a word; a text that happens to be called .json is not.
+    A damaged model is reported; any other text in a `.json` is not.
     """
     try:
         name = _by_first_bytes(path)

@@ -28,7 +28,7 @@ def blocks_of(source: Source, tensor: Tensor) -> Iterator[bytes]:
 
 
 def array(source: Source, tensor: Tensor) -> Array:
-    """The tensor in memory."""
+    """Return the tensor as an array in memory, computed if it has a recipe."""
     dtype = np.dtype(tensor.dtype)
     if tensor.recipe is None:
         return np.frombuffer(b"".join(source.blocks(tensor)), dtype).reshape(tensor.shape)

@@ -53,10 +53,10 @@ def parse_object(text: str, place: str) -> JsonObject:
 
 
 def is_architecture(value: Json) -> TypeGuard[JsonObject]:
-    """What `model.to_json()` writes, at the first glance."""
+    """Return True if JSON looks like the output of `model.to_json()`."""
     return isinstance(value, Mapping) and "class_name" in value and "config" in value
 
 
 def dump(value: Json, **style: Any) -> str:  # noqa: ANN401 - json.dumps's own keywords
-    """The way Keras writes it, unless told otherwise."""
+    """Return JSON as Keras writes it, except for the given `style`."""
     return json.dumps(value, **style)

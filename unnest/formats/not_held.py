@@ -1,4 +1,4 @@
-"""What of a model stays behind where it goes into another container, as findings."""
+"""Findings on the parts of a model that another container does not hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unnest.formats.base import ContainerName, Source
 
 
 def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
-    """Conversions that were asked for still say what they leave out."""
+    """Report what a conversion leaves out, also if it was asked for."""
     parts = {
         "the architecture": before.architecture is not None and after.architecture is None,
         "the weights": bool(before.groups) and not after.groups,
@@ -24,7 +24,7 @@ def left_out(before: Stored, after: Stored) -> tuple[Finding, ...]:
 
 
 def left_of_layers(source: Source, container: ContainerName, model: Stored) -> tuple[Finding, ...]:
-    """What layers keep that is no weight, and that stays behind where a model is written anew."""
+    """Report state of layers that is not a weight, and that is lost when a model is written anew."""
     if model.contents == "architecture":
         return ()
     files, names = source.assets, untold(model.architecture, in_h5=container == "h5")
@@ -34,7 +34,7 @@ def left_of_layers(source: Source, container: ContainerName, model: Stored) -> t
 
 
 def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
-    """What of a checkpoint the output does not hold: the optimizer's state, or but its settings."""
+    """Report what the output lacks of a checkpoint: the optimizer's state, or only its settings."""
     if model.optimizer:
         return (Code.NO_COMPILE(),)
     left_over = len(source.tensors) - len(stored_refs(model.tensors))
@@ -45,13 +45,13 @@ def left_of_checkpoint(source: Source, model: Stored) -> tuple[Finding, ...]:
 
 
 def not_restored(model: Stored) -> tuple[Finding, ...]:
-    """The state that an `.h5` holds for nobody (source: files of Keras 2.15 and tf_keras 2.21, and their loaders)."""
+    """Report state in an `.h5` that Keras does not restore (Source: files and loaders of Keras 2.15, tf_keras 2.21)."""
     is_scaling = optimizer_class(model.training) == LOSS_SCALE and not model.is_keras_3
     return (Code.STATE_NOT_RESTORED(),) if is_scaling and model.contents == "model" else ()
 
 
 def never_held(model: Stored) -> tuple[Finding, ...]:
-    """What a `.keras` has none of, and who goes on with the training in another container may think that it had."""
+    """Report state that a `.keras` never holds, which training in another container would miss."""
     if model.optimizer is None and is_legacy_optimizer(model.training):
         return (Code.STATE_NOT_STORED(),)
     return ()

@@ -1,7 +1,7 @@
-"""Files of other formats, told by their content, so that a message calls them by their name.
+"""Recognise files of other formats by their content, so that a message can name them.
 
-Asked only of files that are no container of Keras. Nothing is unpickled, unpacked or parsed any further than its name
-takes.
+Used only for files that are not Keras containers. Nothing is unpickled or unpacked, and nothing is parsed further than
+its name requires.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """A format: what a message calls it, what to do instead, and how it is told."""
+    """A format: its name in messages, what to do instead, and its test."""
 
     name: str
     advice: str
@@ -53,14 +53,14 @@ class Signature(NamedTuple):
 
 
 class Foreign(NamedTuple):
-    """What a file is that holds no model of Keras: an error's code, a name, and what to do."""
+    """A file that holds no Keras model: an error's code, the name of its format, and what to do."""
 
     code: str
     name: str
     advice: str
 
     def error(self, path: str) -> Unreadable:
-        """One line."""
+        """Return the error, in one line."""
         return Unreadable(self.code, f"{path}: is {self.name}; {self.advice}")
 
 
@@ -72,7 +72,12 @@ def _begins(*magic: bytes, at: int = 0) -> Callable[[Sample], bool]:
 
 
 def _fields(sample: Sample) -> Iterator[tuple[int, int]]:
-    """Number and wire type of the top-level fields of a protocol buffer. Raises ValueError where it is none."""
+    """Yield number and wire type of the top-level fields of a protocol buffer.
+
+    Raises:
+        ValueError: it is not a protocol buffer.
+
+    """
     position = 0
     while position < sample.size:
         sample.file.seek(position)
@@ -101,9 +106,9 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _message(types: Mapping[int, int], needed: Collection[int], first: int) -> Callable[[Sample], bool]:
-    """A protocol buffer with these fields (number -> wire type) and no others, some of them needed, one of them first.
+    """Return a test for a protocol buffer with only fields of `types` (number -> wire type), `first` first.
 
-    A file of more than MOST_FIELDS fields is told by the first.
+    All `needed` fields must occur. Of a file with more than MOST_FIELDS fields, the first ones decide.
     """
 
     def holds(sample: Sample) -> bool:
@@ -131,7 +136,7 @@ def _is_graph(sample: Sample) -> bool:
 
 
 def _is_core_ml(sample: Sample) -> bool:
-    """Version and description, then one field whose number says what kind of model it is."""
+    """Return True for version and description, then one field, the number of which is the kind of model."""
     try:
         numbers = [number for number, _ in _fields(sample)]
     except ValueError:
@@ -232,7 +237,12 @@ SIGNATURES: tuple[Signature, ...] = (
 
 
 def foreign(path: str) -> Foreign | None:
-    """What a file is, if it is of another format that is known; None where it is not. Raises OSError."""
+    """Return the format of a file; None if it is unknown.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
     with open(path, "rb") as file:
         sample = Sample(file.read(BEGINNING), os.fstat(file.fileno()).st_size, file)
         if sample.start.startswith(b"PK\3\4"):
@@ -277,7 +287,7 @@ MEMBERS: tuple[tuple[Callable[[str], bool], Callable[[Sequence[object]], bool], 
 
 
 def foreign_zip(members: Sequence[str]) -> Foreign | None:
-    """What a zip file with these members is, if that is known."""
+    """Return the format of a zip file with these members; None if it is unknown."""
     for is_sign, among, what in MEMBERS:
         if members and among([is_sign(name) for name in members]):
             return what
@@ -288,7 +298,7 @@ def foreign_zip(members: Sequence[str]) -> Foreign | None:
 
 
 def foreign_json(value: Json) -> Foreign | None:
-    """What JSON is that is no architecture, if that is known.
+    """Return the format of JSON that is not an architecture; None if it is unknown.
 
     (Source: keras_preprocessing 1.1, text.py; files of transformers.)
     """

@@ -1,4 +1,4 @@
-"""How a file spells what Keras reads alike: an output is spelled as its input is."""
+"""Details of storage that Keras reads alike: an output keeps those of its input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unnest.formats.json_text import dump
 
 
 class JsonStyle(NamedTuple):
-    """How JSON is set out; `encodings` is how often it is JSON in JSON, `end` what follows the last character."""
+    """The layout of JSON text. `encodings`: how often it is JSON in JSON; `end`: the text behind the last character."""
 
     indent: int | str | None = None
     separators: tuple[str, str] = (", ", ": ")
@@ -40,11 +40,11 @@ class JsonStyle(NamedTuple):
 
 
 class H5Spelling(NamedTuple):
-    """How Keras's HDF5 stores its attributes.
+    """The storage of attributes in Keras's HDF5.
 
-    `top` and `layers` are the attributes of the root and of the group that holds the layers (in a file of weights the
-    root again), by name; `weight_names` and `optimizer_names` are how the lists of those names are stored (an h5py
-    dtype, None for bytes of a fixed length). `has_top_level`: the group of what belongs to no layer is there.
+    `top` and `layers`: the attributes of the root and of the group that holds the layers (in a file of weights the root
+    again), by name. `weight_names` and `optimizer_names`: how the lists of those names are stored (an h5py dtype, None
+    for bytes of a fixed length). `has_top_level`: the group of what belongs to no layer exists.
     """
 
     top: Mapping[str, Any] = MappingProxyType({})

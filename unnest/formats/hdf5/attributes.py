@@ -42,17 +42,29 @@ class Attribute(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array that it holds."""
+        """The shape of the stored array."""
 
     def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """What it holds, of its own `dtype` and `shape`. Raises Unsafe, or OverBudget."""
+        """Read the attribute as an array of its own `dtype` and `shape`.
+
+        Raises:
+            Unsafe: it holds references that the HDF5 library cannot follow safely.
+            OverBudget: it is larger than the limits allow.
+
+        """
 
 
 Attributes = Mapping[str, Attribute]
 
 
 def text(attributes: Attributes, name: str, place: str) -> str | None:
-    """A scalar text, None where there is none; `place` is for messages. Raises Unreadable, or OverBudget."""
+    """Return a scalar text attribute, or None if it is absent; `place` is for messages.
+
+    Raises:
+        Unreadable: the attribute is not a scalar text.
+        OverBudget: it is larger than the limits allow.
+
+    """
     if name not in attributes:
         return None
     value = _read(attributes[name], name, place)
@@ -62,7 +74,13 @@ def text(attributes: Attributes, name: str, place: str) -> str | None:
 
 
 def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | None:
-    """A list of names, its chunks joined; None where there is none. Raises Unreadable, or OverBudget."""
+    """Return a list of names, its chunks joined; None if it is absent.
+
+    Raises:
+        Unreadable: the attribute is not a list of texts.
+        OverBudget: it is larger than the limits allow.
+
+    """
     if name in attributes:
         return _names(attributes[name], name, place)
     if f"{name}0" not in attributes:
@@ -76,7 +94,7 @@ def names(attributes: Attributes, name: str, place: str) -> tuple[str, ...] | No
 
 
 def style(attributes: Attributes, name: str) -> Style:
-    """How a text or the (first chunk of the) list of names is stored here."""
+    """Return the HDF5 type of a text, or of the first chunk of a list of names."""
     attribute = attributes.get(name) or attributes.get(f"{name}0")
     dtype = attribute.dtype if attribute is not None else None
     return dtype if dtype is not None and dtype.kind == "O" else None
@@ -105,7 +123,7 @@ def write_names(group: h5py.Group, name: str, values: Sequence[str], how: Style)
 
 
 def can_copy(attributes: Attributes, name: str) -> bool:
-    """Whether an attribute that means nothing to us is of a kind that can be carried."""
+    """Return True if an attribute that we do not know is of a type that can be copied."""
     try:
         _read(attributes[name], name, "/")
     except Unreadable:
@@ -140,7 +158,7 @@ def _read(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, Any]:
 
 
 def _is_text(dtype: np.dtype[Any]) -> bool:
-    """Whether a type of objects is h5py's for texts."""
+    """Return True if an object dtype is h5py's dtype for texts."""
     metadata: Mapping[str, Any] = dtype.metadata or {}
     return metadata.get("vlen") in (bytes, str)
 

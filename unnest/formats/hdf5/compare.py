@@ -26,9 +26,9 @@ ALIGNED = 16 * BLOCK
 
 
 class Comparer:
-    """A source beside the HDF5 that was written from it; tells whether a dataset of this is a tensor of the source.
+    """Compares datasets of a written HDF5 file with the tensors of its source.
 
-    Where the source keeps the tensor in HDF5, the two are compared as they are stored.
+    If the source also keeps a tensor in HDF5, the two datasets are compared as they are stored.
     """
 
     def __init__(self, source: Source, written: GuardedFile, progress: OnBytes) -> None:
@@ -37,7 +37,7 @@ class Comparer:
         self._progress = progress
 
     def holds(self, tensor: Tensor, dataset: h5d.DatasetID) -> bool:
-        """Whether the dataset has the tensor's bytes, bit for bit."""
+        """Return True if the dataset holds the tensor's bytes, bit for bit."""
         hdf5 = self._source.hdf5_of(tensor)
         if hdf5 is not None:
             return self._same(hdf5.raw, hdf5.dataset(tensor.ref), dataset)
@@ -84,7 +84,7 @@ class Comparer:
         return difference is None
 
     def _same_range(self, stored: IO[bytes], left: int, right: int, size: int) -> bool:
-        """Whether the bytes are the same: the edges, and what is between where it is not the same place on the disk."""
+        """Return True if two ranges hold the same bytes; blocks that both files share on the disk are not read."""
         start, end = whole_blocks(left, size)
         shift, count = right - left, end - start
         shared = Range(stored, start, count), Range(self._written, start + shift, count)
@@ -114,9 +114,9 @@ class Comparer:
 
 
 def _can_be_decoded(dataset: h5d.DatasetID) -> bool:
-    """True, of a dataset whose stored bytes pass its filters, some of which hold a checksum. Raises as `slabs`.
+    """Return True once all stored bytes of a dataset have passed its filters, some of which verify a checksum.
 
-    HDF5 copies chunks as they are stored, and a broken one would be as broken in the copy.
+    HDF5 copies chunks as they are stored, so a broken one would be broken in the copy as well. Raises as `slabs`.
     """
     if dataset.get_create_plist().get_nfilters():
         for _ in slabs(dataset):
@@ -125,7 +125,7 @@ def _can_be_decoded(dataset: h5d.DatasetID) -> bool:
 
 
 def same_stream(left: Iterable[bytes], right: Iterable[bytes]) -> bool:
-    """Whether two runs of blocks are the same bytes, however they are cut."""
+    """Return True if two sequences of blocks hold the same bytes, however they are divided."""
     right_blocks, unread = iter(right), b""
     for block in left:
         offset = 0
@@ -186,9 +186,9 @@ def _slabs(dataset: h5d.DatasetID) -> Iterator[bytes]:
 
 
 def _cut(shape: tuple[int, ...], itemsize: int, chunk: tuple[int, ...] | None) -> tuple[int, int]:
-    """(axis, step): slabs are `step` indices of `axis`, one of each axis before, all of those behind.
+    """Return (axis, step): a slab is `step` indices of `axis`, one index of each axis before it, all behind it.
 
-    Whole chunks where they fit, so that each is decoded once.
+    Slabs hold whole chunks where those fit, so that each chunk is decoded once.
     """
     axis, row_bytes = 0, itemsize * math.prod(shape[1:])
     while row_bytes > BLOCK:

@@ -142,7 +142,7 @@ class Transfer:
         self.links.set_create_intermediate_group(True)
 
     def put(self, group: h5py.Group, name: str, tensor: Tensor) -> None:
-        """The tensor as a dataset of the group; slashes in the name make groups."""
+        """Write the tensor as a dataset of the group; slashes in the name make groups."""
         hdf5 = self.source.hdf5_of(tensor)
         stored = None if hdf5 is None else _large(hdf5, tensor)
         if hdf5 is None or stored is not None:
@@ -201,9 +201,9 @@ class Transfer:
 
 
 def _large(hdf5: GuardedFile, tensor: Tensor) -> _Stored | None:
-    """Where a large tensor lies; None of what is copied as an object.
+    """Return the place of a large tensor, the bytes of which are copied directly; None for one that HDF5 copies.
 
-    It is one of which nothing is lost: in one piece, of a type that NumPy's dtype gives anew, without attributes.
+    Only if that loses nothing: one contiguous piece, a type that NumPy's dtype gives again, no attributes.
     """
     node = hdf5.datasets[tensor.ref]
     if node.stored < LARGE or node.layout != h5d.CONTIGUOUS:

@@ -45,7 +45,7 @@ from unnest.formats.hdf5.index import (
 )
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
-#: HDF5 ships, reaches 1032. Anything above is not data that somebody compressed.
+#: HDF5 ships, reaches 1032. Anything above is not compressed data.
 MAX_EXPANSION = 1100
 
 #: Below this a dataset may declare what it likes: a few elements in one padded chunk.
@@ -68,14 +68,17 @@ class GuardedAttribute(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array that it holds."""
+        """The shape of the stored array."""
         shape: tuple[int, ...] = self.id.shape
         return shape
 
     def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """What it holds, of its own `dtype` and `shape`, which whoever reads it has asked for: each asks HDF5.
+        """Read the attribute as an array of its own `dtype` and `shape`, which the caller has from HDF5.
 
-        Raises Unsafe for references that the HDF5 library had better not follow, or OverBudget.
+        Raises:
+            Unsafe: it holds references that the HDF5 library cannot follow safely.
+            OverBudget: it is larger than the limits allow.
+
         """
         count = math.prod(shape)
         fits(count * max(dtype.itemsize, REFERENCE))
@@ -88,9 +91,15 @@ class GuardedAttribute(NamedTuple):
 
 
 class GuardedFile:
-    """An HDF5 file whose tree has been walked and found plain. Raises Unreadable where it is not, or OverBudget.
+    """An HDF5 file, the whole tree of which has been walked and found safe to read with the HDF5 library.
 
-    `groups` are the paths of its groups, the root the empty one; `datasets` its datasets by path; `id` is h5py's.
+    `groups`: the paths of its groups, the root being the empty path. `datasets`: its datasets, by path. `id`: h5py's
+    file.
+
+    Raises:
+        Unreadable: the file is not HDF5, damaged, or unsafe.
+        OverBudget: it is larger than the limits allow.
+
     """
 
     def __init__(self, path: str, window: IO[bytes] | io.RawIOBase | None = None, size: int = 0) -> None:
@@ -201,7 +210,7 @@ class GuardedFile:
         return DatasetNode(path, shape, self._dtype(path, dataset, dtype), layout, stored)
 
     def _dtype(self, path: str, dataset: h5d.DatasetID, dtype: np.dtype[Any]) -> str:
-        """What `DatasetNode` has as the dtype of a dataset, whose type is NumPy's `dtype` to h5py."""
+        """Return the `DatasetNode.dtype` of a dataset, for which h5py gives the NumPy `dtype`."""
         if dtype.kind in PLAIN_KINDS:
             return dtype.str
         if dataset.get_type().get_class() != h5t.OPAQUE or dtype.str != TWO_OPAQUE_BYTES:
@@ -307,7 +316,7 @@ def _no_locking(access: Any) -> None:  # noqa: ANN401 - h5py has no types
 
 
 def _opening_failed(path: str, error: OSError) -> Unreadable:
-    """HDF5 tells by sentence; people need the reason and what to do."""
+    """Translate HDF5's error on opening a file, which is a sentence, into its reason and what to do."""
     text = str(error)
     if error.errno is not None and "errno" in text:
         return Unreadable("cannot-open", f"{path}: cannot be opened ({os.strerror(error.errno)})")

@@ -1,13 +1,13 @@
-"""Looks at variable-length texts of an attribute before the HDF5 library does, which may never come back from them.
+"""Check the variable-length texts of an attribute before the HDF5 library reads them, which may never return.
 
 Such an attribute holds references: a length, and the address and index of an object in a *global heap collection*,
 somewhere in the file. The library walks a broken collection for ever (seen in HDF5 1.10 to 1.14), and copies an object
-once for each of the references that share it. So the object header is read by hand, up to the attribute's references,
-and every collection that these name is walked, with an end. (Source of the layouts: the HDF5 file format
+once for each of the references that share it. So the object header is read here byte by byte, up to the attribute's
+references, and every collection that these name is walked, with an end. (Source of the layouts: the HDF5 file format
 specification, version 3, sections III.E, IV.A and IV.A.2.m.)
 
-An attribute that is not in its object's header (dense storage, shared messages) cannot be looked at, and is not
-read: nobody is known to write texts of variable length there for Keras.
+An attribute outside its object's header (dense storage, shared messages) cannot be checked, and is not read: no known
+writer of Keras files stores variable-length texts there.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _attributes(read: Read, header: int, size: int) -> Iterator[bytes]:
         (length,) = unpack_from("<I", start, 8)
         yield from _messages(read, (header + 16, length), size, extra=0, modern=False)
     else:
-        raise Unsafe("belongs to an object whose header is broken")
+        raise Unsafe("belongs to an object with a broken header")
 
 
 def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, modern: bool) -> Iterator[bytes]:
@@ -143,7 +143,7 @@ def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, mode
     while pending:
         offset, length = pending.pop()
         if length > size:
-            raise Unsafe("belongs to an object whose header is broken")
+            raise Unsafe("belongs to an object with a broken header")
         data = read(offset, length)
         position = 0
         while position + head_size <= len(data):
@@ -159,14 +159,14 @@ def _messages(read: Read, first: tuple[int, int], size: int, *, extra: int, mode
             elif kind == CONTINUATION:
                 next_offset, next_length = unpack_from("<QQ", content)
                 if next_offset in visited:
-                    raise Unsafe("belongs to an object whose header is broken")
+                    raise Unsafe("belongs to an object with a broken header")
                 visited.add(next_offset)
                 # A continuation of version 2 has a magic number before its messages, and a checksum behind.
                 pending.append((next_offset + 4, next_length - 8) if modern else (next_offset, next_length))
 
 
 def _data_of(content: bytes, name: bytes) -> bytes | None:
-    """What an attribute message holds, behind name, type and shape, which version 1 pads; None for another name."""
+    """Return the data of an attribute message, behind name, type and shape; None for another name."""
     version = content[0]
     if version not in (1, 2, WITH_ENCODING):
         raise Unsafe("is stored in an unknown way")

@@ -1,4 +1,4 @@
-"""What an HDF5 file holds, told without HDF5's library: its datasets, and how much of a tree is too much."""
+"""Index of an HDF5 file (its groups, datasets and attributes), and the limits on the size of a tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room for datasets that HDF5 has declared and given none: behind all that it wrote, where we choose.
+"""Allocate space at the end of the file, at places of our choice, for datasets that HDF5 has only declared.
 
 HDF5 packs tensors one behind the other. Here a large one begins at the same place within a block of the disk as in the
 file that it comes from, so that file systems can let the two files share the blocks between.
@@ -29,7 +29,7 @@ END_OF_FILE = len(SUPERBLOCK) + 2 * ADDRESS.size
 
 
 class Room(NamedTuple):
-    """What a dataset is to be given: the address of its object header, and where its `size` bytes begin."""
+    """Space for one dataset: the address of its object header, and the offset at which its `size` bytes begin."""
 
     header: int
     offset: int
@@ -49,7 +49,7 @@ def give(file: IO[bytes], rooms: list[Room]) -> None:
 
 
 def _place_of_address(file: IO[bytes], room: Room) -> int:
-    """Where in the file a dataset's layout message has the address of its bytes, which it must not have yet."""
+    """Return the offset of the address field in a dataset's layout message; the field must still be undefined."""
     *_, size, _ = HEADER.unpack(_read(file, room.header, HEADER.size))
     messages, position = _read(file, room.header + HEADER.size, size), 0
     while position < size:

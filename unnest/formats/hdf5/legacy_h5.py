@@ -83,10 +83,10 @@ class _Writer:
     def _versions(
         self, group: h5py.Group, source_attributes: h5_attributes.Attributes, usual: h5_attributes.Style
     ) -> None:
-        """Where the source has them; everywhere where it has no such places. And what else is there.
+        """Write the versions where the source has them (else everywhere), and copy unknown attributes.
 
-        `usual` is the style without a source's: a model's is text, its weights' bytes, which are decoded where they are
-        loaded (source: hdf5_format of TensorFlow 2.0 to 2.3).
+        `usual` is the style if the source has none: text for a model, bytes for weights, since Keras decodes those when
+        it loads them (Source: hdf5_format of TensorFlow 2.0 to 2.3).
         """
         for name, value in (("keras_version", self.model.keras_version), ("backend", self.model.backend)):
             if value is not None and (name in source_attributes or not self.spelling.layers):

@@ -47,7 +47,7 @@ class H5Source(Source):
     container: ClassVar = "h5"
 
     def __init__(self, path: str, plain: PlainFile | None = None) -> None:
-        """With `plain` nothing else is opened until somebody asks for the tensors."""
+        """Read architecture and index; with `plain`, HDF5's library opens the file when tensors are read."""
         self._guarded = None if plain is not None else _opened(path)
         index = plain or self.hdf5
         try:
@@ -78,7 +78,7 @@ class H5Source(Source):
 
     @property
     def h5_spelling(self) -> H5Spelling:
-        """As it was read; an empty list of weights does not tell how the others are stored."""
+        """The spelling of the file; an empty list of weights does not show how the others are stored."""
 
         def names_style(group: str) -> h5_attributes.Style:
             return h5_attributes.style(self.hdf5.attributes(group), "weight_names")
@@ -101,7 +101,7 @@ class H5Source(Source):
                 yield slab[start : start + BLOCK]
 
     def hdf5_of(self, tensor: Tensor) -> GuardedFile | None:
-        """The file itself."""
+        """Return the file itself, unless the tensor is computed."""
         return self.hdf5 if tensor.recipe is None else None
 
     def close(self) -> None:
@@ -111,9 +111,13 @@ class H5Source(Source):
 
 
 def looked_at(path: str) -> H5Source | None:
-    """The source at the HDF5 file `path` for a look at it; None where it takes HDF5's library to tell.
+    """Open the HDF5 file `path` with the fast reader; None if only HDF5's library can read it.
 
-    Its tensors can be had, but by opening the file again: who copies them uses `H5Container.open`. Raises Unreadable.
+    Tensors cannot be read through it: use `H5Container.open` to copy them.
+
+    Raises:
+        Unreadable: the file is damaged or unsafe.
+
     """
     try:
         with refunded(NotPlain), contextlib.closing(PlainFile(path)) as plain:
@@ -180,7 +184,7 @@ class _Reader:
         return f"{self.hdf5.path}: /{short(path)}"
 
     def _version(self, name: str, top: h5_attributes.Attributes, layers: h5_attributes.Attributes) -> str | None:
-        """Of the file, else of the group of its layers; both must be texts, as both are written again."""
+        """Return a version from the file's attributes, else its layers'; both must be texts, as both are rewritten."""
         of_layers = h5_attributes.text(layers, name, self._place(self.root))
         return h5_attributes.text(top, name, self._place("")) if name in top else of_layers
 
@@ -246,7 +250,7 @@ class _Reader:
         return Unreadable("not-keras", f"{path}: is an HDF5 file, but neither a Keras model nor Keras weights")
 
     def _left_behind(self, attributes: Mapping[str, h5_attributes.Attributes]) -> tuple[Finding, ...]:
-        """Whatever the file holds that no model accounts for: it will not be in the output."""
+        """Report everything in the file that belongs to no model, and so will not be in the output."""
         not_carried = [p for p in self.hdf5.datasets if p not in self.tensor_paths] + self.hdf5.others
         for path, of_group in attributes.items():
             not_carried += [
@@ -256,10 +260,10 @@ class _Reader:
 
 
 def _path(group: str, name: str) -> str:
-    """Where HDF5 finds a name: slashes in a row are one, and what begins with one is found from the root on.
+    """Return the path at which HDF5 finds a name: repeated slashes count as one, a leading slash starts at the root.
 
-    The latter is a number of the optimizer's alone; no layer's weight is out of its layer.
-    (Source: Keras 2.0 to 2.1 on Theano calls what is made outside of a name scope `/iterations`.)
+    A leading slash occurs in variables of the optimizer alone; weights of layers stay below their layer. (Source: Keras
+    2.0 to 2.1 on Theano calls what is made outside of a name scope `/iterations`.)
     """
     if name.startswith("/"):
         return name.strip("/") if group == OPTIMIZER else name

@@ -114,11 +114,11 @@ SMALLEST_HEAP = 4096
 
 
 class NotPlain(Exception):
-    """The file is of another form, or broken; the library tells."""
+    """The file has another layout than the fast reader knows, or is broken; HDF5's library must read it."""
 
 
 class PlainAttribute(NamedTuple):
-    """An attribute as `guarded_file.GuardedAttribute`, whose `data` has been found."""
+    """An attribute as `guarded_file.GuardedAttribute`; its `data` has been located."""
 
     file: PlainFile
     name: str
@@ -127,7 +127,14 @@ class PlainAttribute(NamedTuple):
     data: bytes
 
     def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """What it holds. Raises Unsafe, OverBudget or NotPlain."""
+        """Read the attribute as an array of its own `dtype` and `shape`.
+
+        Raises:
+            Unsafe: a reference is broken.
+            OverBudget: it is larger than the limits allow.
+            NotPlain: only HDF5's library can read it.
+
+        """
         count = math.prod(shape)
         fits(count * max(dtype.itemsize, REFERENCE))
         if dtype.kind != "O":
@@ -211,14 +218,14 @@ class PlainFile:
         self._heaps = Heaps(self._content.read, self._content.size)
 
     def close(self) -> None:
-        """What has not been read by now cannot be."""
+        """Close the file; attributes that were not read can no longer be."""
         self._content.close()
 
     def __contains__(self, path: str) -> bool:
         return path in self.groups or path in self.datasets
 
     def has_attribute(self, name: str) -> bool:
-        """Whether the root has that one."""
+        """Return True if the root has an attribute of this name."""
         return name in self._attributes[""]
 
     def attributes(self, path: str) -> dict[str, PlainAttribute]:
@@ -341,7 +348,7 @@ class PlainFile:
         return messages
 
     def _attributes_in(self, messages: dict[int, list[bytes]]) -> dict[str, PlainAttribute]:
-        """The attributes of a group, whose messages these are; it has no others."""
+        """Return the attributes in a group's messages, by name."""
         require(messages.keys() <= {TABLE, ATTRIBUTE})
         contents = messages.get(ATTRIBUTE, [])
         attributes = {attribute.name: attribute for attribute in map(self._attribute, contents)}
@@ -375,7 +382,7 @@ class PlainFile:
 
 
 def _shape(space: bytes) -> tuple[int, ...]:
-    """The shape in a message that tells it, and that it is the largest, too."""
+    """Return the shape in a dataspace message, which must also be its maximum."""
     version, rank, with_largest, *zeros = SPACE_HEAD.unpack_from(space)
     require(version == 1 and with_largest == (rank > 0) and rank <= MAX_RANK and not any(zeros))
     require(len(space) == SPACE_HEAD.size + 2 * ADDRESS.size * rank)

@@ -1,4 +1,4 @@
-"""Where a model goes that is to be written for Keras 3, and as what."""
+"""Choose the container and form of a model that is written for Keras 3."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ SUFFIXES: dict[ContainerName, str] = {"keras": ".keras", "weights_h5": ".weights
 
 
 def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """Where the plan's model goes as Keras 3's. Raises Refused where it cannot."""
+    """Return the target of the plan's model in Keras 3's form.
+
+    Raises:
+        Refused: the model cannot be written so.
+
+    """
     model = planned_model(plan)
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model" and to is None
@@ -52,7 +57,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         with naming_file(source):
             lay_out(target)  # whatever has no place is refused before anything is written
     if to == "keras" and make_plan(target).verdict != "clean":
-        target = target._replace(is_ours=True)  # the code that told that it is none has become a function's name
+        target = target._replace(is_ours=True)  # its code, which showed the opposite, has become a function's name
     name = CONTAINERS[to]
     not_held = [*converted.findings, *left_out(converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
@@ -71,7 +76,12 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
 
 
 def _asked_for(source: Source, to: Target | None, *, has_weights: bool) -> Target:
-    """One of CONTAINERS: `to`, or what such a model goes into unasked. Raises Refused where it cannot go there."""
+    """Return the container to write: `to`, or the default for such a model.
+
+    Raises:
+        Refused: the model does not fit into `to`.
+
+    """
     if to is None:
         return "keras" if has_weights else "json"
     if to not in CONTAINERS:
@@ -106,7 +116,7 @@ def _converted(source: Source, model: Stored) -> Converted:
 
 
 def _as_contents(model: Stored, to: Target) -> Stored:
-    """What of a model its container holds."""
+    """Return the part of a model that the container `to` holds."""
     if to == "weights":
         return model._replace(contents="weights", training=None)
     if to == "json":

@@ -90,7 +90,7 @@ class KerasFolderSource(KerasModelSource):
             raise Unreadable("cannot-read", f"{path}: cannot be read ({e.strerror}); copy it again") from e
 
     def member_size(self, name: str) -> int:
-        """As the system has it."""
+        """Return the size of a member, in bytes."""
         return os.path.getsize(os.path.join(self.path, *name.split("/")))
 
     def parts(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a `.keras` and its unzipped folder have in common: names of files, and the model that they hold."""
+"""Common to a `.keras` zip and its unzipped folder: the names of the members, and the model that they hold."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def _other_zip(path: str, members: Sequence[str], missing: str) -> tuple[str, str]:
-    """Why a zip is no model of Keras's: code and message."""
+    """Return code and message for a zip that is not a Keras model."""
     if missing not in members and any(name.endswith((*MODEL_SUFFIXES, "/saved_model.pb")) for name in members):
         return "compression", f"{path}: is a zip file with a model in it; unpack it first, and pass the model"
     foreign = foreign_zip(members)
@@ -75,7 +75,7 @@ class Window(Readable):
         self._file, self._start = file, start
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
-        """As any file; nothing beyond the part."""
+        """Read into a buffer, up to the end of the member, and return the number of bytes."""
         window = memoryview(buffer)[: self.next_count(len(buffer))]
         count = pread_into(self._file.fileno(), window, self._start + self.position)
         self.position += count
@@ -123,7 +123,7 @@ class KerasSource(KerasModelSource):
 
     @property
     def members(self) -> Sequence[str]:
-        """Names in the zip."""
+        """The names of the zip's members."""
         return self.archive.namelist()
 
     def _text(self, path: str, member: str) -> str:
@@ -153,7 +153,7 @@ class KerasSource(KerasModelSource):
             raise Unreadable("damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again")
 
     def member_size(self, name: str) -> int:
-        """As the directory of the zip has it."""
+        """Return the unpacked size of a member, in bytes."""
         return self.archive.getinfo(name).file_size
 
     def check_sums(self) -> None:
@@ -219,7 +219,12 @@ def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
 
 
 def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
-    """Raises Unreadable where a member is none that Keras would write, or reads the bytes of another."""
+    """Check the zip's directory before anything is read.
+
+    Raises:
+        Unreadable: Keras would not write such a member, or two members share bytes.
+
+    """
     names: set[str] = set()
     end = unpacked = 0
     for info in sorted(archive.infolist(), key=lambda i: i.header_offset):
@@ -244,7 +249,7 @@ def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
 
 
 def _forbidden(info: zipfile.ZipInfo) -> str | None:
-    """What is wrong with a member by itself."""
+    """Return what is wrong with a member by itself, as the end of a sentence; None if nothing is."""
     name = info.filename
     if not name or name.startswith(("/", "\\")) or ":" in name.split("/")[0] or ".." in re.split(r"[/\\]", name):
         return "climbs out of its folder"
@@ -262,7 +267,7 @@ def _broken(path: str, member: str, error: Exception) -> Unreadable:
 
 
 def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
-    """Behind the member's local header, whose name and extra field need not be those of the directory."""
+    """Return the offset of a member's data; its local header may have another name and extra field."""
     header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
     if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
         raise Unreadable("damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again")
@@ -274,7 +279,7 @@ def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
 
 
 class KerasContainer(Container):
-    """Reads and writes `.keras`."""
+    """The container `.keras`: one zip."""
 
     name: ClassVar = "keras"
     suffix: ClassVar = ".keras"
@@ -316,7 +321,7 @@ class KerasContainer(Container):
 
 
 def _metadata(output: Output, source: Source) -> JsonObject:
-    """What the archive that is rearranged says of itself; of a new one, who wrote the model."""
+    """Return `metadata.json`: the source's if its archive is rearranged, else the version of the writer."""
     if not isinstance(output, Rearranged) or not source.members:
         mark = {MARK: "a single-device model"} if output.model.is_ours else {}
         return {"keras_version": output.model.keras_version, **mark}
@@ -326,7 +331,7 @@ def _metadata(output: Output, source: Source) -> JsonObject:
 
 
 def _other_members(members: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
-    """What else is in the zip (vocabularies, which lie under their layers' paths): name in the output -> here."""
+    """Return the other members (vocabularies, below their layers' paths): name in the output -> in the source."""
     deepest_first = sorted(moves, key=lambda m: len(m.source), reverse=True)
     new_names: dict[str, str] = {}
     for name in sorted(set(members) - {METADATA, CONFIG, WEIGHTS}):

@@ -1,4 +1,4 @@
-"""Where a model's layers lie in a path-keyed file, and what their weights are called by it.
+"""Paths of a model's layers in a path-keyed file, and the names that follow from them for weights.
 
 A weight's path is made of where its layer is, not of names: `layers/dense_1/vars/0`. A model's layers lie under
 `layers`, each called after its class in snake_case, numbered from the second of a class on, in the model's order; what
@@ -46,7 +46,7 @@ def stored_layers(model: JsonObject) -> list[Layer]:
 
 
 def promises_weights(layer: Layer) -> bool:
-    """Whether a layer of Keras's own, or one in a model, has weights by its config; others do not tell."""
+    """True if the config shows that a layer has weights; False also for a custom layer, where it shows nothing."""
     if is_model(layer.stored):
         return any(promises_weights(inner) for inner in read(layer.stored).layers.values())
     expected_weights = expected(layer.config)
@@ -75,13 +75,13 @@ def places(
         yield layer, stored_path
 
 
-def named_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """The groups for a container that names weights: by their layers and their place there, since no name is stored."""
-    return tuple(Group(g.name, tuple(_named(t, g.name) for t in g.tensors)) for g in groups)
+def name_by_path(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Name the weights of the groups by their layers and their place in them, since path-keyed files store no names."""
+    return tuple(Group(g.name, tuple(_name_weight(t, g.name) for t in g.tensors)) for g in groups)
 
 
-def _named(tensor: Tensor, layer: str) -> Tensor:
-    """The layers that own it, and what lies below the last of them."""
+def _name_weight(tensor: Tensor, layer: str) -> Tensor:
+    """Name one weight by the layers that own it and its place below the last of them."""
     tail = re.split(rf"(?:^|/)(?:{LAYERS}|{DEPENDENCIES})/", tensor.ref)[-1].split("/")[1:]
     place = [part for part in tail if part != "vars"]
     return tensor._replace(name="/".join([layer, *tensor.owner, *place]))

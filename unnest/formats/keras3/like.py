@@ -25,7 +25,7 @@ OF_A_MODEL = frozenset({
 
 
 def has_no_architecture(source: Source, plan: Plan) -> bool:
-    """Whether the weights are alone, with no architecture in the file or given."""
+    """Return True for weights without an architecture, in the file or given."""
     return plan.stored.contents == "weights" and plan.complete is None and source.stored.architecture is None
 
 

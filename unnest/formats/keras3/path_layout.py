@@ -1,9 +1,9 @@
-"""Where the weights of a model go in a path-keyed file: the inverse of reading one (`path_placement.py`).
+"""Assign the weights of a model to paths of a path-keyed file: the inverse of reading one (`path_placement.py`).
 
 Other containers have a flat list per layer; here every weight is under the attributes that lead to it. For Keras's own
-layers these are known, for a nested model its flat list is shared out, and a layer of somebody's own is placed where
-its weights' names say that it holds them itself; whatever else is refused.
-(Source: `_save_state` of Keras 3.15 and tf_keras 2.21, and files of both.)
+layers these are known, the flat list of a nested model is divided among its layers, and the weights of a custom layer
+are placed in it if their names say that it holds them itself. Everything else is refused. (Source: `_save_state` of
+Keras 3.15 and tf_keras 2.21, and files of both.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER, join_path, plac
 
 #: How the name of a weight begins that a path-keyed file had among its layer's own (`path_order.py`).
 OWN_VARS = "vars/"
-#: What is left to do where only a class's code tells.
+#: The advice if only the code of a class knows the places.
 BY_CODE = (
     "fix without --to and --keras, load the output with its code, and hand the weights on by get_weights and "
     "set_weights"
@@ -50,15 +50,19 @@ class Layout:
             self.tensors[join_path(path, "vars", str(k))] = tensor
 
     def add_model(self, entry: JsonObject, shares: Mapping[str, Sequence[Tensor]], path: str) -> None:
-        """A model whose layers' weights are known."""
+        """Add a model, given the weights of each of its layers."""
         self.add_object(path, model_name(entry))
         for layer, place in places(entry, path, self.attribute):
             self.add_layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
     def add_layer(self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str, holder: str = "") -> None:
-        """A layer with its flat list. Raises Refused where that does not tell the places.
+        """Add a layer, given the flat list of its weights.
 
-        `holder`: the layer that holds it, after which Keras 2 may call its weights.
+        `holder`: the layer that holds it, after which Keras 2 may name its weights.
+
+        Raises:
+            Refused: the list does not show the places.
+
         """
         config = entry.get("config")
         settings = config if isinstance(config, Mapping) else {}
@@ -83,11 +87,16 @@ class Layout:
             raise unplaced(name, kind)
 
     def _add_nested(self, model: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
-        """A model in a model, whose flat list is shared out. Raises Refused where it cannot be."""
+        """Add a nested model, dividing its flat list among its layers.
+
+        Raises:
+            Refused: there is more than one way to divide it.
+
+        """
         try:
             shares = split(tensors, read(model))
         except Ambiguous as doubt:
-            raise Refused("weights-ambiguous", f"{doubt}; write .h5, whose weights stay in that list") from doubt
+            raise Refused("weights-ambiguous", f"{doubt}; write .h5, which keeps that list as it is") from doubt
         self.add_model(model, {name: share.tensors for name, share in shares.items()}, path)
 
     def _add_spectral_normalization(
@@ -180,13 +189,13 @@ def _name(entry: JsonObject) -> str:
 
 
 def _has_all(name: str, holder: str, tensors: Sequence[Tensor]) -> bool:
-    """Whether the names of weights say that all are a layer's own, or its holder's."""
+    """Return True if the names of the weights say that the layer, or its holder, has them all itself."""
     names = [name, holder] if holder else [name]
     return all(t.name.startswith(OWN_VARS) or any(_holds(each, t) for each in names) for t in tensors)
 
 
 def _holds(name: str, tensor: Tensor) -> bool:
-    """Whether a weight's name says that the layer holds it itself, and no layer inside it.
+    """Return True if a weight's name says that the layer holds it itself, not a layer inside it.
 
     That is `layer/weight`, and `layer_weight` in Keras 1 and in code that was written for it.
     """
@@ -197,12 +206,17 @@ def _holds(name: str, tensor: Tensor) -> bool:
 
 
 def _is_of(way: str, tensor: Tensor) -> bool:
-    """Whether a weight's name says that it is of a Bidirectional's `forward` or `backward` layer."""
+    """Return True if a weight's name puts it into the `forward` or `backward` layer of a Bidirectional."""
     return any(part.startswith(f"{way}_") for part in tensor.name.split("/"))
 
 
 def check_not_quantized(entry: JsonObject, name: str) -> None:
-    """Raises Refused for a layer whose weights have another order in each container."""
+    """Check that the order of a layer's weights is the same in both containers.
+
+    Raises:
+        Refused: the layer is quantized or has LoRA weights.
+
+    """
     if str(entry.get("class_name")) in OWN and is_quantized(entry.get("config")):
         raise Refused(
             "cannot-convert",
@@ -212,10 +226,7 @@ def check_not_quantized(entry: JsonObject, name: str) -> None:
 
 
 def unplaced(name: str, kind: str) -> Refused:
-    """The refusal of a layer of which the places of the weights, or their order, are not known.
-
-    Of somebody's own layer only its code knows them.
-    """
+    """Return the refusal of a layer for which the paths of the weights, or their order, are unknown."""
     why = f"for a {kind} like this not both are known" if kind in OWN else f"only the code of {kind} knows both"
     return Refused(
         "cannot-convert",

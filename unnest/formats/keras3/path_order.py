@@ -13,25 +13,31 @@ from unnest.core.keras_facts.held_layers import HELD_UNDER, wrapped
 from unnest.core.keras_facts.layer_classes import OWN
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, named_by_path, places, promises_weights
+from unnest.formats.keras3.layer_paths import DEPENDENCIES, LAYERS, join_path, name_by_path, places, promises_weights
 from unnest.formats.keras3.path_layout import BY_CODE, OWN_VARS, Layout, check_not_quantized, unplaced
 
 
 def as_h5_lists(model: Stored) -> Stored:
-    """A path-keyed file's model as its Keras stores it in `.h5`: layers' lists, weights named by their paths.
+    """Return a path-keyed file's model as its Keras stores it in `.h5`: lists per layer, weights named by their paths.
 
-    Raises Refused where only the code tells.
+    Raises:
+        Refused: the order of a custom layer's weights is known to its code alone.
+
     """
     as_stored = as_h5(in_order(model, in_lists=True))
-    as_stored = as_stored._replace(groups=named_by_path(as_stored.groups))
+    as_stored = as_stored._replace(groups=name_by_path(as_stored.groups))
     return as_stored if as_stored.training is not None else as_stored._replace(optimizer=None)
 
 
 def in_order(model: Stored, *, in_lists: bool) -> Stored:
-    """A path-keyed file's model with each layer's weights in Keras's order, which is not that of the paths.
+    """Return a path-keyed file's model with each layer's weights in Keras's order, which is not that of the paths.
 
-    Layers that hold other layers list them as their code does. `in_lists`: a nested model's weights become one list, in
-    which what is trained comes first. Raises Refused where only the code tells.
+    Layers that hold other layers list them as their code does. `in_lists`: a nested model's weights become one list,
+    with the trained ones first.
+
+    Raises:
+        Refused: the order of a custom layer's weights is known to its code alone.
+
     """
     assert model.architecture is not None
     layers = read(model.architecture).layers
@@ -57,7 +63,7 @@ class _Lists:
         if is_model(entry):
             return self._of_model(entry, tensors)
         check_not_quantized(entry, name)
-        held = _held_model(entry)
+        held = _time_distributed_model(entry)
         if held is None:
             return self._as_code_lists(entry, name, tensors)
         path = path or f"/{tensors[0].ref if tensors else ''}".partition(f"/layer/{self.attribute}/")[0][1:]
@@ -104,7 +110,7 @@ class _Lists:
                 if not inner and promises_weights(layer):
                     why = f"the weights of {layer.name!r} in it are stored elsewhere, with a layer that shares them"
                     raise _refusal(name, why)
-                inner_sorted = self.of_layer(layer.stored, layer.name, _flagged(layer, inner, name), place)
+                inner_sorted = self.of_layer(layer.stored, layer.name, _mark_trained(layer, inner, name), place)
             ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
         if {t.ref for t in ordered} != {t.ref for t in tensors}:
             raise _refusal(name, "weights are stored in it that are of no layer of its config")
@@ -112,7 +118,7 @@ class _Lists:
 
 
 def _trained_first(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """As every model lists its weights: what is trained, layer by layer, then the rest."""
+    """Sort weights as every model lists them: the trained ones, layer by layer, then the rest."""
     return tuple(sorted(tensors, key=lambda t: not t.trained))
 
 
@@ -120,10 +126,12 @@ def _refusal(name: str, why: str) -> Refused:
     return Refused("cannot-convert", f"{name!r}: {why}: {BY_CODE}")
 
 
-def _flagged(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[Tensor]:
-    """A layer's weights with what of them is trained: all, of a layer of somebody's own that does not tell.
+def _mark_trained(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[Tensor]:
+    """Mark which of a layer's weights are trained: all of them in a custom layer, if nothing says otherwise.
 
-    Raises Refused where one of Keras's own does not tell.
+    Raises:
+        Refused: it does not follow from the config of one of Keras's own layers.
+
     """
     count = trained_count(layer, len(tensors))
     if count is None and (layer.class_name == "MultiHeadAttention" or not _is_keras_own(layer.stored)):
@@ -133,8 +141,8 @@ def _flagged(layer: Layer, tensors: Sequence[Tensor], holder: str) -> list[Tenso
     return [t._replace(trained=k < (count or 0)) for k, t in enumerate(tensors)]
 
 
-def _held_model(entry: JsonObject) -> JsonObject | None:
-    """The model that a TimeDistributed layer applies to every step."""
+def _time_distributed_model(entry: JsonObject) -> JsonObject | None:
+    """Return the model that a TimeDistributed layer applies to every step, if it applies one."""
     config = entry.get("config")
     held = config.get("layer") if isinstance(config, Mapping) else None
     is_applied = str(entry.get("class_name")) == "TimeDistributed" and isinstance(held, Mapping) and is_model(held)
@@ -142,7 +150,7 @@ def _held_model(entry: JsonObject) -> JsonObject | None:
 
 
 def _innermost(entry: JsonObject, path: str) -> str:
-    """Where the weights are of a layer at `path`: those of one that only applies another are that one's."""
+    """Return the path of the weights of the layer at `path`: those of a pure wrapper are its inner layer's."""
     inner = wrapped(entry)
     return path if inner is None else _innermost(inner, join_path(path, *HELD_UNDER[str(entry["class_name"])]))
 
@@ -156,20 +164,24 @@ def _home(tensors: Sequence[Tensor], attribute: str) -> str:
 
 
 def _of(layer: Layer, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Those of a model's weights that are one layer's, each with its owners below that."""
+    """Return the weights of a model that belong to one layer, each with its owners below that layer."""
     return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (layer.name,)]
 
 
 def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
-    """Raises Refused where a model's list depends on which weights of a layer of somebody's own in it are trained.
+    """Check that the order of a model's list does not depend on which weights of a custom layer in it are trained.
 
-    Whichever they are, it is the same where all that is trained comes before them, and all the rest behind.
+    It does not if all weights before that layer's are trained, and none behind.
+
+    Raises:
+        Refused: it does depend on them.
+
     """
     leaves = [*_leaves(layer, tensors)]
-    for k, (leaf, own, is_told) in enumerate(leaves):
-        before = [t for _, ts, told in leaves[:k] for t in ts if not (told and t.trained)]
-        behind = [t for _, ts, told in leaves[k + 1 :] for t in ts if t.trained or not told]
-        if own and not is_told and (before or behind):
+    for k, (leaf, own, is_known) in enumerate(leaves):
+        before = [t for _, ts, known in leaves[:k] for t in ts if not (known and t.trained)]
+        behind = [t for _, ts, known in leaves[k + 1 :] for t in ts if t.trained or not known]
+        if own and not is_known and (before or behind):
             raise _refusal(
                 leaf.name,
                 f".h5 lists the weights of {layer.name!r} with all that is trained first, and which of this layer's "
@@ -178,11 +190,11 @@ def _check_order_decided(layer: Layer, tensors: Sequence[Tensor]) -> None:
 
 
 def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Sequence[Tensor], bool]]:
-    """The layers of a model that a layer is or holds, and of those in it.
+    """Yield each layer of the model that a layer is or holds, nested ones too; a layer without a model yields itself.
 
-    Each with its weights, and whether it is told which of them are trained. A layer without a model is the only one.
+    Each comes with its weights, and True if it is known which of them are trained.
     """
-    model = layer.stored if is_model(layer.stored) else _held_model(layer.stored)
+    model = layer.stored if is_model(layer.stored) else _time_distributed_model(layer.stored)
     if model is None:
         yield layer, tensors, _is_keras_own(layer.stored) or trained_count(layer, len(tensors)) is not None
         return
@@ -191,6 +203,6 @@ def _leaves(layer: Layer, tensors: Sequence[Tensor]) -> Iterator[tuple[Layer, Se
 
 
 def _is_keras_own(entry: JsonObject) -> bool:
-    """Whether the layer is one of Keras's own, and so is the layer that it only applies."""
+    """Return True for one of Keras's own layers, if the layer that it wraps is one as well."""
     inner = wrapped(entry)
     return str(entry.get("class_name")) in OWN and (inner is None or _is_keras_own(inner))

@@ -1,4 +1,4 @@
-"""Which layers of a model are where in a path-keyed file, and the moves of sub-trees that make a tree of another."""
+"""Locate the layers of a model in a path-keyed file, and find the moves of sub-trees that make one tree of another."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from unnest.formats.keras3.shared_layers import SharedLayers
 
 
 class Placement:
-    """Where the layers of a model, and of those nested in it, are in a file, and with which weights."""
+    """The paths of a model's layers, and of those nested in it, in a file, with the weights of each."""
 
     def __init__(self, tree: Tree, model: JsonObject, prefix: str = "", *, has_its_names: bool = True) -> None:
-        """`prefix` is where the sub-tree of the model starts. Raises Refused where the two do not fit.
+        """Locate the layers below `prefix`, at which the sub-tree of the model starts.
 
-        Not `has_its_names`: the model is another program's, whose layers may bear other names.
+        Not `has_its_names`: the model is another program's, so its layers may have other names.
+
+        Raises:
+            Refused: model and file do not fit.
+
         """
         self.tree = tree
         self._has_its_names = has_its_names
@@ -76,7 +80,7 @@ class Placement:
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
     def path_of(self, layer: Layer, tensors: Iterable[Tensor]) -> str | None:
-        """Where a layer of the result is in this file: its weights tell, or its name and class."""
+        """Return the path of a layer of the result in this file, by its weights, else by its name and class."""
         refs = [t.ref for t in tensors]
         if refs and is_model(layer.stored):
             holding = [path for path, weights in self._weights_of_models.items() if weights.issuperset(refs)]
@@ -107,7 +111,7 @@ class Placement:
         return [Move(path_of, target, recursive=False), Move(inner_root, join_path(target, "layer"))]
 
     def _is_at(self, model: JsonObject, root: str, weights: Iterable[str]) -> bool:
-        """Whether the model is what the file has at `root`: all these weights are its, and none lacks."""
+        """Return True if the file has this very model at `root`: all these weights are its own, and none is missing."""
         leaves = [*self._leaves(model, root)]
         if any(promises_weights(layer) and path not in self.tree.groups for layer, path in leaves):
             return False
@@ -146,7 +150,7 @@ class _Moves(NamedTuple):
     shared: SharedLayers | None
 
     def of(self, model: JsonObject, shares: Mapping[str, tuple[Tensor, ...]], source: str, target: str) -> list[Move]:
-        """Those of a model that is at `source`, and of those nested in it, to `target`."""
+        """Return the moves of a model, and of those nested in it, from `source` to `target`."""
         moves = [Move(source, target, recursive=False)]
         tree, placed_paths = self.placement.tree, set[str]()
 

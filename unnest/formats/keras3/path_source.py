@@ -35,7 +35,7 @@ class PathKeyedSource(Source):
         return tuple(self.tree.tensor(path) for path in self.hdf5.datasets)
 
     def planned(self, stored: Stored, *, choices: Choices) -> Plan:
-        """The plan for a full model, with the moves that carry it out."""
+        """Return the plan for a full model, with the moves that carry it out."""
         assert stored.architecture is not None
         placement = Placement(self.tree, stored.architecture)
         stored = stored._replace(groups=placement.groups, optimizer=self.tree.optimizer())
@@ -52,9 +52,9 @@ class PathKeyedSource(Source):
         return self.carrying(full_plan, moves)
 
     def _with_layers_apart(self, full_plan: Plan) -> Plan:
-        """The plan whose model has a layer of its own, with a copy of the weights, wherever models share one.
+        """Give each model its own layer, with a copy of the weights, wherever two models share one.
 
-        No Keras finds such layers again in a `.keras`. Weights alone are loaded into a model that shares them.
+        No Keras finds such a layer again in a `.keras`. Weights alone are loaded into a model that shares it already.
         """
         assert full_plan.output is not None
         model = full_plan.output.model
@@ -67,7 +67,7 @@ class PathKeyedSource(Source):
         )
 
     def carrying(self, full_plan: Plan, moves: Iterable[Move]) -> Plan:
-        """The plan whose output, if it has one, is this file's own tree with sub-trees moved."""
+        """Return the plan with this file's own tree, its sub-trees moved, as its output, if it has an output."""
         return (
             full_plan
             if full_plan.output is None
@@ -81,7 +81,7 @@ class PathKeyedSource(Source):
         return Rearranged(model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names())
 
     def _naming(self, parallel: Plan) -> Plan:
-        """The plan, which names what of nested models' own it leaves out, and of an optimizer whose order is lost."""
+        """Add to the plan which variables of nested models, and of an optimizer without an order, are left out."""
         if parallel.verdict == "parallel":
             state = map(self.tree.tensor, self.tree.unnumbered_optimizer)
             parallel = parallel._replace(dropped=(*parallel.dropped, *state))
@@ -93,7 +93,7 @@ class PathKeyedSource(Source):
         return parallel._replace(findings=(*parallel.findings, finding), dropped=(*parallel.dropped, *dropped))
 
     def _rest(self) -> list[Move]:
-        """What belongs to no layer: optimizer, metrics and the like stay where they are."""
+        """Return moves that leave optimizer, metrics and the like in place."""
         tops = sorted({g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"})
         return [Move(t, t) for t in tops]
 
@@ -113,7 +113,7 @@ class PathKeyedSource(Source):
 
 
 def _root_of(model: JsonObject, placement: Placement) -> str:
-    """Where the result's own variables were: with the template where that is all that is left."""
+    """Return the path of the result's own variables: the template's path if only the template is left."""
     config = model.get("config")
     name = config.get("name") if isinstance(config, dict) else None
     paths = placement.layer_paths.get((str(name), str(model.get("class_name"))), [])

@@ -1,6 +1,6 @@
 """The tree of a path-keyed file (`.weights.h5` and `.keras` of Keras 3, and of Keras 2 from 2.12 on), as it is stored.
 
-`layer_paths` tells where a model's layers are, `path_placement` which layers of a model are where in a file.
+`layer_paths` has the paths of a model's layers; `path_placement` locates those of one model in one file.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from unnest.formats.keras3.shared_layers import SharedLayers
 
 
 class Index(Protocol):
-    """The groups and datasets of a path-keyed file: all that tells where its layers are."""
+    """The groups and datasets of a path-keyed file, from which its layers are located."""
 
     @property
     def path(self) -> str:
-        """The file's, for messages."""
+        """The path of the file, for messages."""
 
     @property
     def groups(self) -> AbstractSet[str]:
@@ -80,10 +80,13 @@ class Tree:
         self._check_numbers()
 
     def _check_numbers(self) -> None:
-        """Raises Unreadable where weights are not numbered from 0 on, as Keras looks for them: one is gone or renamed.
+        """Check that the weights of each group are numbered from 0 on, as Keras looks for them.
 
-        Keras's own layers number them so; one of somebody's own may give them names. Of an optimizer's, which may be
-        left out, `unnumbered_optimizer` tells.
+        Custom layers may name theirs. The optimizer's, which may be left out, are checked by `unnumbered_optimizer`.
+
+        Raises:
+            Unreadable: a weight is missing or renamed.
+
         """
         numbers_by_group: dict[str, list[str]] = {}
         for path in self.hdf5.datasets:

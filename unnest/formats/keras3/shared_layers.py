@@ -32,10 +32,13 @@ class SharedLayers:
         self._met: dict[tuple[str, str], list[_Met]] = {}
 
     def first_path(self, layer: Layer, path: str, *, is_stored: bool) -> str | None:
-        """Where this layer was met before; None where it is met for the first time, which is remembered.
+        """Return the path at which this layer was met before; None, and remember it, if it is met for the first time.
 
-        `path` is where it would be, `is_stored` whether the file tells that it is there. Raises Refused where several
-        layers that were met before are alike.
+        `path`: its own place. `is_stored`: the file shows that it is there.
+
+        Raises:
+            Refused: several layers that were met before are alike.
+
         """
         number = layer.stored.get(SHARED)
         met = self._met.setdefault((layer.name, layer.class_name), [])
@@ -55,7 +58,7 @@ class SharedLayers:
 
 
 def apart(model: JsonObject) -> JsonObject:
-    """The model whose layers are objects of their own, each with weights of its own, when its JSON is read."""
+    """Return the model without the marks of shared layers, so that its JSON is read as separate layers."""
     config = model.get("config")
     if not is_model(model) or not isinstance(config, Mapping):
         return model

@@ -1,4 +1,4 @@
-"""Which files Keras 3's sharded weights lie in: `save_weights("x.weights.json", max_shard_size=...)`.
+"""The map of Keras 3's sharded weights: `save_weights("x.weights.json", max_shard_size=...)`.
 
 The JSON says of each group with weights in which files of its folder they are; the files are `x_00000.weights.h5` and
 so on, path-keyed as one file would be. A group's weights may lie in several. (Source: files of Keras 3.15.)
@@ -26,10 +26,10 @@ FIRST_FILE, HDF5_NAME = 1 << 16, b'.weights.h5"'
 
 
 class WeightMap(NamedTuple):
-    """What a map says.
+    """A map of sharded weights.
 
-    `files_by_group`: group with weights, without the leading slash -> the names of the files that these are in.
-    `total_size`: bytes of all weights; 0 where it does not say. (Source: Keras 3.15 counts the bits of each type, a
+    `files_by_group`: group with weights, without the leading slash -> the names of the files that hold them.
+    `total_size`: bytes of all weights; 0 if the map does not say. (Source: Keras 3.15 counts the bits of each type, a
     bool's as one; files hold a byte for these.)
     """
 
@@ -56,7 +56,12 @@ def read_map(path: str) -> WeightMap:
 
 
 def is_map(path: str) -> bool:
-    """Whether a file is such a map: by its suffix, which Keras asks for, and its beginning. Raises OSError."""
+    """Return True if a file is such a map, by its suffix, which Keras requires, and its beginning.
+
+    Raises:
+        OSError: the file cannot be read.
+
+    """
     if not path.endswith(SUFFIX) or not os.path.isfile(path):  # a pipe beside a shard would keep us waiting
         return False
     with open(path, "rb") as file:

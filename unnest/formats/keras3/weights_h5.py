@@ -46,9 +46,9 @@ from unnest.formats.keras3.weight_map import map_of
 
 
 class _PathWrapper(NamedTuple):
-    """What is around a lone model: the paths of the model that it makes up, of its template and of its merges.
+    """The surroundings of a lone model: the paths of the model around it, of the template and of the merges.
 
-    Where paths tell that it is a wrapper, `towers` is their number, else None.
+    `towers`: their number, if the paths show a wrapper, else None.
     """
 
     model: str
@@ -59,7 +59,7 @@ class _PathWrapper(NamedTuple):
 
 
 class WeightsSource(PathKeyedSource):
-    """A `.weights.h5`."""
+    """The source for a `.weights.h5`, in one file or in shards."""
 
     container: ClassVar = "weights_h5"
 
@@ -91,7 +91,7 @@ class WeightsSource(PathKeyedSource):
         )
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
-        """By the paths, which count layers of a class; names that Keras 3 notes there are witnesses."""
+        """Place the weights by their paths, which number the layers of a class; names noted there are checked."""
         tried = [self._placed_at(p, target) for p in ("", *(wrapper.template for wrapper in self._lone_models()))]
         placed = next((each for each in tried if isinstance(each, PlacedWeights)), None)
         if placed is None:
@@ -177,11 +177,11 @@ class WeightsSource(PathKeyedSource):
             prefix, inputs = wrapper.template, wrapper.inputs
 
     def _wrappers(self) -> Iterator[_PathWrapper]:
-        """The wrappers, outermost first: a lone model among layers without weights, told by their classes' names."""
+        """Yield the wrappers, outermost first: a lone model among layers without weights, by their class names."""
         return itertools.takewhile(lambda wrapper: wrapper.towers is not None, self._lone_models())
 
     def _wrapper(self, prefix: str, template: str, inputs: int) -> _PathWrapper:
-        """What is around a lone model at `prefix`: a wrapper, where the layers beside it look like slices and merges.
+        """Describe what surrounds a lone model at `prefix`: a wrapper if other layers look like slices and merges.
 
         A wrapper in a wrapper shares its input layers, which then have their groups outside: `inputs` of them.
         """
@@ -210,7 +210,7 @@ class WeightsSource(PathKeyedSource):
             is_nested = any(d.count(f"{self.tree.attribute}/") > 1 for d in self.tree.hdf5.datasets)
             findings = (Code.NEEDS_ARCHITECTURE(),) if is_nested else ()
             return Plan(verdict="clean", stored=self.stored, output=as_it_is, findings=findings)
-        names_alone = Code.NAMES_ALONE(merge=", ".join(self._shown(wrappers[-1], 0).merge))
+        names_alone = Code.NAMES_ALONE(merge=", ".join(self._wrapper_of_report(wrappers[-1], 0).merge))
         template = wrappers[-1].template
         parallel = self._without(wrappers, [*self._lifted(template), *self._inputs(template)])
         return parallel._replace(findings=(names_alone, *parallel.findings))
@@ -223,14 +223,14 @@ class WeightsSource(PathKeyedSource):
         parallel = Plan(
             verdict="parallel",
             stored=self.stored,
-            wrappers=tuple(self._shown(wrapper, depth) for depth, wrapper in enumerate(wrappers)),
+            wrappers=tuple(self._wrapper_of_report(wrapper, depth) for depth, wrapper in enumerate(wrappers)),
             output=self.rearranged(result, [*moves, *self._rest()]),
             template=Template(None, None, len(wrappers[-1].merges) or None, None, sum(t.size for t in tensors)),
         )
         return self._naming(parallel)
 
-    def _shown(self, wrapper: _PathWrapper, depth: int) -> Wrapper:
-        """The wrapper as a report shows it."""
+    def _wrapper_of_report(self, wrapper: _PathWrapper, depth: int) -> Wrapper:
+        """Return the wrapper as a report shows it."""
         beside = (
             "its architecture was given"
             if wrapper.towers is None
@@ -275,7 +275,12 @@ class ShardedSource(WeightsSource):
 
 
 def _weights_in(tree: Tree) -> Stored:
-    """The weights alone, in one group: whose they are, paths do not tell. Raises Unreadable."""
+    """Return the weights alone, in one group, since paths do not show which layers own them.
+
+    Raises:
+        Unreadable: there are none.
+
+    """
     every = tuple(tree.tensor(p) for p in tree.under(tree.attribute))
     if not every:
         raise Unreadable("not-keras", f"{tree.hdf5.path}: is an HDF5 file, but holds no layers with weights")

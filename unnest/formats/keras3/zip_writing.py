@@ -21,30 +21,30 @@ PRIVATE = 0o600
 
 
 class Rest(io.RawIOBase):
-    """What follows a place in an unbuffered file, as a file of its own, for HDF5 to read, write and cut."""
+    """A file-like view of an unbuffered file from an offset on, for HDF5 to read, write and truncate."""
 
     def __init__(self, file: IO[bytes], start: int) -> None:
         self._file, self._start = file, start
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
+        """Move the position, in bytes from the start of the view, and return it."""
         return self._file.seek(offset + (self._start if whence == io.SEEK_SET else 0), whence) - self._start
 
     def tell(self) -> int:
-        """As any file."""
+        """Return the position, in bytes from the start of the view."""
         return self._file.tell() - self._start
 
     def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - any writable buffer
-        """As any file."""
+        """Read into a buffer and return the number of bytes."""
         count: int | None = self._file.readinto(buffer)  # type: ignore[attr-defined] # of what is unbuffered
         return count
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
-        """As any file."""
+        """Write a buffer and return the number of bytes written."""
         return self._file.write(data)
 
     def truncate(self, size: int | None = None) -> int:
-        """As any file."""
+        """Set the size of the view, in bytes, and return it."""
         return self._file.truncate(None if size is None else self._start + size) - self._start
 
 
@@ -59,15 +59,15 @@ class ZipTarget(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As any file."""
+        """Move the position, in bytes, and return it."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """As any file."""
+        """Return the position, in bytes."""
         return self._file.tell()
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
-        """All of it."""
+        """Write all of a buffer and return its size."""
         write_all(self._file, data)
         return len(data)
 

@@ -69,7 +69,7 @@ class BundleEntry(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         n = 1
         for d in self.shape:
             n *= d
@@ -107,7 +107,7 @@ class Bundle:
             raise
 
     def shard_path(self, shard: int) -> str:
-        """Where the bytes of a shard are."""
+        """Return the path of the file with the bytes of a shard."""
         return f"{self.prefix}.data-{shard:05d}-of-{self.shards:05d}"
 
     def files(self) -> list[str]:
@@ -235,7 +235,7 @@ class Bundle:
 
 
 def _tiles(entry: BundleEntry) -> bool:
-    """Whether the slices cover the tensor once: no two overlap, and together they have its size."""
+    """Return True if the slices cover the tensor exactly once: none overlap, and together they have its size."""
     total = 0
     for piece in entry.pieces:
         spend(len(entry.shape))
@@ -249,7 +249,7 @@ def _tiles(entry: BundleEntry) -> bool:
 
 
 def _overlap(entry: BundleEntry) -> bool:
-    """Whether two slices share an element; they are sorted by where they start."""
+    """Return True if two slices, sorted by where they start, share an element."""
     cut_axes = [
         k for k in range(len(entry.shape)) if any(p.extents[k] != entry.pieces[0].extents[k] for p in entry.pieces)
     ]
@@ -266,7 +266,7 @@ def _overlap(entry: BundleEntry) -> bool:
 
 
 def _stacked(entry: BundleEntry) -> bool:
-    """Whether the slices cut the first axis alone, so that their bytes follow each other."""
+    """Return True if the slices cut the first axis alone, so that their bytes follow each other."""
     return all(p.extents[1:] == tuple((0, d) for d in entry.shape[1:]) for p in entry.pieces)
 
 

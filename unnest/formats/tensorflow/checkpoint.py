@@ -87,7 +87,7 @@ class CheckpointSource(Source):
         super().__init__(path, Stored("weights", groups=(Group("", tensors),)))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
-        """With the architecture given, or stored; else as far as objects and names tell."""
+        """Plan with the architecture given, or stored; else with what objects and names show."""
         if architecture is None:
             architecture = self._stored_architecture()
         if architecture is None:
@@ -98,10 +98,10 @@ class CheckpointSource(Source):
             placed = self._placed(architecture)
         except Refused as doubt:
             return self._without_weights(architecture, doubt, choices=choices)
-        return self._planned(architecture, placed, choices=choices)
+        return self._plan_with_weights(architecture, placed, choices=choices)
 
-    def _planned(self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices) -> Plan:
-        """The plan for weights that are placed; what a file of weights has no place for is dropped."""
+    def _plan_with_weights(self, architecture: JsonObject, placed: _PlacedWeights, *, choices: Choices) -> Plan:
+        """Return the plan for placed weights; variables that have no place in a file of weights are dropped."""
         weights_plan = plan(placed.stored, architecture=architecture, choices=choices)
         if placed.doubt is not None:
             return weights_plan._replace(
@@ -112,7 +112,7 @@ class CheckpointSource(Source):
         )
         graph_plan = self._plan_by_graph() if weights_plan.verdict == "clean" and not weights_plan.refusal else None
         if graph_plan is not None:
-            # The architecture given is the template's: its weights are placed, and the graph tells of the wrapper.
+            # The architecture given is the template's: its weights are placed, and the graph shows the wrapper.
             weights_plan = graph_plan._replace(stored=placed.stored, refusal=None, output=Rewritten(placed.stored))
         if placed.not_carried:
             weights_plan = weights_plan._replace(
@@ -124,7 +124,7 @@ class CheckpointSource(Source):
         return weights_plan._replace(complete=complete)
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
-        """By the objects' places, or by the variables' names, which may differ by Keras's numbers."""
+        """Place the weights by the objects' positions, or by the variables' names, ignoring Keras's numbers."""
         if self.objects is not None:
             located = self.objects.find(target.architecture)
             if located.doubt is not None:
@@ -165,7 +165,7 @@ class CheckpointSource(Source):
         return complete._replace(optimizer=state)
 
     def _without_weights(self, architecture: JsonObject, doubt: Refused, *, choices: Choices) -> Plan:
-        """What the architecture tells where its weights cannot be placed; what is clean may stay as it is."""
+        """Return the plan by the architecture alone, for weights that cannot be placed; what is clean may stay."""
         if doubt.code == "architecture-mismatch":
             raise doubt
         architecture_plan = plan(Stored("architecture", architecture), choices=choices)
@@ -261,7 +261,7 @@ class CheckpointSource(Source):
         clean = Plan(verdict="clean", stored=self.stored, output=Rewritten(self.stored))
         if self.program is not None:
             return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(),) if self.program.is_doubtful else ())
-        # Objects tell of layers in layers, and not of what a layer is or reads: there may be a wrapper.
+        # Objects show layers in layers, not what a layer is or reads: there may be a wrapper.
         graph = self.objects.graph if self.objects else None
         are_flat = graph is not None and all(graph.is_flat(n) for n in graph.models())
         if are_flat:
@@ -271,7 +271,7 @@ class CheckpointSource(Source):
         return clean._replace(findings=(Code.NEEDS_ARCHITECTURE(), *alone))
 
     def _plan_by_graph(self) -> Plan | None:
-        """What the graph in .meta shows; names alone do not place the weights."""
+        """Return the plan by the graph in `.meta`; weights are not placed, since names alone do not place them."""
         towers = self.program.towers if self.program else None
         if towers is None or self.program is None:
             return None
@@ -325,7 +325,7 @@ class CheckpointContainer(Container):
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """As `write`."""
+        """Raise Refused, as `write`."""
         raise Refused("cannot-write", f"{path}: checkpoints are read, not written; use --to weights")
 
 

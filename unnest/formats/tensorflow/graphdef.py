@@ -37,7 +37,7 @@ def library(graph: protos.Message) -> dict[str, OpGraph]:
 
 
 def function(f: protos.Message) -> OpGraph:
-    """One function's body."""
+    """Return the body of one function."""
     args = tuple(a.name for a in f.signature.input_arg)
     missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
     if missing:
@@ -67,7 +67,7 @@ def tensor(name: str) -> str:
 
 
 def op(node: protos.Message, *, inside: bool = False) -> Op:
-    """One operation."""
+    """Return one operation."""
     spend(OP_STEPS + len(node.input) + len(node.attr))
     hold(OP_BYTES)
     data = tuple(i if inside else tensor(i) for i in node.input if not i.startswith("^"))
@@ -131,5 +131,5 @@ def constant(array: protos.Message) -> np.ndarray:
 
 
 def _is_empty(array: protos.Message) -> bool:
-    """Whether an Array states no elements at all: zeros."""
+    """Return True if an Array stores no elements, which means zeros."""
     return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(protos.dump(array)) < SMALL

@@ -1,8 +1,8 @@
-"""`prefix.meta`: the graph of the program that wrote a checkpoint, and what it says of the variables.
+"""`prefix.meta`: the graph of the program that wrote a checkpoint, and its facts on the variables.
 
-It tells the variables in the order of their making, which name each was saved under (a `Saver` may be given others),
-which are parts of one saved tensor, and what the towers read.
-(Source: files written by TensorFlow 1.0 to 2.15.)
+It lists the variables in the order in which they were made, the name under which each was saved (a `Saver` may be given
+others), which are parts of one saved tensor, and what the towers read. (Source: files written by TensorFlow 1.0 to
+2.15.)
 """
 
 from __future__ import annotations
@@ -36,25 +36,30 @@ class Saved(NamedTuple):
 
 @dataclass
 class Program:
-    """One .meta file."""
+    """One `.meta` file."""
 
     path: str
 
     @cached_property
     def message(self) -> protos.Message:
-        """The MetaGraph. Raises Unreadable."""
+        """The parsed MetaGraph.
+
+        Raises:
+            Unreadable: the file is damaged.
+
+        """
         return protos.parse("MetaGraph", read_plain(self.path, MAX_META), self.path)
 
     @cached_property
     def graph(self) -> OpGraph:
-        """Its flat graph; what nobody reads are its results."""
+        """The flat graph; its results are the tensors that no operation reads."""
         ops_by_name = graphdef.main_graph(self.message.graph, ()).ops
         read_by = {t for op in ops_by_name.values() for t in op.inputs}
         return OpGraph("", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by))
 
     @cached_property
     def made(self) -> dict[str, int]:
-        """The variables' places in the order of their making."""
+        """The variables, each with its position in the order in which they were made."""
         listed = self._collected("variables") or [
             n for n, op in self.graph.ops.items() if op.kind in serving_scope.VARIABLES
         ]
@@ -71,7 +76,7 @@ class Program:
 
     @cached_property
     def saved(self) -> dict[str, list[Saved]]:
-        """What was saved under each name, by the operations that save; the Saver's own count most."""
+        """The variables saved under each name, by the saving operations; those of the main Saver take precedence."""
         scope = self.message.saver.save.rpartition("/")[0]
         nodes = [n for n in self.message.graph.node if n.op == "SaveV2"]
         saved_under: dict[str, list[Saved]] = {}
@@ -94,7 +99,7 @@ class Program:
         }
 
     def _texts(self, tensor: str) -> list[str]:
-        """A constant's text."""
+        """Return the texts in a constant."""
         constant = self._constants.get(tensor.partition(":")[0])
         return [t.decode("utf-8", "surrogateescape") for t in (constant.string_val if constant is not None else ())]
 
@@ -117,13 +122,13 @@ class Program:
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether something is joined along the batch that is made from the same variables: unproven towers."""
+        """True if computations from the same variables are joined along the batch: unproven towers."""
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
             concatenations = [f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS]
             joined = serving.joined_by_each(view, concatenations)
             variable_sets = [
-                [_named(serving_scope.variables(view, {place})) for place in places]
+                [_flat_names(serving_scope.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS]
                 if len(places) > 1
             ]
@@ -149,13 +154,13 @@ class Program:
             return None
         view = GraphView(self.graph, graphdef.library(self.message.graph))
         try:
-            return frozenset(_named(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
+            return frozenset(_flat_names(serving_scope.variables(view, *serving_scope.tower_0(view, towers))))
         except Broken as e:
             raise serving_graph.broken(self.path, e) from e
 
 
-def _named(variables: dict[Place, Op]) -> set[str]:
-    """The variables of the flat graph."""
+def _flat_names(variables: dict[Place, Op]) -> set[str]:
+    """Return the names of the variables in the flat graph."""
     return {op.name for place, op in variables.items() if not place.frame}
 
 

@@ -51,7 +51,7 @@ def _plain(value: Json) -> Json:
 
 
 def _without_shared_ids(value: Json) -> Json:
-    """Without the numbers by which SavedModel metadata tells shared objects."""
+    """Remove the numbers by which SavedModel metadata identifies shared objects."""
     return json_tree.transform(value, lambda _, part: {k: v for k, v in part.items() if k != "shared_object_id"})
 
 

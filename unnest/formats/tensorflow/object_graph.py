@@ -51,7 +51,7 @@ AttributePath: TypeAlias = "tuple[str, ...]"
 
 
 class StoredLists(NamedTuple):
-    """What a SavedModel says of a layer's variables: the keys of the trained ones, and all in Keras's order."""
+    """Keys of a layer's trained variables, and of all its variables in Keras's order, as a SavedModel lists them."""
 
     trained: frozenset[str]
     order: tuple[str, ...]
@@ -132,11 +132,11 @@ class ObjectGraph:
         return next((a.checkpoint_key for a in self.nodes[node].attributes if a.name == VALUE), None)
 
     def name(self, node: int) -> str | None:
-        """What the program called a variable; None where that is not stored, and of what is none."""
+        """Return a variable's name in the program; None if it is not stored, or the node is not a variable."""
         return next((a.full_name for a in self.nodes[node].attributes if a.name == VALUE), None)
 
     def names(self) -> dict[str, str]:
-        """What the program called each stored variable, by its key."""
+        """Return the program's name of each stored variable, by its key."""
         return {
             a.checkpoint_key: a.full_name for n in self.nodes for a in n.attributes if a.name == VALUE and a.full_name
         }
@@ -201,7 +201,7 @@ class ObjectGraph:
         return {int(m[1]): n for m, n in matches if m}
 
     def is_modern(self, node: int) -> bool:
-        """Whether Keras 3 made a model: then operations have numbers and no objects, and names no `:0`."""
+        """Return True if Keras 3 made a model: then operations have numbers and no objects, and names no `:0`."""
         return self.child(node, "_operations") is not None or self.child(node, "_functional") is not None
 
     def config(self, node: int) -> bytes | None:
@@ -214,7 +214,7 @@ class ObjectGraph:
         return {self.key(n) or "" for layer in self.layers(node).values() for n in self.variables(layer)}
 
     def is_flat(self, node: int) -> bool:
-        """Whether no layer of a model holds objects with weights: what is called on slices would be such a layer."""
+        """True if no layer of a model holds objects with weights, as a template that is called on slices would."""
         return not any(
             self.key(n) is None and any(self.variables(n))
             for layer in self.layers(node).values()

@@ -18,8 +18,8 @@ from unnest.formats.tensorflow.object_weights import WeightsByLayer
 class PlacedModel(NamedTuple):
     """A model in the object graph, and the weights of its layers.
 
-    `within` are the models around it whose layer it is, the outermost first: (node, which of its layers, how many).
-    `doubt`: why the order of a layer's weights is open, which then stand as the objects list them.
+    `within`: the models around it, of which it is a layer, the outermost first: (node, index of the layer, how many).
+    `doubt`: why the order of a layer's weights is unknown; these then stand as the objects list them.
     """
 
     node: int
@@ -29,7 +29,7 @@ class PlacedModel(NamedTuple):
 
 
 class ObjectWeights(NamedTuple):
-    """What an object graph holds of a Keras model."""
+    """The weights of a Keras model, and its optimizer's state, in an object graph."""
 
     groups: tuple[Group, ...]
     optimizer: tuple[Tensor, ...] | None
@@ -50,9 +50,12 @@ class ObjectModels:
         return ObjectWeights(placed.groups, self.optimizers.state(placed.node, placed.groups))
 
     def find(self, architecture: JsonObject) -> PlacedModel:
-        """The model of this architecture, wherever it hangs; one whose weights are in order, if there is any.
+        """Find the model of this architecture anywhere in the graph, preferably one with all weights in order.
 
-        Raises Unreadable, Refused.
+        Raises:
+            Unreadable: the object graph is damaged.
+            Refused: there is no such model, or more than one.
+
         """
         models = self.graph.models()
         if not models:
@@ -76,7 +79,7 @@ class ObjectModels:
         return fitting[0]._replace(within=self._models_around(fitting[0].node, models))
 
     def _placed_or_refusal(self, architecture: JsonObject, node: int) -> PlacedModel | Refused:
-        """The model at a node, the models around it not looked for; or why it is none of this architecture."""
+        """Return the model at a node, without the models around it; or why it has another architecture."""
         weights = WeightsByLayer(self.graph, self.optimizers)
         try:
             groups = weights.groups(architecture, node)
@@ -88,7 +91,7 @@ class ObjectModels:
         return PlacedModel(node, groups, (), Refused("weights-ambiguous", why))
 
     def _restoring(self, node: int) -> str:
-        """What a user with the model's code can do: load the weights of a node into it, which needs no order."""
+        """Return advice for a user with the model's code: loading a node's weights into it needs no order."""
         loading = "MODEL"
         for name in reversed(self.graph.way_to(node)):
             given = f"{name}={loading}" if name.isidentifier() else f"**{{{name!r}: {loading}}}"
@@ -117,5 +120,5 @@ def _distinct(placed: Iterable[PlacedModel]) -> set[tuple[str, ...]]:
 
 
 def _bear_layer_names(groups: Iterable[Group]) -> bool:
-    """Whether every weight bears the name of its layer."""
+    """Return True if every weight's name contains the name of its layer."""
     return all({g.name, *t.owner} & set(t.name.split("/")) for g in groups for t in g.tensors)

@@ -33,7 +33,7 @@ class Optimizers:
         self.all_trained = {n for variables in self.trained.values() for n in variables}
 
     def _trained_by(self, node: int, by_name: dict[str, int]) -> set[int] | None:
-        """What an optimizer trains; None where an object is none, or does not tell."""
+        """Return the variables that an optimizer trains; None if the object is not one, or does not say."""
         graph = self._graph
         slots = graph.nodes[node].slot_variables
         if slots:
@@ -54,7 +54,7 @@ class Optimizers:
         return variables
 
     def state(self, model: int, groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
-        """The state of a model's optimizer in the order in which Keras saves it to .h5; None where nobody can tell."""
+        """Return the state of a model's optimizer in the order that Keras saves to `.h5`; None if unknown."""
         graph = self._graph
         order = [t.ref for g in groups for t in g.tensors]
         of_model = graph.child(model, "optimizer")
@@ -76,7 +76,7 @@ class Optimizers:
         return tuple(graph.tensor(n, graph.key(n) or "", trained=False, modern=modern) for n in state) or None
 
     def trains(self, groups: Iterable[Group]) -> bool:
-        """Whether an optimizer has slots for one of these weights, be their order known or not."""
+        """Return True if an optimizer has slots for one of these weights, in a known order or not."""
         trained_keys = {self._graph.key(n) for n in self.all_trained}
         return any(t.ref in trained_keys for g in groups for t in g.tensors)
 

@@ -1,4 +1,4 @@
-"""Whose weight is it? The layers of an architecture, held against the objects of one model."""
+"""Assign the weights in one model's objects to the layers of an architecture."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class WeightsByLayer:
         return (*(t for t in flat if t.trained), *(t for t in flat if not t.trained))
 
     def _model_within(self, layer: Layer, node: int) -> tuple[JsonObject, int] | None:
-        """The model that a layer is, or holds alone, and its object; None where there is none."""
+        """Return the model that a layer is, or the only one that it holds, and its object; None if there is none."""
         if is_model(layer.stored):
             return layer.stored, node
         held_models = [child for _, child in children(layer.stored)]
@@ -142,7 +142,7 @@ class WeightsByLayer:
             raise self._unfit(layer, len(entries))
 
     def _trained(self, layer: Layer, nodes: list[int]) -> list[bool]:
-        """Which of a layer's variables are trained, where only the optimizer or the config can tell."""
+        """Return which of a layer's variables are trained, by the optimizer or by the config."""
         count, expected_weights = trained_count(layer, len(nodes)), expected(layer.config)
         if count == 0:
             return [False] * len(nodes)

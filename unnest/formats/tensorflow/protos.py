@@ -141,7 +141,7 @@ def _typed(field: Message, kind: str) -> None:
 
 
 def new(name: str) -> Message:
-    """An empty message."""
+    """Return an empty message."""
     return _classes()[name]()
 
 

@@ -91,7 +91,7 @@ def _redirect_inputs(
 
 
 def _downstream(graph: OpGraph, towers: serving.ServingWrapper) -> set[str]:
-    """What depends on the other towers without going through a merge: kept alive by control edges alone."""
+    """Return operations that depend on other towers and pass no merge: only control edges keep them alive."""
     readers: dict[str, list[str]] = {}
     for op in graph.ops.values():
         for name in (*(t.partition(":")[0] for t in op.inputs), *op.controls):

@@ -15,7 +15,7 @@ from unnest.formats.tensorflow import protos
 
 Message: TypeAlias = Any
 
-#: An object that is nobody's special class.
+#: A plain object, of no special class.
 GENERIC = "_generic_user_object"
 OPTIMIZER = "optimizer"
 #: The methods that a resource (a table, say) is made, filled and removed with.
@@ -80,7 +80,7 @@ def _serving_functions(meta: Message) -> set[str]:
 
 
 def _reachable(objects: Message, dropped: set[int]) -> set[int]:
-    """What the root still leads to, with what the remaining functions capture."""
+    """Return the objects that the root still reaches, with those that the remaining functions capture."""
 
     def leads_to(number: int) -> list[int]:
         node = objects.nodes[number]

@@ -1,8 +1,8 @@
-"""What a SavedModel reads from its `variables/` when it is loaded, held against what is stored there.
+"""Compare the tensors that a SavedModel restores when it is loaded with those in its `variables/`.
 
 `saver.restore` names an operation of the flat graph. It leads, by its inputs and control edges and the functions that
-are called, to the `RestoreV2` operations, whose second input is a constant with the names of the tensors.
-(Source: files written by TensorFlow 1.13 to 2.21.)
+are called, to the `RestoreV2` operations, whose second input is a constant with the names of the tensors. (Source:
+files written by TensorFlow 1.13 to 2.21.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ASSIGNMENTS = frozenset({"Assign", "AssignVariableOp"})
 
 
 class Restored(NamedTuple):
-    """A tensor that loading reads, by its name, and the shape of the variable that it becomes; None where not told."""
+    """A tensor that loading reads, by name, and the shape of its variable; None if the graph does not say."""
 
     name: str
     shape: tuple[int, ...] | None = None
@@ -76,7 +76,7 @@ def _restored(meta: Message) -> Iterator[Restored]:
 
 
 def _bodies(meta: Message) -> Iterator[_Body]:
-    """What the restoring operation leads to: a part of the flat graph, and the functions that are called."""
+    """Yield the part of the flat graph that the restoring operation needs, and the functions that it calls."""
     nodes = {n.name: n for n in meta.graph.node}
     restore = _producer(meta.saver.restore)
     if restore not in nodes:

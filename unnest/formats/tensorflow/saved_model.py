@@ -171,7 +171,12 @@ class SavedModelSource(Source):
         return self.files
 
     def cut(self) -> bytes:
-        """The serving graph with one tower. Raises Refused where operations do not prove what the config says."""
+        """Return the serving graph with one tower, serialised.
+
+        Raises:
+            Refused: the operations do not prove what the config says.
+
+        """
         return self._cut
 
     @cached_property
@@ -281,7 +286,7 @@ def _wrapper(served: served_wrappers.ServedWrapper) -> Wrapper:
 
 
 def _models_beside(files: Sequence[str]) -> list[str]:
-    """What of a SavedModel's folder is a model of its own, by its name: a folder, or a file."""
+    """Return the parts of a SavedModel's folder that are models themselves, by their names: folders and files."""
     folders = {os.path.dirname(f) for f in files if os.path.basename(f) in (GRAPH, TEXT_GRAPH)} - {""}
     models = [*folders, *(f for f in files if f.lower().endswith(MODEL_SUFFIXES))]
     return sorted(m for m in models if not any(str(parent) in folders for parent in PurePosixPath(m).parents))

@@ -20,9 +20,10 @@ MAX_WRAPPERS = 200
 
 
 class ServedWrapper(NamedTuple):
-    """A wrapper, and how it sits in what is served. `parameters` are tower 0's; None where the graph does not tell.
+    """A wrapper in a serving graph.
 
-    `built_for`: the number of rows of its slice, if tower 0 computes for no other.
+    `parameters`: those of tower 0; None if unknown. `built_for`: the number of rows of its slice, if tower 0 computes
+    for no other number.
     """
 
     towers: serving.ServingWrapper
@@ -33,7 +34,7 @@ class ServedWrapper(NamedTuple):
 
 
 class ServedWrappers(NamedTuple):
-    """All wrappers of a MetaGraph, outermost first, and where there is none, why the nearest candidates are none."""
+    """All wrappers of a MetaGraph, outermost first; if there are none, the near misses."""
 
     wrappers: Sequence[ServedWrapper]
     near_misses: tuple[NearMiss, ...] = ()
@@ -98,7 +99,7 @@ def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
 def _inside(
     outer: serving.ServingWrapper, inner: serving.ServingWrapper, library: Mapping[str, OpGraph], main: OpGraph
 ) -> bool:
-    """Whether a wrapper is part of another one's tower 0, or of a function that this calls."""
+    """Return True if a wrapper is part of another one's tower 0, or of a function that it calls."""
     pending = [(outer.graph, name) for name in outer.first]
     entered: set[str] = set()
     merging = {(inner.graph, m.partition(":")[0]) for m in inner.merges}

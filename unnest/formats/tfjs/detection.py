@@ -1,4 +1,4 @@
-"""The `model.json` of TensorFlow.js, told from other JSON."""
+"""Recognise the `model.json` of TensorFlow.js among other JSON files."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ KERAS_2, BACKEND = "2.x", "tensorflow"
 
 
 class _Topology(NamedTuple):
-    """What `modelTopology` holds: the model, its compile settings, and what wrote it."""
+    """The content of `modelTopology`: the model, its compile settings, and the version of its writer."""
 
     architecture: JsonObject | None
     training: JsonObject | None
@@ -77,7 +77,7 @@ class _Topology(NamedTuple):
 
 
 class TfjsSource(Source):
-    """A `model.json`, its manifest checked against the files beside it, whose bytes are read when they are copied."""
+    """A `model.json` with the files of its manifest, which are checked at once and read when tensors are copied."""
 
     container: ClassVar = "tfjs"
     not_in_place = "is one of several files, and what is written is a single one"
@@ -241,5 +241,5 @@ class TfjsContainer(Container):
         raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")
 
     def verify(self, output: Output, source: Source, path: str, progress: OnBytes) -> tuple[str, ...]:
-        """As `write`."""
+        """Raise Refused, as `write`."""
         raise Refused("cannot-write", f"{path}: TensorFlow.js models are read, not written; use --to h5")

@@ -161,7 +161,12 @@ def _shard(path: str, name: Json) -> Shard:
 
 
 def _entry(path: str, weight: Json, group: int, start: int) -> Entry:
-    """One weight. Raises Unreadable where its shape or type is none."""
+    """Parse one weight.
+
+    Raises:
+        Unreadable: its name, shape or type is missing or impossible.
+
+    """
     if not isinstance(weight, Mapping) or not isinstance(weight.get("name"), str):
         raise _damaged(path, "lists a weight without a name")
     name, shape, dtype = str(weight["name"]), weight.get("shape"), weight.get("dtype")
@@ -169,7 +174,7 @@ def _entry(path: str, weight: Json, group: int, start: int) -> Entry:
         raise _damaged(path, f"gives {name[:80]!r} no shape")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise Unreadable(
-            "dtype", f"{path}: the weight {name[:80]!r} is {_told(dtype)}, which is no type of a Keras weight"
+            "dtype", f"{path}: the weight {name[:80]!r} is {_type_name(dtype)}, which is no type of a Keras weight"
         )
     quantization = _quantization(path, name, dtype, weight)
     stored_dtype = dtype if quantization is None else quantization.dtype
@@ -180,16 +185,22 @@ def _entry(path: str, weight: Json, group: int, start: int) -> Entry:
 
 
 def _quantization(path: str, name: str, dtype: str, weight: JsonObject) -> Quantization | None:
-    """How the numbers are stored, where that is otherwise than `dtype` says. Raises Unreadable.
+    """Return how a weight's numbers are stored, if that differs from its dtype.
 
-    Of int32 the two readers make different numbers of a half, and no converter writes it: refused.
+    A quantized int32 is refused: the two readers round its halves differently, and no converter writes it.
+
+    Raises:
+        Unreadable: the quantization is unknown.
+
     """
     stored = weight.get("quantization")
     if stored is None:
         return None
     kind = stored.get("dtype") if isinstance(stored, Mapping) else None
     if not isinstance(stored, Mapping) or kind not in (*AFFINE, HALF) or dtype != "float32":
-        what = f"the weight {name[:80]!r} is {dtype}, quantized to {_told(kind)}; convert the model again without it"
+        what = (
+            f"the weight {name[:80]!r} is {dtype}, quantized to {_type_name(kind)}; convert the model again without it"
+        )
         raise Unreadable("dtype", f"{path}: {what}")
     if kind == HALF:
         return Quantization(HALF)
@@ -210,7 +221,7 @@ def _number(value: Json) -> float | None:
     return float(value) if -MAX_FLOAT <= value <= MAX_FLOAT else None
 
 
-def _told(value: Json) -> str:
+def _type_name(value: Json) -> str:
     return value[:40] if isinstance(value, str) else "of no known type"
 
 

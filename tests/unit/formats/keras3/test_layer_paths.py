@@ -12,7 +12,7 @@ from unnest.core.model import Group
 from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
     join_path,
-    named_by_path,
+    name_by_path,
     places,
     promises_weights,
     stored_layers,
@@ -62,5 +62,5 @@ def test_names_by_place() -> None:
     refs = ("layers/lstm/cell/vars/0", "layers/sequential/layers/dense/vars/1", f"{DEPENDENCIES}/dense/vars/0")
     owners = ((), ("inner",), ())
     weights = [t._replace(ref=ref, owner=own) for t, ref, own in zip(tensors("a", "b", "c"), refs, owners, strict=True)]
-    (group,) = named_by_path([Group("l", tuple(weights))])
+    (group,) = name_by_path([Group("l", tuple(weights))])
     assert [t.name for t in group.tensors] == ["l/cell/0", "l/inner/1", "l/0"]
