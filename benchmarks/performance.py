@@ -220,7 +220,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
 
 def phases(bench: Bench) -> list[Row]:
     """What `fix` of a large .h5 does with its time, without Python's start; reading back and fsync go side by side."""
-    from unnest.files import system
+    from unnest.files import os_calls
     from unnest.formats.hdf5.legacy_h5 import H5Container
 
     source, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
@@ -241,7 +241,7 @@ def phases(bench: Bench) -> list[Row]:
     timed(H5Container, "open", "opening, the input and what was written")
     timed(H5Container, "write", "writing")
     timed(H5Container, "verify", "reading back and comparing")
-    timed(system, "sync", "fsync, beside reading back")
+    timed(os_calls, "sync", "fsync, beside reading back")
     import unnest as library
 
     for turn in range(bench.rounds + 1):

@@ -82,8 +82,8 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
     from unnest.core.model import Choices
     from unnest.core.plan import NotAGraph
     from unnest.errors import UnnestError
-    from unnest.formats.boundary import reading
     from unnest.formats.detect import container, stored_size
+    from unnest.formats.error_translation import reading
 
     reader = container(name)  # type: ignore[arg-type] # one of the readers that are names of containers
 

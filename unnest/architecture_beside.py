@@ -12,8 +12,8 @@ from unnest.errors import UnnestError
 from unnest.findings import Code
 from unnest.formats.architecture_json import read_architecture
 from unnest.formats.base import Source
-from unnest.formats.boundary import reading
 from unnest.formats.detect import checkpoint_prefix, stored_size
+from unnest.formats.error_translation import reading
 from unnest.options import FixOptions, architecture_inputs, given_architecture
 
 SUFFIXES = (".json", ".yaml", ".yml")

@@ -15,7 +15,7 @@ from unnest.core.model import Choices, JsonObject, Plan
 from unnest.core.plan import plan as make_plan
 from unnest.core.rewrite.model_ends import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic, replaceable, system, workspace
+from unnest.files import atomic, os_calls, overwrite_checks, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
 from unnest.formats.convert import TargetFormat, target_format
@@ -94,8 +94,8 @@ def _stub_job(
 
     place = options.stub
     data = render(target.model, result.findings, str(result.output)).encode("utf-8", "backslashreplace")
-    for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):
-        replaceable.check_inputs(place, inputs)
+    for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
+        overwrite_checks.check_inputs(place, inputs)
 
     def fill(path: str) -> None:
         with open(path, "xb") as file:
@@ -339,7 +339,7 @@ def _copy_job(source: Source) -> _Job:
         (atomic.copy_tree if folder else atomic.copy)(source.path, path)
 
     def check(path: str) -> None:
-        if not (atomic.same_tree if folder else system.same)(source.path, path):
+        if not (atomic.same_tree if folder else os_calls.same)(source.path, path):
             raise Failed("read-back", f"{path}: the copy reads back differently; the disk may be failing")
         checks.append("bytes")
 
@@ -376,7 +376,7 @@ def _would_be_same(output_path: str, job: _Job, *, folder: bool) -> bool:
             if folder:
                 os.mkdir(scratch_path)
             job.fill(scratch_path)
-            return (atomic.same_tree if folder else system.same)(scratch_path, output_path)
+            return (atomic.same_tree if folder else os_calls.same)(scratch_path, output_path)
     except (Failed, OSError) as e:
         where = tempfile.gettempdir()
         raise Failed("no-space", f"{where}: a dry run compares here, and cannot ({e}); set TMPDIR") from e

@@ -7,7 +7,7 @@ import re
 import stat
 
 from unnest.errors import Refused
-from unnest.files import atomic, replaceable
+from unnest.files import atomic, overwrite_checks
 from unnest.formats.base import Source
 from unnest.formats.convert import TargetFormat
 from unnest.formats.detect import container
@@ -24,15 +24,15 @@ def check_place(source: Source, target_format: TargetFormat, place: str, options
         raise Refused("in-the-way", f"{place}: is a folder, and the output is a file; name the file, as {named}")
     backup = os.path.realpath(source.path) + options.backup
     targets = places(source, target_format, place)
-    for inputs in (replaceable.Inputs.of((*source.parts(), source.path)), *options.inputs):
+    for inputs in (overwrite_checks.Inputs.of((*source.parts(), source.path)), *options.inputs):
         for target in dict.fromkeys((place, *targets)):
-            replaceable.check_inputs(target, inputs)
+            overwrite_checks.check_inputs(target, inputs)
     for target in targets:
-        replaceable.check_system(target)
+        overwrite_checks.check_system(target)
         if options.force and os.path.lexists(target):
             if os.path.realpath(target) == backup:
                 raise atomic.backup_exists(target)
-            replaceable.check_kind(target, folder=folder, new_folder=source.path)
+            overwrite_checks.check_kind(target, folder=folder, new_folder=source.path)
 
 
 def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str, ...]:

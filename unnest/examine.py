@@ -15,8 +15,8 @@ from unnest.core.plan import NotAGraph
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
-from unnest.formats.boundary import not_a_graph, raise_callers_own, reading
 from unnest.formats.detect import look, open_container
+from unnest.formats.error_translation import not_a_graph, raise_callers_own, reading
 from unnest.options import FixOptions
 from unnest.report.load_hint import (
     TEMPLATE,

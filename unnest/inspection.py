@@ -18,8 +18,8 @@ from unnest.core.model import Choices, JsonObject, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.base import Source
-from unnest.formats.boundary import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.formats.detect import container_of, stored_size
+from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.known_models import KnownModels
 from unnest.options import Architecture, FixOptions, given_architecture
 from unnest.remote.urls import given_path, is_remote, renamed, shown

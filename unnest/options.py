@@ -10,7 +10,7 @@ from unnest import outputs
 from unnest.core.model import JsonObject
 from unnest.core.transfer.leaves import TargetModel
 from unnest.errors import Unreadable, UsageError
-from unnest.files.replaceable import Inputs
+from unnest.files.overwrite_checks import Inputs
 from unnest.formats.base import Target
 
 #: The dialect to write: the file's own, or Keras 3's.

@@ -18,9 +18,9 @@ from unnest.carry_out import carried_out, output_of
 from unnest.core.model import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, workspace
-from unnest.files.spool import spool_in
+from unnest.files.temporary_file import spool_in
 from unnest.formats.base import Target
-from unnest.formats.boundary import reading, writing
+from unnest.formats.error_translation import reading, writing
 from unnest.inspection import budget_of, with_error
 from unnest.options import (
     Architecture,

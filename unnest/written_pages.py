@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from unnest.errors import Failed, Refused, UsageError
-from unnest.files import atomic, replaceable
+from unnest.files import atomic, overwrite_checks
 from unnest.report.balance_table import Measured
 from unnest.report.result import Report
 
@@ -30,9 +30,9 @@ def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
     if not os.path.isdir(folder):
         raise UsageError("usage", f"--report {place}: there is no folder {folder}")
     try:
-        replaceable.check_system(place)
-        replaceable.check_inputs(place, replaceable.Inputs.of(inputs))
-        replaceable.check_kind(place, folder=False)
+        overwrite_checks.check_system(place)
+        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))
+        overwrite_checks.check_kind(place, folder=False)
     except Refused as e:
         raise UsageError("usage", f"--report {e.message.replace('-o', 'another name')}") from e
     if os.path.lexists(place) and not force and not _is_own(place):
@@ -92,8 +92,8 @@ def _write(place: str, data: bytes, inputs: Iterable[str], *, force: bool) -> No
                 raise Failed("read-back", f"{place}: reads back differently; the disk may be failing")
 
     try:
-        replaceable.check_system(place)
-        replaceable.check_inputs(place, replaceable.Inputs.of(inputs))
+        overwrite_checks.check_system(place)
+        overwrite_checks.check_inputs(place, overwrite_checks.Inputs.of(inputs))
         atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
         raise type(e)(e.code, e.message.replace("-o", "another name").replace("with another", "under another")) from e

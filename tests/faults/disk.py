@@ -27,7 +27,7 @@ import numpy.random  # noqa: F401 - the same
 
 from tests.faults.fault import Fault
 from unnest import __main__, batch, cli, core, files, formats, report  # noqa: F401 - loaded before it forks
-from unnest.files import system
+from unnest.files import os_calls
 
 # All that a run loads is loaded before it forks: what Python reads and writes then is none of ours.
 for package in (cli, core, files, formats, report):
@@ -129,7 +129,7 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
     __main__._leave = sys.exit  # type: ignore[assignment]  # noqa: SLF001 - pytest's own ends are not this process's
     if plain:
         os.link = _impossible
-        system._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
+        os_calls._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001
     code = None
     signal.setitimer(signal.ITIMER_PROF, HANGS)
     fault.arm()
@@ -152,10 +152,10 @@ def _watch(disk: Disk) -> None:
     _watch_os(disk)
     _watch_files(disk)
     _watch_hdf5(disk)
-    rename = system._renameat2()  # noqa: SLF001
+    rename = os_calls._renameat2()  # noqa: SLF001
     if rename is not None:
         counted = _counted(disk, "renameat2", rename)
-        system._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001
+        os_calls._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001
 
 
 def _counted(disk: Disk, name: str, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest import destination
-from unnest.files import atomic, system
+from unnest.files import atomic, os_calls
 from unnest.files.workspace import Workspace
 from unnest.formats.base import Source
 
@@ -49,7 +49,7 @@ CHANGES: list[Callable[[Path], None]] = [_saved_anew, _written_over, _longer, _g
 def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused; no backup, no debris."""
     if not links:
-        monkeypatch.setattr(system, "_renameat2", lambda: None)
+        monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
     made = atomic._made  # noqa: SLF001 - between reading back and replacing
 
@@ -71,7 +71,7 @@ def test_in_place(change: Callable[[Path], None], links: bool, tmp_path: Path, m
 def test_at_the_very_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Saved between the last look and the replacement: it goes back to its place."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    exchange, first = system.exchange, list[int]()
+    exchange, first = os_calls.exchange, list[int]()
 
     def late(one: str, two: str) -> bool:
         if not first:
@@ -79,7 +79,7 @@ def test_at_the_very_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             _saved_anew(path)
         return exchange(one, two)
 
-    monkeypatch.setattr(system, "exchange", late)
+    monkeypatch.setattr(os_calls, "exchange", late)
     if not _exchanges(tmp_path):
         pytest.skip("no such call here")
     result = unnest.fix(path, in_place=True)
@@ -93,7 +93,7 @@ def _exchanges(folder: Path) -> bool:
     (folder / "a").touch()
     (folder / "b").touch()
     try:
-        return bool(system._renamed(str(folder / "a"), str(folder / "b"), system.EXCHANGE))  # noqa: SLF001
+        return bool(os_calls._renamed(str(folder / "a"), str(folder / "b"), os_calls.EXCHANGE))  # noqa: SLF001
     finally:
         (folder / "a").unlink()
         (folder / "b").unlink()
@@ -103,7 +103,7 @@ def _exchanges(folder: Path) -> bool:
 def test_no_disk_is_blamed(change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that differs from an input that was written meanwhile."""
     path = makeh5.clean_file(tmp_path / "m.h5")
-    copy = system.copy_file
+    copy = os_calls.copy_file
 
     def meanwhile(source: str, target: str) -> int:
         done = copy(source, target)
@@ -113,7 +113,7 @@ def test_no_disk_is_blamed(change: Callable[[Path], None], tmp_path: Path, monke
             (tmp_path / "newer.h5").unlink()
         return done
 
-    monkeypatch.setattr(system, "copy_file", meanwhile)
+    monkeypatch.setattr(os_calls, "copy_file", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error.code == "changed"

@@ -14,7 +14,7 @@ import unnest
 from tests import makeh5
 from tests.files.test_force import CLEAN_SAVED_MODEL, SAVED_MODEL
 from unnest.errors import Failed, Unreadable
-from unnest.files import system
+from unnest.files import os_calls
 from unnest.formats.hdf5 import legacy_h5
 from unnest.formats.hdf5.legacy_source import H5Source
 
@@ -80,10 +80,10 @@ def test_a_file_to_another_file_system(tmp_path: Path, elsewhere: Path) -> None:
 def test_an_input_that_cannot_be_read(tmp_path: Path) -> None:
     """It is named, and not the output."""
     with pytest.raises(Unreadable, match="mem: cannot be read") as raised:
-        system.copy_file("/proc/self/mem", str(tmp_path / "out"))
+        os_calls.copy_file("/proc/self/mem", str(tmp_path / "out"))
     assert raised.value.code == "cannot-read"
     with pytest.raises(Unreadable, match="nowhere: cannot be read"):
-        system.copy_file(str(tmp_path / "nowhere"), str(tmp_path / "out2"))
+        os_calls.copy_file(str(tmp_path / "nowhere"), str(tmp_path / "out2"))
     assert not (tmp_path / "out2").exists()
 
 

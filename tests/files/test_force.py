@@ -249,7 +249,7 @@ def test_a_walk_writes_into_no_model(force: str, output: str, place: Path, cli: 
 def test_a_folder_that_fills_meanwhile(when: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was put into the old output in the meantime is not lost."""
     import unnest
-    from unnest.files import atomic, replaceable
+    from unnest.files import atomic, overwrite_checks
 
     _old_output(place)
 
@@ -259,7 +259,7 @@ def test_a_folder_that_fills_meanwhile(when: str, place: Path, monkeypatch: pyte
     if when.startswith("while"):
         monkeypatch.setattr(atomic, "_set_modes", late)
     else:
-        monkeypatch.setattr(replaceable, "check_kind", late)
+        monkeypatch.setattr(overwrite_checks, "check_kind", late)
     result = unnest.fix(place / "par" / "m", place / "out", force=True)
     assert result.error is not None
     assert "sea.jpg" in result.error.message

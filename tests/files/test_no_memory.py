@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import atomic, system, workspace
+from unnest.files import atomic, os_calls, workspace
 from unnest.files.workspace import Workspace
 
 PARTS = ["out.data-00000-of-00001", "out.index"]
@@ -60,14 +60,14 @@ def test_a_step_that_was_taken(
     step: int, old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rename is done, and what comes after it has no memory."""
-    rename, calls = system.rename_new, iter(range(100))
+    rename, calls = os_calls.rename_new, iter(range(100))
 
     def renamed(source: str, target: str) -> None:
         rename(source, target)
         if next(calls) == step:
             raise MemoryError
 
-    monkeypatch.setattr(system, "rename_new", renamed)
+    monkeypatch.setattr(os_calls, "rename_new", renamed)
     with pytest.raises(MemoryError):
         move(tmp_path)
     assert contents(tmp_path) == old
@@ -76,7 +76,7 @@ def test_a_step_that_was_taken(
 
 def test_nothing_can_be_taken_back(old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then all stays in the workspace, and the next run completes the move."""
-    rename, calls = system.rename_new, iter(range(100))
+    rename, calls = os_calls.rename_new, iter(range(100))
 
     def renamed(source: str, target: str) -> None:
         if next(calls) > 0:
@@ -84,7 +84,7 @@ def test_nothing_can_be_taken_back(old: dict[str, bytes], tmp_path: Path, monkey
         rename(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(system, "rename_new", renamed)
+        patch.setattr(os_calls, "rename_new", renamed)
         with pytest.raises(MemoryError):
             move(tmp_path)
     assert contents(tmp_path) == {PARTS[0]: old[PARTS[0]]}  # no checkpoint rather than half of one
@@ -149,7 +149,7 @@ def test_the_old_file_is_never_lost(call: str, tmp_path: Path, monkeypatch: pyte
             os.replace(one, two)
             raise MemoryError
 
-        monkeypatch.setattr(system, call, replaced)
+        monkeypatch.setattr(os_calls, call, replaced)
     with pytest.raises(MemoryError):
         atomic.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"new", "m.h5.bak": b"old"}
@@ -159,7 +159,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
     """In place: both have changed places, and nothing can be said of the old one: it goes back."""
     target, backup = tmp_path / "m.h5", tmp_path / "m.h5.bak"
     target.write_bytes(b"old")
-    exchange = system.exchange
+    exchange = os_calls.exchange
     if not exchange(str(target), str(target)):
         pytest.skip("names cannot change places here")
     patch = pytest.MonkeyPatch()
@@ -171,7 +171,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
             patch.setattr(os, "stat", gone)
         return done
 
-    monkeypatch.setattr(system, "exchange", exchanged)
+    monkeypatch.setattr(os_calls, "exchange", exchanged)
     with pytest.raises(MemoryError):
         atomic.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"old"}
@@ -186,7 +186,7 @@ def test_a_sync_that_fails(
     def fails(_: str) -> None:
         raise error
 
-    monkeypatch.setattr(system, "sync", fails)
+    monkeypatch.setattr(os_calls, "sync", fails)
     with pytest.raises(raised):
         atomic.publish(str(tmp_path / "out.h5"), fill, check)
     assert os.listdir(tmp_path) == []
@@ -200,6 +200,6 @@ def test_no_room_for_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(Thread, "start", refuses)
-    monkeypatch.setattr(system, "sync", synced.append)
+    monkeypatch.setattr(os_calls, "sync", synced.append)
     assert atomic.publish(str(tmp_path / "out.h5"), fill, check) == "written"
     assert len(synced) == 1

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Cli
 from unnest.errors import Refused
-from unnest.files import atomic, system, workspace
+from unnest.files import atomic, os_calls, workspace
 from unnest.files.workspace import Workspace
 
 if sys.platform == "win32":
@@ -163,7 +163,7 @@ class TestParts:
     def calls(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         """What the system can do."""
         if request.param != "renameat2":
-            monkeypatch.setattr(system, "_renameat2", lambda: None)
+            monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
         if request.param == "nothing":
             monkeypatch.setattr(os, "link", _impossible)
 
@@ -201,7 +201,7 @@ class TestParts:
         write(tmp_path, parts("old"))
         with Workspace(str(tmp_path / "out")) as work:
             filled(work)
-            monkeypatch.setattr(system, "rename_new", _failing_once(system.rename_new, step))
+            monkeypatch.setattr(os_calls, "rename_new", _failing_once(os_calls.rename_new, step))
             with pytest.raises(OSError, match="Input/output"):
                 work.move(PARTS, replace=True)
         assert listing(tmp_path) == parts("old")
@@ -257,14 +257,14 @@ def _kill_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that was killed after so many renames: nothing of it is cleaned up."""
     with monkeypatch.context() as patched:
         calls = iter(range(100))
-        rename = system.rename_new
+        rename = os_calls.rename_new
 
         def dying(source: str, target: str) -> None:
             if next(calls) == step:
                 raise _Killed
             rename(source, target)
 
-        patched.setattr(system, "rename_new", dying)
+        patched.setattr(os_calls, "rename_new", dying)
         patched.setattr(workspace, "_remove", lambda _: None)
         try:
             with Workspace(str(folder / "out")) as work:
@@ -296,7 +296,7 @@ class TestFolder:
     @pytest.mark.parametrize("call", ["renameat2", "nothing"])
     def test_undone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
         if call == "nothing":
-            monkeypatch.setattr(system, "_renameat2", lambda: None)
+            monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "old").write_bytes(b"old")
         with Workspace(str(tmp_path / "out")) as work:

@@ -20,7 +20,7 @@ import h5py
 import numpy as np
 import pytest
 
-from unnest.files import system, workspace
+from unnest.files import os_calls, workspace
 from unnest.keras import atomic_save, multi_gpu_model, resume_best
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
@@ -552,7 +552,7 @@ def test_a_checkpoint_is_never_half_new(
         return [p.read_text() for p in sorted(tmp_path.iterdir()) if p.is_file()]
 
     save("old")
-    calls, rename = iter(range(100)), system.rename_new
+    calls, rename = iter(range(100)), os_calls.rename_new
 
     def stopped(source: str, target: str) -> None:
         if next(calls) == step:
@@ -560,7 +560,7 @@ def test_a_checkpoint_is_never_half_new(
         rename(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(system, "rename_new", stopped)
+        patched.setattr(os_calls, "rename_new", stopped)
         if isinstance(error, SystemExit):
             patched.setattr(workspace, "_remove", lambda _: None)
         with pytest.raises(type(error)):

@@ -172,14 +172,14 @@ RULES = [
     ),
     Broken(
         rule="an input is never replaced",
-        file="files/replaceable.py",
+        file="files/overwrite_checks.py",
         old="        if identity in inputs.named:\n",
         new="        if False:\n",
-        tests="tests/unit/files/test_replaceable.py",
+        tests="tests/unit/files/test_overwrite_checks.py",
     ),
     Broken(
         rule="a folder that holds something else is never replaced",
-        file="files/replaceable.py",
+        file="files/overwrite_checks.py",
         old="    if stranger is not None:\n",
         new="    if False:\n",
         tests="tests/files/test_force.py::test_refused",
@@ -201,8 +201,8 @@ RULES = [
     Broken(
         rule="a step is noted before it is taken",
         file="files/workspace.py",
-        old="        self._steps.append((source, target))\n        system.rename_new(source, target)\n",
-        new="        system.rename_new(source, target)\n        self._steps.append((source, target))\n",
+        old="        self._steps.append((source, target))\n        os_calls.rename_new(source, target)\n",
+        new="        os_calls.rename_new(source, target)\n        self._steps.append((source, target))\n",
         tests="tests/files/test_no_memory.py::test_a_step_that_was_taken",
     ),
     Broken(
@@ -214,7 +214,7 @@ RULES = [
     ),
     Broken(
         rule="what cannot be synced gets no name",
-        file="files/syncing.py",
+        file="files/background_sync.py",
         old="        if error is None and self.error is not None:\n            raise self.error\n",
         new="",
         tests="tests/files/test_no_memory.py::test_a_sync_that_fails",

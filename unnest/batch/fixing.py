@@ -13,7 +13,7 @@ from unnest.batch.walk import Task, is_walked, tasks_in
 from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each, whole
 from unnest.errors import UsageError
 from unnest.files import workspace
-from unnest.files.replaceable import Inputs, models_around
+from unnest.files.overwrite_checks import Inputs, models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, Meter, check_name, check_usage
 from unnest.remote.urls import is_remote, shown

@@ -21,7 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from unnest.errors import UsageError
 from unnest.files.interrupts import SIGNALS, Held
-from unnest.files.system import NO_WORKING_FOLDER, has_working_folder
+from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
 from unnest.options import Meter
 
 T = TypeVar("T")

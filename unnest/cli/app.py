@@ -119,7 +119,7 @@ def run() -> int:
         return TROUBLE
     except OSError as e:  # the parser's help; whatever has to do with a file is in its report
         silence(sys.stdout)
-        from unnest.files.system import NO_WORKING_FOLDER, has_working_folder
+        from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
 
         complain(f"cannot write to stdout ({e.strerror})" if has_working_folder() else NO_WORKING_FOLDER)
         return TROUBLE
@@ -128,7 +128,7 @@ def run() -> int:
 
         if interrupts.is_behind(e):
             raise KeyboardInterrupt from None
-        from unnest.formats.boundary import out_of_memory
+        from unnest.formats.error_translation import out_of_memory
 
         if out_of_memory(e):
             complain_of_memory()

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from unnest.errors import Failed, Refused, UnnestError
-from unnest.files import replaceable, system
+from unnest.files import os_calls, overwrite_checks
+from unnest.files.background_sync import Syncing
 from unnest.files.interrupts import Held, completed
-from unnest.files.syncing import Syncing
-from unnest.files.system import same, sync_folder
+from unnest.files.os_calls import same, sync_folder
 from unnest.files.workspace import Workspace
 
 Fill: TypeAlias = Callable[[str], None]
@@ -48,7 +48,7 @@ def publish(target: str, fill: Fill, check: Fill, *, force: bool = False, modes:
             if os.path.isfile(target) and same(work.new_path, target):
                 return "same"
         if force:
-            replaceable.check_kind(target, folder=False)
+            overwrite_checks.check_kind(target, folder=False)
         work.move([work.name], replace=force)
         completed.append(target)
     return "written"
@@ -63,10 +63,10 @@ def publish_folder(
         with held.released():
             os.mkdir(work.new_path)
             _made(work.new_path, partial(_with_modes, work, modes, fill), check)
-            if system.is_folder(target) and same_tree(work.new_path, target):
+            if os_calls.is_folder(target) and same_tree(work.new_path, target):
                 return "same"
         if force:
-            replaceable.check_kind(target, folder=True, new_folder=work.new_path)
+            overwrite_checks.check_kind(target, folder=True, new_folder=work.new_path)
         work.move([work.name], replace=force)
         _still_replaceable(work)
         completed.append(target)
@@ -96,7 +96,7 @@ def publish_parts(
             if all(os.path.isfile(p) and same(work.part(n), p) for n, p in zip(names, places, strict=True)):
                 return "same"
         for place in places if force else ():
-            replaceable.check_kind(place, folder=False)
+            overwrite_checks.check_kind(place, folder=False)
         work.move(names, replace=force, stale=stale if force else ())
         completed.append(target)
     return "written"
@@ -154,9 +154,9 @@ def replace(target: str, backup: str, fill: Fill, check: Fill, read: Fingerprint
             _check_may_rename(work.folder or ".", old_status)
             if not _is_backup(backup, target):
                 new_status, backup_status = os.stat(work.new_path), os.stat(target)
-                if not system.link(target, backup):
+                if not os_calls.link(target, backup):
                     backup_status = _copied(work, target, held)
-                    system.rename_new(work.part(COPY), backup)
+                    os_calls.rename_new(work.part(COPY), backup)
             _take_place(work.new_path, target, read)
             backup_status = None
             completed.append(target)
@@ -225,7 +225,7 @@ def same_bytes(source: str, copied: str) -> None:
 
 def copy(source: str, target: str) -> None:
     """A file's bytes under another name."""
-    system.copy_file(source, target)
+    os_calls.copy_file(source, target)
 
 
 def copy_tree(source: str, target: str) -> None:
@@ -235,7 +235,7 @@ def copy_tree(source: str, target: str) -> None:
         for name in folders:
             os.mkdir(os.path.join(target_folder, name))
         for name in files:
-            system.copy_file(os.path.join(folder, name), os.path.join(target_folder, name))
+            os_calls.copy_file(os.path.join(folder, name), os.path.join(target_folder, name))
 
 
 def same_tree(left: str, right: str) -> bool:
@@ -298,7 +298,7 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
 def _still_replaceable(work: Workspace) -> None:
     """Raises Refused where something else was put into the old folder before its place was taken."""
     if work.replaced is not None:
-        replaceable.check_folder(work.replaced, work.target, work.target)
+        overwrite_checks.check_folder(work.replaced, work.target, work.target)
 
 
 def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> None:
@@ -318,7 +318,7 @@ def _keep_attributes(source: str, target: str, old_status: os.stat_result) -> No
 
 def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
     """One step, and a last look at what came out of it: a file that was saved this very moment goes back."""
-    if not system.exchange(new_path, target):
+    if not os_calls.exchange(new_path, target):
         os.replace(new_path, target)
         return
     was_read = False
@@ -327,7 +327,7 @@ def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
         was_read = os.path.samestat(taken_status, read.status) and _change(taken_status) == _change(read.status)
     finally:
         if not was_read:
-            system.exchange(new_path, target)
+            os_calls.exchange(new_path, target)
     if not was_read:
         raise changed(target)
 
@@ -373,7 +373,7 @@ def _copied(work: Workspace, target: str, held: Held) -> os.stat_result:
     spare = work.part(COPY)
     with held.released():
         shutil.copy2(target, spare)
-        system.sync(spare)
+        os_calls.sync(spare)
     return os.stat(spare)
 
 
@@ -385,7 +385,7 @@ def _is_same_file(path: str, status: os.stat_result) -> bool:
 
 
 def _names(folder: str) -> list[str]:
-    return sorted(os.path.relpath(path, folder) for path in system.files_in(folder))
+    return sorted(os.path.relpath(path, folder) for path in os_calls.files_in(folder))
 
 
 def _remove(path: str) -> None:

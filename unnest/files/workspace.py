@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from unnest.errors import Refused
-from unnest.files import system
-from unnest.files.system import is_folder
+from unnest.files import os_calls
+from unnest.files.os_calls import is_folder
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -124,17 +124,17 @@ class Workspace:
             return
         new, place = self.part(names[0]), os.path.join(self.folder, names[0])
         if not (replace and os.path.lexists(place)):
-            system.rename_new(new, place)
+            os_calls.rename_new(new, place)
         elif is_folder(new) != is_folder(place):
             number = errno.EISDIR if is_folder(place) else errno.ENOTDIR
             raise OSError(number, os.strerror(number), place)
         elif not is_folder(new):
             os.replace(new, place)
-        elif system.exchange(*(swap := (new, place))):
+        elif os_calls.exchange(*(swap := (new, place))):
             self._exchanged = swap
         else:
             self._move_all(names, (), replace=True)
-        system.sync_folder(self.folder)
+        os_calls.sync_folder(self.folder)
 
     def undo(self) -> None:
         """Take back what was moved; where even that fails, the folder stays, and the next run completes the move."""
@@ -142,15 +142,15 @@ class Workspace:
             return
         self._keep = True
         if self._exchanged is not None:
-            system.exchange(*self._exchanged)
+            os_calls.exchange(*self._exchanged)
             self._exchanged = None
         while self._steps:
             source, target = self._steps[-1]
             if not os.path.lexists(source):  # else this step was not taken
-                system.rename_new(target, source)
+                os_calls.rename_new(target, source)
             self._steps.pop()
         self._keep = False
-        system.sync_folder(self.folder)
+        os_calls.sync_folder(self.folder)
 
     def _move_all(self, names: Sequence[str], stale: Sequence[str], *, replace: bool) -> None:
         places = {name: os.path.join(self.folder, name) for name in (*stale, *names)}
@@ -162,10 +162,10 @@ class Workspace:
             "new": [(name, _identity(self.part(name))) for name in names],
             "old": [(name, _identity(places[name])) for name in old],
         }
-        system.sync_folder(os.path.join(self.path, NEW))
+        os_calls.sync_folder(os.path.join(self.path, NEW))
         _write_synced(os.path.join(self.path, JOURNAL), json.dumps(journal).encode())
-        system.sync_folder(self.path)
-        system.sync_folder(self.folder)
+        os_calls.sync_folder(self.path)
+        os_calls.sync_folder(self.folder)
         try:
             # The index goes first and comes last: in between there is no checkpoint rather than half of one.
             for name in reversed(old):
@@ -176,11 +176,11 @@ class Workspace:
             with contextlib.suppress(Exception):  # what stopped the move says more
                 self.undo()
             raise
-        system.sync_folder(self.folder)
+        os_calls.sync_folder(self.folder)
 
     def _step(self, source: str, target: str) -> None:
         self._steps.append((source, target))
-        system.rename_new(source, target)
+        os_calls.rename_new(source, target)
 
     def _remove(self) -> None:
         """The folder goes, also where the memory for that is there only the second time."""
@@ -354,10 +354,10 @@ def _completed(path: str, folder: str) -> bool:
         if (is_taken and not arrived and name not in leaving) or (name in new and name not in arriving and not arrived):
             return False
     for name in leaving:
-        system.rename_new(place[name], aside[name])
+        os_calls.rename_new(place[name], aside[name])
     for name, new_path in arriving.items():
-        system.rename_new(new_path, place[name])
-    system.sync_folder(folder)
+        os_calls.rename_new(new_path, place[name])
+    os_calls.sync_folder(folder)
     return True
 
 
@@ -376,7 +376,7 @@ def _identity(path: str) -> Identity:
 
 def _write_synced(path: str, data: bytes) -> None:
     with open(path, "xb", buffering=0) as file:
-        system.write_all(file, data)
+        os_calls.write_all(file, data)
         os.fsync(file.fileno())
 
 

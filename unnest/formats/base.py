@@ -21,7 +21,7 @@ from unnest.core.plan import plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
 from unnest.formats.json_text import dump
-from unnest.formats.spelling import H5Spelling, JsonStyle
+from unnest.formats.storage_style import H5Spelling, JsonStyle
 
 if TYPE_CHECKING:
     from typing_extensions import Self

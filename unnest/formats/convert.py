@@ -13,7 +13,7 @@ from unnest.core.model import GraphCut, Output, Plan, Rearranged, Rewritten, Sto
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convertible import (
+from unnest.formats.conversion_checks import (
     check_dtypes,
     check_frozen_parts,
     check_listed_once,
@@ -24,7 +24,7 @@ from unnest.formats.convertible import (
     no_architecture,
     no_weights,
 )
-from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
+from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
 
 
 class TargetFormat(NamedTuple):

@@ -17,8 +17,8 @@ from pathlib import Path
 from string import Formatter
 
 from unnest.files import workspace
+from unnest.files.background_sync import Syncing
 from unnest.files.interrupts import Held
-from unnest.files.syncing import Syncing
 from unnest.files.workspace import Workspace
 from unnest.keras import stores
 

@@ -17,9 +17,9 @@ from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files.reflinks import Range, are_shared, whole_blocks
 from unnest.formats.base import BLOCK, OnBytes, Source
-from unnest.formats.boundary import oneline
-from unnest.formats.evaluate import blocks_of
+from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.tensor_recipes import blocks_of
 
 #: Bytes of a slab that is made of whole chunks.
 ALIGNED = 16 * BLOCK

@@ -14,15 +14,15 @@ from h5py import h5a, h5d, h5g, h5o, h5p, h5s, h5t
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files import reflinks
+from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
-from unnest.files.system import write_all
 from unnest.formats.base import BLOCK, OnBytes, Source, nbytes
-from unnest.formats.boundary import blames_system, oneline
-from unnest.formats.evaluate import blocks_of
-from unnest.formats.hdf5 import late_space
+from unnest.formats.error_translation import blames_system, oneline
+from unnest.formats.hdf5 import deferred_allocation
+from unnest.formats.hdf5.deferred_allocation import Room
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.index import encoded, short
-from unnest.formats.hdf5.late_space import Room
+from unnest.formats.tensor_recipes import blocks_of
 
 #: Bytes from which on a tensor is no longer copied by HDF5. Each may take a block of the disk more then.
 LARGE = 1 << 20
@@ -173,7 +173,7 @@ class Transfer:
                 end += (stored.offset - end) % reflinks.BLOCK
             rooms.append(Room(header, end, nbytes(tensor)))
             end += rooms[-1].size
-        late_space.give(file, rooms)
+        deferred_allocation.give(file, rooms)
         for (_, tensor, stored), room in zip(self._declared, rooms, strict=True):
             if stored is None:
                 self._write(file, room.offset, blocks_of(self.source, tensor))

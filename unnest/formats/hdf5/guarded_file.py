@@ -22,7 +22,7 @@ from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
 
 from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
-from unnest.formats.boundary import oneline
+from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
 from unnest.formats.hdf5.index import (

@@ -13,7 +13,7 @@ from unnest.core.model import JsonObject, Output, Stored, Tensor
 from unnest.errors import Failed
 from unnest.files.atomic import write_failed
 from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, same_model
-from unnest.formats.boundary import oneline
+from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare import Comparer
 from unnest.formats.hdf5.copy_tensors import Transfer

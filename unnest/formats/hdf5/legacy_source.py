@@ -24,10 +24,10 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, Source
 from unnest.formats.detect import is_path_keyed
 from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
 from unnest.formats.hdf5.index import require_numbers, short
-from unnest.formats.hdf5.plain_file import NotPlain, PlainFile, require
 from unnest.formats.json_text import parse_object
-from unnest.formats.spelling import H5Spelling
+from unnest.formats.storage_style import H5Spelling
 
 if TYPE_CHECKING:
     from unnest.formats.hdf5.guarded_file import GuardedFile

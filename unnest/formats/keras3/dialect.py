@@ -11,8 +11,7 @@ from unnest.core.plan import plan as make_plan
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import ContainerName, Source, Target
-from unnest.formats.convert import TargetFormat, planned_model, target_format
-from unnest.formats.convertible import (
+from unnest.formats.conversion_checks import (
     check_frozen_parts,
     check_readable,
     check_weights,
@@ -20,9 +19,10 @@ from unnest.formats.convertible import (
     no_architecture,
     no_weights,
 )
+from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out
+from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order
-from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
 CONTAINERS: dict[Target, ContainerName] = {"keras": "keras", "weights": "weights_h5", "json": "json"}

@@ -21,11 +21,11 @@ from unnest.budget import hold, spend, spend_bytes
 from unnest.core.model import JsonObject, Move, Output, Rearranged, Stored
 from unnest.errors import Failed, Unreadable
 from unnest.files.atomic import write_failed
-from unnest.files.readable import Readable
-from unnest.files.spool import full, spool
-from unnest.files.system import pread, pread_into, write_all
+from unnest.files.file_window import Readable
+from unnest.files.os_calls import pread, pread_into, write_all
+from unnest.files.temporary_file import full, spool
 from unnest.formats.base import BLOCK, MARK, MODEL_SUFFIXES, Container, OnBytes, Source
-from unnest.formats.boundary import oneline
+from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.json_text import dump, is_architecture, parse_object
 from unnest.formats.keras3.keras_folder import KerasFolderSource

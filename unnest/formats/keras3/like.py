@@ -8,8 +8,8 @@ from unnest.core.transfer.place import PlacedWeights, place_model
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.base import Source
+from unnest.formats.conversion_checks import naming_file
 from unnest.formats.convert import TargetFormat
-from unnest.formats.convertible import naming_file
 from unnest.formats.keras3.dialect import keras_3_target_format
 from unnest.formats.keras3.path_layout import lay_out
 from unnest.formats.keras3.path_order import in_order

@@ -32,7 +32,7 @@ from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
 from unnest.findings import Code
 from unnest.formats.base import MARK, Container, OnBytes, Source
-from unnest.formats.boundary import oneline
+from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
 from unnest.formats.keras3.path_order import in_order

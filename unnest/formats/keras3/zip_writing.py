@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from zlib_ng import zlib_ng
 
-from unnest.files.system import write_all
+from unnest.files.os_calls import write_all
 from unnest.formats.base import BLOCK
 
 #: Permission bits of a member that names none, as `zipfile` gives them.

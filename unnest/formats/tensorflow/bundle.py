@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from unnest.budget import fits, hold, spend
 from unnest.errors import Unreadable
-from unnest.files.system import pread
+from unnest.files.os_calls import pread
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
 

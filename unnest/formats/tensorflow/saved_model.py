@@ -40,17 +40,17 @@ from unnest.core.model import (
 from unnest.core.plan import plan
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.atomic import write_failed
+from unnest.files.os_calls import copy_file, write_all
 from unnest.files.reflinks import are_clones
-from unnest.files.system import copy_file, write_all
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import MODEL_SUFFIXES, Container, OnBytes, Source
-from unnest.formats.boundary import reading
+from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import metadata_json, protos, prune_graph, served_wrappers, serving_graph
 from unnest.formats.tensorflow.bundle import Bundle, read_plain
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
-from unnest.formats.tensorflow.restored import check_stored
+from unnest.formats.tensorflow.restore_check import check_stored
 
 GRAPH, TEXT_GRAPH, METADATA, EXPORTED = (
     "saved_model.pb",

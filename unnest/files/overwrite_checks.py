@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
-from unnest.files.system import is_folder, same
+from unnest.files.os_calls import is_folder, same
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")

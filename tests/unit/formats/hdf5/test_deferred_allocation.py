@@ -11,10 +11,10 @@ from h5py import h5d, h5o, h5p, h5s, h5t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.formats.hdf5 import late_space
+from unnest.formats.hdf5 import deferred_allocation
+from unnest.formats.hdf5.deferred_allocation import Room
+from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.hdf5.late_space import Room
-from unnest.formats.hdf5.plain_file import PlainFile
 
 
 def declare(path: Path, counts: list[int], **properties: int) -> list[int]:
@@ -43,7 +43,7 @@ def test_hdf5_reads_what_was_put_there(tmp_path_factory: pytest.TempPathFactory,
         end += gap + 4 * count
     values = [np.random.default_rng(n).normal(size=count).astype("<f4") for n, (count, _) in enumerate(sizes)]
     with open(path, "r+b", buffering=0) as file:
-        late_space.give(file, rooms)
+        deferred_allocation.give(file, rooms)
         for room, value in zip(rooms, values, strict=True):
             file.seek(room.offset)
             file.write(value.tobytes())
@@ -64,7 +64,7 @@ def test_a_dataset_that_has_room(properties: dict[str, int], tmp_path: Path) -> 
     (header,) = declare(path, [10], **properties)
     before = path.read_bytes()
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        late_space.give(file, [Room(header, len(before), 40)])
+        deferred_allocation.give(file, [Room(header, len(before), 40)])
     assert path.read_bytes() == before
 
 
@@ -73,7 +73,7 @@ def test_of_another_size(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     (header,) = declare(path, [10])
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="layout"):
-        late_space.give(file, [Room(header, path.stat().st_size, 44)])
+        deferred_allocation.give(file, [Room(header, path.stat().st_size, 44)])
 
 
 def test_a_superblock_of_another_version(tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ def test_a_superblock_of_another_version(tmp_path: Path) -> None:
     content[8] = 2
     path.write_bytes(content)
     with open(path, "r+b", buffering=0) as file, pytest.raises(ValueError, match="superblock"):
-        late_space.give(file, [Room(header, len(content), 40)])
+        deferred_allocation.give(file, [Room(header, len(content), 40)])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unnest.errors import Refused
-from unnest.files.replaceable import CODE, Inputs, check_inputs
+from unnest.files.overwrite_checks import CODE, Inputs, check_inputs
 
 
 @pytest.fixture

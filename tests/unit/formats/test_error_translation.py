@@ -20,7 +20,7 @@ from unnest import carry_out, examine
 from unnest.core.plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import is_behind
-from unnest.formats.boundary import oneline, reading, writing
+from unnest.formats.error_translation import oneline, reading, writing
 from unnest.report.result import Report
 
 

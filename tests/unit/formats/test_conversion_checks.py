@@ -11,7 +11,7 @@ from tests.unit.formats.build import file
 from unnest.core.model import Group, Plan, Refusal, Stored, Tensor
 from unnest.errors import Refused
 from unnest.formats.base import ContainerName
-from unnest.formats.convertible import (
+from unnest.formats.conversion_checks import (
     check_dtypes,
     check_frozen_parts,
     check_listed_once,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import syncing, system
+from unnest.files import background_sync, os_calls
 from unnest.files.atomic import publish, publish_folder
-from unnest.files.syncing import Syncing
+from unnest.files.background_sync import Syncing
 
 #: Seconds after which a thread that was waited for will not come any more.
 PATIENCE = 10
@@ -40,7 +40,7 @@ def _ignore(_: str) -> None:
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that were synced when they were whole."""
     names: list[str] = []
-    monkeypatch.setattr(system, "sync", lambda path: names.append(Path(path).name))
+    monkeypatch.setattr(os_calls, "sync", lambda path: names.append(Path(path).name))
     return names
 
 
@@ -69,8 +69,8 @@ def early(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], None]], 
             finally:
                 event.set()
 
-        monkeypatch.setattr(syncing, "PAUSE", 0.001)
-        monkeypatch.setattr(system, "sync_data", sync_data)
+        monkeypatch.setattr(background_sync, "PAUSE", 0.001)
+        monkeypatch.setattr(os_calls, "sync_data", sync_data)
         return event
 
     return arranged
@@ -132,7 +132,7 @@ def test_nobody_goes_on_where_there_is_nothing_to_write_in(tmp_path: Path, monke
 
         return start(run_and_tell, arguments)
 
-    monkeypatch.setattr(syncing, "PAUSE", 0.001)
+    monkeypatch.setattr(background_sync, "PAUSE", 0.001)
     monkeypatch.setattr(_thread, "start_new_thread", watched)
     folder = tmp_path / "workspace"
     folder.mkdir()
@@ -145,7 +145,7 @@ def test_nobody_goes_on_where_there_is_nothing_to_write_in(tmp_path: Path, monke
 def test_all_of_a_folder(tmp_path: Path, synced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Its files, and the folders in it with their names."""
     folders: list[str] = []
-    monkeypatch.setattr(system, "sync_folder", folders.append)
+    monkeypatch.setattr(os_calls, "sync_folder", folders.append)
 
     def fill(path: str) -> None:
         Path(path, "variables").mkdir()

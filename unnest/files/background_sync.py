@@ -8,7 +8,7 @@ import os
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from unnest.files import system
+from unnest.files import os_calls
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -74,14 +74,14 @@ class Syncing:
 
     def _sync(self) -> None:
         for path in _files(self.path):
-            system.sync(path)
+            os_calls.sync(path)
         for folder, _, _ in os.walk(self.path):
-            system.sync_folder(folder)
+            os_calls.sync_folder(folder)
 
 
 def _files(path: str) -> list[str]:
     """A file, or all that are in a folder."""
-    return [*system.files_in(path)] if os.path.isdir(path) else [path]
+    return [*os_calls.files_in(path)] if os.path.isdir(path) else [path]
 
 
 def _sync_newest(path: str) -> None:
@@ -92,4 +92,4 @@ def _sync_newest(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):  # not yet, or not any more
         newest = max(_files(path), key=lambda file: os.stat(file).st_mtime_ns, default=None)
         if newest is not None:
-            system.sync_data(newest)
+            os_calls.sync_data(newest)

@@ -17,12 +17,12 @@ from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
-from unnest.formats.hdf5 import guarded_file, index, legacy_source, plain_file
+from unnest.formats.hdf5 import fast_reader, guarded_file, index, legacy_source
 from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
+from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5 import H5Container
-from unnest.formats.hdf5.plain_file import NotPlain, PlainFile
 
 FILES = sorted(FIXTURES.rglob("*.h5"))
 #: Near these HDF5 has something to say; a damaged byte elsewhere is mostly one of a tensor.
@@ -72,11 +72,11 @@ def by_hand(path: Path) -> object:
 
 
 @pytest.mark.parametrize("stack", sorted({path.relative_to(FIXTURES).parts[0] for path in FILES}))
-@pytest.mark.parametrize("small", [plain_file.SMALL, 0], ids=["whole", "by pages"])
+@pytest.mark.parametrize("small", [fast_reader.SMALL, 0], ids=["whole", "by pages"])
 def test_genuine_files_read_the_same(stack: str, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, and none is left to the library."""
-    monkeypatch.setattr(plain_file, "SMALL", small)
-    monkeypatch.setattr(plain_file, "MOST_PAGES", 2)
+    monkeypatch.setattr(fast_reader, "SMALL", small)
+    monkeypatch.setattr(fast_reader, "MOST_PAGES", 2)
     for path in FILES:
         if path.is_relative_to(FIXTURES / stack):
             assert by_hand(path) == by_library(path), path
@@ -87,7 +87,7 @@ def test_damaged_files_read_the_same_or_are_left_to_the_library(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Read whole, or by pages."""
-    monkeypatch.setattr(plain_file, "SMALL", seed % 2 * plain_file.SMALL)
+    monkeypatch.setattr(fast_reader, "SMALL", seed % 2 * fast_reader.SMALL)
     choose = random.Random(seed)  # noqa: S311 - the same ones each time
     path, taken = tmp_path / "m.h5", 0
     for _ in range(60):
@@ -151,7 +151,7 @@ def test_a_large_file_is_read_by_its_index_alone(tmp_path: Path) -> None:
     plain = PlainFile(str(path))
     assert [node.shape for node in plain.datasets.values()] == [(8 << 20,)] * 2
     pages = plain._content._pages  # noqa: SLF001 - what was read
-    assert len(pages) * plain_file.PAGE < 1 << 18
+    assert len(pages) * fast_reader.PAGE < 1 << 18
     plain.close()
     assert by_hand(path) == by_library(path)
 
@@ -244,7 +244,7 @@ def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -
     PlainFile(str(path))
     data = path.read_bytes()
     heaps = {struct.unpack_from("<Q", data, place + 8): struct.pack("<Q", place) for place in places(data, b"HEAP")}
-    root_heap = data[plain_file.ROOT + 32 : plain_file.ROOT + 40]
+    root_heap = data[fast_reader.ROOT + 32 : fast_reader.ROOT + 40]
     for place in places(data, b"HEAP"):
         own = struct.pack("<Q", place)
         is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (8,)  # all but the empty name is free

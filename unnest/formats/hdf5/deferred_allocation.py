@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import IO, NamedTuple
 
-from unnest.files.system import write_all
-from unnest.formats.hdf5.plain_file import (
+from unnest.files.os_calls import write_all
+from unnest.formats.hdf5.fast_reader import (
     ADDRESS,
     HEADER,
     IN_ONE_PIECE,

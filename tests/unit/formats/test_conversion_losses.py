@@ -8,7 +8,7 @@ from tests.unit.core.build import functional, layer, source, tensors
 from tests.unit.formats.build import file
 from unnest.core.model import Group, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.formats.not_held import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
+from unnest.formats.conversion_losses import left_of_checkpoint, left_of_layers, left_out, never_held, not_restored
 
 NET = functional(source("x"), layer("y", ["x"], kind="StringLookup", vocabulary=None))
 WEIGHTS = (Group("y", tensors("y/mean:0", "y/variance:0")),)
