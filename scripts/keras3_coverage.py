@@ -1,6 +1,6 @@
 """What becomes of every layer class and argument of every stack under --keras 3: docs/coverage, a page a stack.
 
-python scripts/keras3_coverage.py             writes the pages, and their list in docs/keras3.md
+python scripts/keras3_coverage.py             writes the pages, and their list in docs/keras3-measured.md
 python scripts/keras3_coverage.py --check     exits 1 where the documents say something else
 """
 
@@ -20,7 +20,7 @@ import unnest  # noqa: E402 - the checkout's own
 from tests.layer_cases import cases, stacks  # noqa: E402
 
 DOCS = ROOT / "docs"
-LIST, PAGES = DOCS / "keras3.md", DOCS / "coverage"
+LIST, PAGES = DOCS / "keras3-measured.md", DOCS / "coverage"
 BEGIN, END = "<!-- coverage: begin -->\n", "<!-- coverage: end -->\n"
 #: What the stacks are called elsewhere.
 NAMES = {
@@ -82,7 +82,7 @@ def page(stack: str, rows: Mapping[str, Row]) -> str:
             "",
             f"{carried} of {carried + refused} models can be carried into Keras 3. Each is one layer with an argument",
             "that is not the default, written by its own stack. A case is called after the argument and its value;",
-            "the [rules](../keras3.md#what-is-converted) are those of the report's `conversions[]`.",
+            "the [rules](../keras3-rules.md#what-is-converted) are those of the report's `conversions[]`.",
             "`scripts/keras3_coverage.py` makes this page.",
             "",
             *_refusals(rows),

@@ -6,7 +6,7 @@
 
 The test files stay where they are; copies with their import lines adjusted run in a temporary folder, where a
 conftest swaps our class in. `--stock` leaves Keras's own class in place, to tell our failures from theirs.
-The checkout should be of the version that is installed; docs/training.md has the results.
+The checkout should be of the version that is installed; docs/training-measured.md has the results.
 """
 
 from __future__ import annotations

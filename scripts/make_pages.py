@@ -41,8 +41,13 @@ def options(command: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - the pa
     """(spelling, help) of each option, the arguments left out."""
     for parameter in command.params:
         if parameter.param_type_name == "option":
-            value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
-            yield ", ".join(sorted(parameter.opts, key=len)) + value, parameter.help or ""
+            yield _spelling(parameter), parameter.help or ""
+
+
+def _spelling(parameter: Any) -> str:  # noqa: ANN401 - as above
+    """Return how an option is written, short form first, with its value."""
+    value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
+    return ", ".join(sorted(parameter.opts, key=len)) + value
 
 
 def usage(name: str, command: Any) -> str:  # noqa: ANN401 - as above
@@ -51,17 +56,64 @@ def usage(name: str, command: Any) -> str:  # noqa: ANN401 - as above
     return " ".join([name, "[OPTION]...", *(arguments or ["COMMAND"])])
 
 
+#: What the reference adds to the help of an option, in Markdown; of one command alone where that is named.
+DETAILS = {
+    "--json": "[The document](json.md).",
+    "--json-lines": "Each is an entry of `files[]` of the [JSON report](json.md); the summary goes to stderr.",
+    "--jobs": "The output and its order are the same for any number ([folders](many-files.md)).",
+    "--scheduler": "Extra `dask` ([cluster](cluster.md)).",
+    "--architecture": "JSON or YAML ([weights without their model](weights.md)).",
+    "--slice-layer": 'The verdict stays "likely", because it rests on your word.',
+    "--trust": "It never makes `unnest` run code ([limits](commands.md#limits)).",
+    "--report": "Anything else in its place is refused before a file is read.",
+    "--verbose": "The evidence, every finding in full, and each rule that changed something are shown too.",
+    "unnest inspect --force": "Never an input.",
+    "unnest fix --force": "Of the same kind only ([what is never replaced](outputs.md#what-is-never-replaced)).",
+    "--diagram": "`.html`: boxes that stand for many layers open on a click; `.mmd`: Mermaid.",
+    "--output": (
+        "Every file keeps its name there, with the suffix of what is written. A new folder whose name ends like a "
+        "file's needs a slash at the end. Names of other formats (`.onnx`, `.pt`, `.tflite`, ...) are refused."
+    ),
+    "--in-place": "In one step; for single files only ([how](outputs.md#how-outputs-get-their-names)).",
+    "--backup": "An existing backup is never replaced.",
+    "--dry-run": "No tensor of an `.h5`, checkpoint or SavedModel is read: damage in one is found by `fix` alone.",
+    "--to": "[Which becomes which](commands.md#conversions).",
+    "--keras": "With 3, JSON stays JSON, and clean files of older dialects are converted too ([how](keras3.md)).",
+    "--like": (
+        "Needs the `tensorflow` extra, or Keras 3 on another backend "
+        "([how](load-in-python.md#into-the-model-that-your-code-builds))."
+    ),
+    "--stub": "For one file. Each has its signature, what could be read of it, and a body to complete.",
+    "--verify": "In a process of its own, on generated inputs ([how](verify.md)).",
+    "--plot": "Needs the `plot` extra.",
+}
+
+
 def markdown() -> str:
     """The reference for the site."""
-    made = "Made from the program by `scripts/make_pages.py`"
-    lines = ["# Command line", "", f"{made}; what the options mean for each other is in [commands](commands.md)."]
+    lines = [
+        "# Command line",
+        "",
+        "Made from the program by `scripts/make_pages.py`. Conversions, limits and exit codes",
+    ]
+    lines[-1] += " are in [a page of their own](commands.md)."
     for name, command in commands():
         lines += ["", f"## {name}", "", *_paragraphs(command.help), "", f"    {usage(name, command)}", ""]
-        lines += ["| option | meaning |", "|---|---|"]
-        lines += [f"| `{spelling.replace('|', chr(92) + '|')}` | {help_} |" for spelling, help_ in options(command)]
+        lines += ["| option | default | meaning |", "|---|---|---|"]
+        lines += [_option_row(name, parameter) for parameter in command.params if parameter.param_type_name == "option"]
     lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXITS.items()]
     return "\n".join([*lines, ""])
+
+
+def _option_row(name: str, parameter: Any) -> str:  # noqa: ANN401 - the parser's, whichever library it comes from
+    """Return the row of an option: how it is spelled with its value, its default, what it means."""
+    spelling = _spelling(parameter).replace("|", "\\|")
+    long = max(parameter.opts, key=len)
+    detail = DETAILS.get(f"{name} {long}") or DETAILS.get(long, "") if name != "unnest" else ""
+    words = [parameter.help or "", detail]
+    default = "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
+    return f"| `{spelling}` | {default} | {' '.join(filter(None, words))} |"
 
 
 def man_page() -> str:

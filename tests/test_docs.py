@@ -22,7 +22,9 @@ from unnest.findings import Code
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()
+OPTIONS = (ROOT / "docs" / "cli.md").read_text()
 FINDINGS = (ROOT / "docs" / "findings.md").read_text()
+ERRORS = (ROOT / "docs" / "error-codes.md").read_text()
 README = (ROOT / "README.md").read_text()
 
 #: Callables whose first argument is an error's code.
@@ -58,24 +60,33 @@ def error_codes() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("command", ["inspect", "fix"])
+@pytest.mark.parametrize("command", ["inspect", "fix", "balance"])
 def test_commands_and_options(command: str) -> None:
     """All of them are in the table, under the right command."""
-    rows = re.findall(r"^\| (`-.*?) \| (\w+) \|", COMMANDS, re.MULTILINE)
-    told = {option for cell, of in rows if of in (command, "both") for option in re.findall(r"--?[a-z][a-z-]*", cell)}
-    assert f"unnest {command} PATH..." in COMMANDS
-    assert options_of(command) - {"-h", "--help"} == told
+    section = OPTIONS.partition(f"\n## unnest {command}\n")[2].partition("\n## ")[0]
+    told = {option for cell in re.findall(r"^\| `(-.*?)` \|", section, re.MULTILINE) for option in cell.split(", ")}
+    assert options_of(command) - {"-h", "--help"} == {option.split()[0] for option in told}
 
 
 def test_other_options() -> None:
     """Those of no command."""
-    assert all(f"`unnest {option}`" in COMMANDS or f"`{option}`" in COMMANDS for option in options_of(""))
+    section = OPTIONS.partition("\n## unnest\n")[2].partition("\n## ")[0]
+    told = " ".join(re.findall(r"^\| `(-.*?)` \|", section, re.MULTILINE)).replace(",", "").split()
+    assert options_of("") - {"-h", "--help"} == set(told)
+
+
+def test_details_are_of_options() -> None:
+    """What the reference adds to the help is of an option that there is."""
+    source = (ROOT / "scripts" / "make_pages.py").read_text(encoding="utf-8")
+    (details,) = re.findall(r"^DETAILS = \{\n(.*?)^\}", source, re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r'^    "(?:unnest \w+ )?(--[\w-]+)":', details, re.MULTILINE))
+    assert named <= {option for command in ("inspect", "fix", "balance") for option in options_of(command)}
 
 
 def test_targets() -> None:
     """What --to takes."""
-    row = next(line for line in COMMANDS.splitlines() if "`--to CONTAINER`" in line)
-    assert [t for t in TARGETS if f"`{t}`" not in row] == []
+    (row,) = (line for line in OPTIONS.splitlines() if line.startswith("| `--to "))
+    assert [t for t in TARGETS if t not in row] == []
 
 
 def test_exit_codes() -> None:
@@ -85,14 +96,16 @@ def test_exit_codes() -> None:
 
 
 def test_findings() -> None:
-    """A section per finding, and no other."""
-    sections = re.findall(r"^### ([a-z-]+)$", FINDINGS.split("## Errors")[0], re.MULTILINE)
-    assert sorted(sections) == sorted(code.name.lower().replace("_", "-") for code in Code)
+    """An entry per finding with its severity, a line of the index for each, and no other."""
+    severities = {code.name.lower().replace("_", "-"): code.severity for code in Code}
+    assert dict(re.findall(r"^## ([a-z-]+)\n\n\*(\w+)\*$", FINDINGS, re.MULTILINE)) == severities
+    index = re.findall(r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| (\w+) \| .+ \|$", FINDINGS, re.MULTILINE)
+    assert [(code, code, severities[code]) for code in sorted(severities)] == index
 
 
 def test_errors() -> None:
     """A place in a table per error code, and no other."""
-    rows = re.findall(r"^\| (`.*?) \|", FINDINGS.split("## Errors")[1], re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \|", ERRORS, re.MULTILINE)
     told = [code for row in rows for code in re.findall(r"`([a-z0-9-]+)`", row)]
     assert len(told) == len(set(told))
     assert set(told) == error_codes()

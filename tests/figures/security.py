@@ -1,4 +1,4 @@
-"""SECURITY.md, from `security.md` and the figures beside it: `python -m tests.figures.security`."""
+"""SECURITY.md and its pages on the site, from `security.md` and the figures: `python -m tests.figures.security`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from tests.figures import FOLDER, recorded
 
-PAGE = Path(__file__).parents[2] / "SECURITY.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "SECURITY.md"
+TESTED = "## How it is tested\n"
 
 
 def page() -> str:
@@ -18,6 +20,16 @@ def page() -> str:
     for place, write in made.items():
         text = text.replace(place, write(recorded(place.strip("{}"))))
     return text
+
+
+def pages() -> dict[Path, str]:
+    """SECURITY.md, and the same on the site: what is promised for users, how it is tested for developers."""
+    promised, _, tested = page().replace("](docs/", "](").partition(TESTED)
+    return {
+        PAGE: page(),
+        ROOT / "docs" / "security.md": f"{promised}How it is tested: [measurements](security-tested.md).\n",
+        ROOT / "docs" / "security-tested.md": f"# Measurements: how the promises of security are tested\n{tested}",
+    }
 
 
 def _faults(figures: dict[str, Any]) -> str:
@@ -68,4 +80,5 @@ def _mutants(figures: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf8")
+    for path, text in pages().items():
+        path.write_text(text, "utf8")

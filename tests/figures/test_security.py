@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.figures.security import PAGE, page
+from tests.figures.security import pages
 
 
-def test_the_page_is_what_its_command_writes() -> None:
-    """Nothing in it is changed by hand."""
-    assert PAGE.read_text("utf8") == page()
+def test_the_pages_are_what_their_command_writes() -> None:
+    """Nothing in them is changed by hand."""
+    assert {path: path.read_text("utf8") for path in pages()} == pages()

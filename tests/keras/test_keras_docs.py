@@ -12,7 +12,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^(?:<!-- (?P<kind>\w+) -->\n)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["training.md", "migrating.md", "examples.md", "strategies.md"])
+@pytest.mark.parametrize(
+    "page", ["training.md", "balance.md", "checkpoints.md", "migrating.md", "examples.md", "strategies.md"]
+)
 def test_a_page_runs(tf: Any, two_replicas: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks marked `before` need software of another time and are compiled only; `setup` was done for all tests."""
     monkeypatch.chdir(tmp_path)

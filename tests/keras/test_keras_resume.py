@@ -32,7 +32,7 @@ CONTAINERS = {
     "keras": {"m.keras": True, "m.h5": False, "m.weights.h5": True},
     "tf_keras": {"m.keras": True, "m.h5": True, "m.weights.h5": True, "w.h5": False, "saved": False, "prefix": True},
 }
-"""Files by Keras, and whether stock Keras itself can resume from them: docs/training.md says why not."""
+"""Files by Keras, and whether stock Keras itself can resume from them: docs/checkpoints.md says which."""
 
 WEIGHTS = ("m.weights.h5", "w.h5", "prefix")
 

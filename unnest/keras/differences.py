@@ -1,4 +1,4 @@
-"""What a template computes differently in towers, as far as its layers show it: docs/training.md has the sizes."""
+"""What a template computes differently in towers, as far as its layers show it: docs/usages.md has the sizes."""
 
 from __future__ import annotations
 

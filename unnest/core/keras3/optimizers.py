@@ -2,7 +2,7 @@
 
 Every Keras stores an optimizer's own numbers first, then its slots: slot after slot, each with an array per trained
 weight, or weight after weight, each with all its slots. (Source: files of Keras 1.2.2 to 2.3.1, tf.keras 1.13 to
-2.15 and Keras 3.15; one more training step from each was compared, see docs/keras3.md.)
+2.15 and Keras 3.15; one more training step from each was compared, see docs/keras3-measured.md.)
 """
 
 from __future__ import annotations
