@@ -96,7 +96,7 @@ def _tried(job: dict[str, Any]) -> dict[str, Any]:
     if job["keras"] == "tf_keras":
         env["TF_USE_LEGACY_KERAS"] = "1"
     done = subprocess.run(
-        [sys.executable, "-m", "unnest.keras.try_out"], input=json.dumps(job), env=env, capture_output=True,
+        [sys.executable, "-m", "unnest.keras.verify_worker"], input=json.dumps(job), env=env, capture_output=True,
         text=True, errors="replace", check=False, timeout=PATIENCE,
     )  # fmt: skip
     lines = done.stdout.strip().splitlines()

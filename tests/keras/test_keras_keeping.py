@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from unnest.files import workspace
-from unnest.keras import atomic_save, stores
-from unnest.keras.record import Entry, Record, surplus
+from unnest.keras import atomic_save, storage
+from unnest.keras.checkpoint_history import Entry, Record, surplus
 
 HERE = Path(__file__).parent
 CONTAINERS = {
@@ -64,12 +64,12 @@ def test_the_best_value_survives_for_a_fixed_name(keras: Any, save: Any, tmp_pat
     for name in CONTAINERS[keras.__name__]:
         path = tmp_path / name / name
         save(path, [0.25 + 2**-10, 0.5], save_best_only=True)
-        written = stores.fingerprint(stores.GFile(), str(path))
+        written = storage.fingerprint(storage.GFile(), str(path))
         assert written is not None
         assert save(path, [0.25 + 2**-9], save_best_only=True).best == 0.25 + 2**-10
-        assert stores.fingerprint(stores.GFile(), str(path)) == written
+        assert storage.fingerprint(storage.GFile(), str(path)) == written
         assert save(path, [0.25], save_best_only=True).best == 0.25
-        assert stores.fingerprint(stores.GFile(), str(path)) != written
+        assert storage.fingerprint(storage.GFile(), str(path)) != written
 
 
 def test_a_file_that_is_not_the_one_that_was_noted_tells_nothing(keras: Any, save: Any, tmp_path: Path) -> None:
@@ -218,11 +218,11 @@ def test_remote_paths(tf: Any, keras: Any, save: Any, scheme: str, tmp_path: Pat
     if scheme == "memory":
         pytest.importorskip("fsspec")
     home = f"{scheme}://{keras.__name__}"
-    store = stores.of(home)
+    store = storage.of(home)
     for name in CONTAINERS[keras.__name__]:
         path = f"{home}/fixed/{name}"
         save(path, [0.5], save_best_only=True)
-        assert stores.fingerprint(store, path) is not None
+        assert storage.fingerprint(store, path) is not None
         assert save(path, [0.75], save_best_only=True).best == 0.5
     with store.open(f"{home}/fixed/m.keras") as file:
         (tmp_path / "m.keras").write_bytes(file.read())
@@ -236,8 +236,8 @@ def test_an_upload_that_fails_leaves_the_old_file(
     tf: Any, save: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save("ram://upload/m.keras", [0.5])
-    store = stores.of("ram://upload")
-    before = stores.fingerprint(store, "ram://upload/m.keras")
+    store = storage.of("ram://upload")
+    before = storage.fingerprint(store, "ram://upload/m.keras")
 
     def fails(source: str, target: str, overwrite: bool) -> None:
         with tf.io.gfile.GFile(target, "wb") as file:
@@ -248,7 +248,7 @@ def test_an_upload_that_fails_leaves_the_old_file(
         patched.setattr(tf.io.gfile, "copy", fails)
         with pytest.raises(OSError, match="no route"):
             save("ram://upload/m.keras", [0.25])
-    assert stores.fingerprint(store, "ram://upload/m.keras") == before
+    assert storage.fingerprint(store, "ram://upload/m.keras") == before
     assert store.names("ram://upload") == ["m.keras"]
 
 
@@ -271,7 +271,7 @@ def test_what_killed_saves_left_goes_when_training_starts(tf: Any, save: Any, tm
     with tf.io.gfile.GFile("ram://debris/m-3.keras.part", "wb") as file:
         file.write(b"half")
     atomic_save.sweep("ram://debris/m-{epoch}.keras")
-    assert stores.of("ram://debris").names("ram://debris") == []
+    assert storage.of("ram://debris").names("ram://debris") == []
 
 
 @pytest.mark.slow

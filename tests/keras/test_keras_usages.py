@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.keras import keras_api, multi_gpu_model, private_names, template_model
+from unnest.keras import keras_api, keras_internals, multi_gpu_model, template_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -202,13 +202,13 @@ def test_save_weights_of_the_parallel_model_says_once_how_to_save_the_templates(
 
 
 def test_private_names_of_keras_are_there(keras: Any) -> None:
-    assert private_names.missing_names(keras.__name__) == []
+    assert keras_internals.missing_names(keras.__name__) == []
 
 
 def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     api = keras_api.KerasApi(keras.__name__)
-    names = {**private_names.NAMES[api.name], f"{api.name}.Model": ("_of_another_time",), f"{api.name}.Gone": ()}
-    monkeypatch.setitem(private_names.NAMES, api.name, names)
+    names = {**keras_internals.NAMES[api.name], f"{api.name}.Model": ("_of_another_time",), f"{api.name}.Gone": ()}
+    monkeypatch.setitem(keras_internals.NAMES, api.name, names)
     missing = rf"it has no Model\._of_another_time, {api.name}\.Gone; \w+ .* are known to work$"
     with pytest.raises(ImportError, match=missing) as refusal:
         keras_api.require(api)
@@ -218,7 +218,7 @@ def test_a_keras_without_them_is_refused_in_one_line(keras: Any, monkeypatch: py
 def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     api = keras_api.KerasApi(keras.__name__)
     assert keras_api.outdated(api) is None
-    major, minor = private_names.OLDEST[api.name]
+    major, minor = keras_internals.OLDEST[api.name]
     monkeypatch.setattr(keras, "__version__", f"{major}.{minor - 1}.9")
     line = keras_api.outdated(api)
     assert line is not None
@@ -230,6 +230,6 @@ def test_the_oldest_versions_are_those_that_the_extra_asks_for() -> None:
     extra = re.search(r"^tensorflow = (.*)$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert extra
     asked = dict(pin.split(">=") for pin in json.loads(extra[1]))
-    assert {name: ".".join(map(str, oldest)) for name, oldest in private_names.OLDEST.items()} == {
-        name: asked[name] for name in private_names.OLDEST
+    assert {name: ".".join(map(str, oldest)) for name, oldest in keras_internals.OLDEST.items()} == {
+        name: asked[name] for name in keras_internals.OLDEST
     }

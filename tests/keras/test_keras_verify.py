@@ -14,7 +14,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest import verify
-from unnest.keras import try_out
+from unnest.keras import verify_worker
 
 
 def codes(result: unnest.Result) -> dict[str, str]:
@@ -119,8 +119,8 @@ def test_what_is_not_one_file_is_verified_too(monkeypatch: pytest.MonkeyPatch, t
 def test_a_difference_is_a_share_of_the_largest_prediction() -> None:
     """Shapes that differ, and what is no number, are as far off as can be."""
     ones = np.ones((2, 2))
-    assert try_out.difference([ones * 10, ones], [ones * 10, ones * 2]) == pytest.approx(0.1)
-    assert try_out.difference([ones], [np.ones((2, 3))]) == float("inf")
-    assert try_out.difference([ones * np.nan], [ones]) == float("inf")
-    assert try_out.difference([], []) == 0
-    json.dumps(try_out.difference([ones], [ones]))
+    assert verify_worker.difference([ones * 10, ones], [ones * 10, ones * 2]) == pytest.approx(0.1)
+    assert verify_worker.difference([ones], [np.ones((2, 3))]) == float("inf")
+    assert verify_worker.difference([ones * np.nan], [ones]) == float("inf")
+    assert verify_worker.difference([], []) == 0
+    json.dumps(verify_worker.difference([ones], [ones]))

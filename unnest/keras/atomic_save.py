@@ -20,7 +20,7 @@ from unnest.files import workspace
 from unnest.files.background_sync import Syncing
 from unnest.files.interrupts import Held
 from unnest.files.workspace import Workspace
-from unnest.keras import stores
+from unnest.keras import storage
 
 INDEX = ".index"
 STATE = "checkpoint"
@@ -34,8 +34,8 @@ def replacing(path: str) -> Iterator[str]:
     What goes to a remote path (`gs://..`, or whatever fsspec serves) is written here and copied there. Raises OSError
     where a file would replace a folder or the other way round, ValueError for a scheme that nothing serves.
     """
-    if stores.is_remote(path):
-        store, name = stores.of(path), path.rpartition("/")[2]
+    if storage.is_remote(path):
+        store, name = storage.of(path), path.rpartition("/")[2]
         with tempfile.TemporaryDirectory(prefix="unnest-") as local:
             yield os.path.join(local, name)
             _upload(Path(local), name, store, path.removesuffix(name))
@@ -66,16 +66,16 @@ def sweep(pattern: str) -> None:
     file_names = re.compile(
         "".join(re.escape(text) + (".+?" if field else "") for text, field, *_ in Formatter().parse(name))
     )
-    if not stores.is_remote(pattern):
+    if not storage.is_remote(pattern):
         workspace.sweep_folder(folder or ".", file_names)
         return
-    store = stores.of(pattern)
+    store = storage.of(pattern)
     for entry in store.names(folder):
-        if entry.endswith(stores.PART) and file_names.fullmatch(entry.removesuffix(stores.PART)):
+        if entry.endswith(storage.PART) and file_names.fullmatch(entry.removesuffix(storage.PART)):
             store.remove(folder + entry)
 
 
-def _upload(local: Path, name: str, store: stores.Store, folder: str) -> None:
+def _upload(local: Path, name: str, store: storage.Store, folder: str) -> None:
     """Copy what was written under a name into a remote folder, what decides whether it is complete last."""
     files = [path for part in _parts(local, name) for path in [local / part, *sorted((local / part).rglob("*"))]]
     files = sorted((path for path in files if path.is_file()), key=lambda path: path.name == "saved_model.pb")
@@ -84,7 +84,7 @@ def _upload(local: Path, name: str, store: stores.Store, folder: str) -> None:
 
 
 def _parts(folder: Path, name: str) -> list[str]:
-    """What a save made under this name, in the order in which it takes its place."""
+    """Return the files that a save made under this name, in the order in which they must be moved into place."""
     if (folder / name).exists():
         return [name]
     # The index goes last: without it the shards are nothing. `checkpoint` points to both.

@@ -24,7 +24,7 @@ TOGETHER = 0.01
 """Towers that end within this part of the slowest one's time end together."""
 
 LAST = 3
-"""So many of the last trials tell the towers' speeds."""
+"""Number of last trials from which the towers' speeds are computed."""
 
 EQUAL = 0.02
 """A split whose gain over equal shares is less than this is not worth its numbers."""
@@ -55,7 +55,7 @@ class Trial:
 
     @property
     def apart(self) -> float:
-        """By what part of the slowest tower's time the fastest is done before it; 0 is together."""
+        """Idle part of the slowest tower's time in the fastest tower, 0 to 1; 0 means that they finish together."""
         return 1 - min(self.tower_seconds) / max(self.tower_seconds)
 
 
@@ -71,10 +71,14 @@ def seconds_at(curve: Sequence[Point], rows: float) -> float:
 def first_shares(
     curves: Sequence[Sequence[Point]], batch: int, most: Sequence[float] | None = None
 ) -> tuple[float, ...]:
-    """How many of `batch` rows each device takes for all to be done at once, were they alone.
+    """Return how many of `batch` rows each device takes for all to finish at once, were they alone.
 
-    `most[i]` is how many device i holds; None: all of them. Where the devices hold fewer than `batch` together, each
-    takes more than it holds, in proportion. Raises ValueError where a curve has no point.
+    `most[i]`: the rows that device i holds; None: all of them. If the devices together hold fewer than `batch`, each
+    takes more than it holds, in proportion.
+
+    Raises:
+        ValueError: a curve has no point.
+
     """
     if any(not curve for curve in curves):
         raise ValueError("a device without a single measured size has no share")
@@ -91,7 +95,7 @@ def first_shares(
 
 
 def _rows_in(curve: Sequence[Point], seconds: float, most: float) -> float:
-    """How many rows a device gets through in a time: the inverse of `seconds_at`, at most `most`."""
+    """Return how many rows a device computes in a time: the inverse of `seconds_at`, at most `most`."""
     low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -128,9 +132,9 @@ def next_shares(trials: Sequence[Trial]) -> tuple[float, ...]:
 
 
 def settled(trials: Sequence[Trial]) -> tuple[int, ...] | None:
-    """The split that the trials lead to, in rows: at the mean speeds of the last LAST; None where equal shares will do.
+    """Return the split that the trials lead to, in rows, at the mean speeds of the last LAST; None for equal shares.
 
-    It is told apart from them only where one of the trials was faster than they were, and it can be.
+    Unequal shares are proposed only if a trial was faster than equal ones, and the difference can be measured.
     """
     if not any(trial.gain > EQUAL for trial in trials):
         return None

@@ -46,9 +46,9 @@ OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What one device did alone with `rows` rows: seconds a step, median and quartiles over the turns.
+    """The speed of one device alone with `rows` rows: seconds a step, median and quartiles over the turns.
 
-    `seconds` is None where that many rows did not fit into its memory; then so are the quartiles.
+    `seconds` is None, and so are the quartiles, if that many rows did not fit into its memory.
     """
 
     device: str
@@ -59,17 +59,17 @@ class Speed:
 
     @property
     def samples_per_second(self) -> float | None:
-        """Throughput at the median."""
+        """Throughput at the median, in samples a second."""
         return None if self.seconds is None else self.rows / self.seconds
 
 
 @dataclass
 class Balance:
-    """What was measured, and what follows from it.
+    """Measurements, and the split that follows from them.
 
-    `alone` holds every device at every size tried; `equal` is the split in equal shares, `trials` are the splits
-    tried after it, in order. `too_large` are the splits, in rows, that did not fit into the devices' memory. All grow
-    while `balance` measures; `finished` tells whether it came to its end.
+    `alone`: every device at every size tried. `equal`: the split in equal shares; `trials`: the splits tried after it,
+    in order. `too_large`: the splits, in rows, that did not fit into the devices' memory. All grow while `balance`
+    measures; `finished` is True once it has come to its end.
     """
 
     devices: tuple[str, ...]
@@ -101,7 +101,7 @@ class Balance:
 
     @property
     def best(self) -> Trial | None:
-        """What was measured nearest to the split to train with; equal shares where these are as good."""
+        """The trial nearest to the split to train with; equal shares if these are as good."""
         split = self.split
         if split is None:
             return self.equal
@@ -115,16 +115,16 @@ class Balance:
 
     @property
     def pays(self) -> bool | None:
-        """Whether towers are faster than the best single device; None where that was not measured."""
+        """True if towers are faster than the best single device; None if that was not measured."""
         if self.best is None or self.best.over_single is None:
             return None
         return self.best.over_single > 0
 
     @property
     def fitting_batch(self) -> int | None:
-        """How many rows the devices hold together in the shares of their speeds, where no split of the batch fitted.
+        """The largest batch, in rows, that fits in shares by speed, if no split of the batch did.
 
-        None where one did, or a device did not hold a single size that was tried.
+        None if one did, or if a device held none of the sizes tried.
         """
         curves = self.curves()
         if not self.too_large or self.equal or self.trials or not all(curves):
@@ -133,14 +133,14 @@ class Balance:
         return int(min(curve[-1][0] / share for curve, share in zip(curves, shares, strict=True)) * self.batch_size)
 
     def curves(self) -> list[list[Point]]:
-        """What each device did alone: (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
+        """Return for each device alone (rows, seconds a step), ascending, of the sizes that fitted into its memory."""
         return [
             [(float(s.rows), s.seconds) for s in self.alone if s.device == device and s.seconds is not None]
             for device in self.devices
         ]
 
     def holds(self) -> list[float]:
-        """How many rows each device holds, as far as was seen: at most the batch."""
+        """Return the rows that each device holds, as far as was seen: at most the batch."""
         full = {speed.device for speed in self.alone if speed.seconds is None}
         return [
             curve[-1][0] if device in full and curve else float(self.batch_size)
@@ -326,7 +326,7 @@ def _add_turn(turns: list[_Turn], step: _Step) -> None:
 
 
 def _fits(run: Callable[[], object]) -> bool:
-    """Whether memory is enough for what `run` does, the device's or the computer's."""
+    """Return True if memory, the device's or the computer's, is enough for `run`."""
     try:
         run()
     except (tf.errors.ResourceExhaustedError, MemoryError):

@@ -1,8 +1,8 @@
-"""Which rows of a batch belong to which tower. Pure arithmetic, on numbers and on tensors alike.
+"""The rows of a batch for each tower: pure arithmetic, on numbers and on tensors alike.
 
-Tower i takes the rows from `n * (r_0 + .. + r_(i-1)) // total` up to `n * (r_0 + .. + r_i) // total`:
-every row goes to exactly one tower, and no tower is a whole row off its exact share. The last
-tower never goes without as long as there is a row at all (its lower bound is below n).
+Tower i takes the rows from `n * (r_0 + .. + r_(i-1)) // total` up to `n * (r_0 + .. + r_i) // total`: every row goes to
+exactly one tower, and no tower is a whole row off its exact share. The last tower has a row as long as there is one at
+all (its lower bound is below n).
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def _open_batch(api: KerasApi, model: Model) -> None:
 
 
 def is_rnn(api: KerasApi, layer: object) -> bool:
-    """Whether the layer keeps a state per row."""
+    """Return True if the layer keeps a state per row."""
     return isinstance(layer, api.keras.layers.RNN)
 
 
@@ -193,7 +193,7 @@ def _slices(
     way: str,
     taken_names: set[str],
 ) -> list[Tensor]:
-    """What tower `i` is called with: its rows of every input."""
+    """Return the inputs of tower `i`: its rows of every input of the model."""
     slices = []
     for x in model.inputs:
         name = _free_name(f"{tensor_layer(x).name}_tower_{i}", taken_names)
@@ -211,7 +211,7 @@ def output_names(model: Model) -> list[str]:
 
 
 def tensor_layer(tensor: Tensor) -> Model:
-    """The layer whose output a symbolic tensor is."""
+    """Return the layer that made a symbolic tensor."""
     return tensor._keras_history[0]
 
 

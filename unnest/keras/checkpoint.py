@@ -1,8 +1,8 @@
-"""`ModelCheckpoint` that writes the template, whatever model is being fitted.
+"""`ModelCheckpoint` that writes the template, whichever model is being fitted.
 
-Everything about when to save, under which name and what to print is Keras's own: `_save_model` runs
-unchanged, with a view in place of the model whose `save` and `save_weights` write a copy of the template
-(`unnest.keras.saver`) through a temporary name (`unnest.keras.atomic_save`).
+When to save, under which name and what to print is all Keras's own: `_save_model` runs unchanged, with a view in place
+of the model. Its `save` and `save_weights` write a copy of the template (`unnest.keras.saver`) through a temporary name
+(`unnest.keras.atomic_save`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unnest.keras import atomic_save, record
+from unnest.keras import atomic_save, checkpoint_history
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model, require, running
 from unnest.keras.resume_best import EarlierRuns
 from unnest.keras.saver import Saver
@@ -37,14 +37,13 @@ def model_checkpoint(api: KerasApi) -> Any:
         max_to_keep: so many of the newest files stay.
         best_to_keep: so many of the files with the best monitored values stay. What neither of the two keeps, goes.
 
-        With `save_best_only` or one of these two, what is written is noted, with its value, in a small hidden file
-        beside the models (`unnest.keras.record`): a run that goes on (a later epoch than the first, or an optimizer
-        that has made steps) takes up the files, and, unless `initial_value_threshold` is given, the best value of
-        the same monitor and mode. A run that starts anew takes up nothing, as with Keras's own; a warning says so
-        where it replaces an earlier run's best file. Files that no note speaks of are never deleted;
-        without a note the best value is taken from the names of files, where `filepath` holds it. `best` changes only
-        when the save has succeeded. Files appear complete or not at all; what killed saves left goes when training
-        starts.
+        With `save_best_only` or one of these two, each file is noted, with its value, in a small hidden file beside
+        the models (`unnest.keras.checkpoint_history`). A run that continues an earlier one (a later epoch than the
+        first, or an optimizer that has made steps) takes up its files and, unless `initial_value_threshold` is given,
+        the best value of the same monitor and mode. A new run takes up nothing, as with Keras's own; a warning says so
+        where it replaces an earlier run's best file. Files that are not noted are never deleted; without a note the
+        best value is read from the names of files, if `filepath` contains it. `best` changes only when the save has
+        succeeded. Files appear complete or not at all; remains of killed saves are removed when training starts.
 
         Where the model in training is more than a parallel model (layers around it, a sub-classed trainer that
         holds it), all of it is written: a Functional or Sequential model with the template in the parallel model's
@@ -69,7 +68,7 @@ def model_checkpoint(api: KerasApi) -> Any:
             _refuse_none(max_to_keep=max_to_keep, best_to_keep=best_to_keep)
             self._keep = max_to_keep, best_to_keep
             keeps_record = self.save_best_only or self._keep != (None, None)
-            self._saver = Saver(api, template, record.Record(str(self.filepath)) if keeps_record else None)
+            self._saver = Saver(api, template, checkpoint_history.Record(str(self.filepath)) if keeps_record else None)
             takes_up_best = self.save_best_only and _threshold(api, args, kwargs) is None
             self._earlier_runs = EarlierRuns(self._saver, str(self.filepath), self.monitor, takes_up_best=takes_up_best)
 
@@ -91,7 +90,7 @@ def model_checkpoint(api: KerasApi) -> Any:
 
         def _get_file_path(self, epoch: int, batch: int | None, logs: Any) -> str:
             path: str = super()._get_file_path(epoch, batch, logs)
-            return self._saver.known_to_keras(path)
+            return self._saver.keras_path(path)
 
         def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
             if getattr(self, "monitor_op", True) is None:
@@ -140,7 +139,7 @@ def _refuse_stranger(api: KerasApi, model: object) -> None:
 
 
 def _refuse_model_by_position(arguments: tuple[Any, ...]) -> None:
-    """One line for whoever comes from alt-model-checkpoint, whose second argument is the model."""
+    """Raise TypeError for the argument order of alt-model-checkpoint, which has the model second."""
     if len(arguments) > 1 and is_model(arguments[1]):
         raise TypeError(
             "ModelCheckpoint(filepath, model): what comes second is the value to monitor; "
@@ -158,7 +157,7 @@ def _refuse_none(**numbers: Any) -> None:
 
 
 def _number(value: Any) -> float | None:
-    """A monitored value as a number; None for what is none."""
+    """Return a monitored value as a number; None if it is not a finite one."""
     try:
         number = float(value)
     except (TypeError, ValueError):

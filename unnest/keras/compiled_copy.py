@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from unnest.keras.keras_api import KerasApi, Model, is_parallel
-from unnest.keras.private_names import COMPILED
+from unnest.keras.keras_internals import COMPILED
 
 
 def with_training_state(api: KerasApi, template: Model, running: Model) -> Model:
@@ -51,6 +51,6 @@ def _dependencies_of_tf_keras(copy: Model, running: Model) -> None:
 
 
 def shares_optimizer(template: Model, running: Model) -> bool:
-    """Whether the running model trains the template's weights, those alone, in the same order."""
+    """Return True if the running model trains the template's weights, those alone, in the same order."""
     ours, theirs = ([id(v) for v in model.trainable_variables] for model in (template, running))
     return ours == theirs

@@ -29,7 +29,7 @@ def canonical(name: str) -> str:
 
 
 def kind_of_numbers() -> str:
-    """What a bare number means: a GPU, or a logical CPU on a machine without GPUs."""
+    """Return the kind of device that a bare number means: GPU, or logical CPU on a machine without GPUs."""
     return "GPU" if any(name.startswith("GPU") for name in available()) else "CPU"
 
 

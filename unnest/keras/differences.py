@@ -1,4 +1,4 @@
-"""What a template computes differently in towers, as far as its layers show it: docs/usages.md has the sizes."""
+"""Find what a template computes differently in towers, as far as its layers show it (sizes: docs/usages.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unnest.keras import moving_statistics
 from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 SHOWN = 3
-"""So many names of layers of a kind are told."""
+"""Most names of layers in a warning."""
 
 
 ELEMENTWISE = {
@@ -40,9 +40,9 @@ def warn_of_summed_losses(template: Model, losses: Sequence[Tensor], rows: int |
 
 
 def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
-    """Whether a loss comes of a sum along the axis of the rows (None: not static), and is not divided by anything.
+    """Return True if a loss is a sum along the axis of the rows (`rows` None: not static), not divided by anything.
 
-    Where several reductions follow each other, the first to be computed is the one that met the rows.
+    If several reductions follow each other, the one that is computed first is the one along the rows.
     """
     pending, walked, reductions = [loss.op], set(), []
     while pending:
@@ -60,12 +60,12 @@ def _is_sum_over_rows(loss: Tensor, rows: int | None) -> bool:
     return reductions[-1:] == ["Sum"]
 
 
-_told_of_states: weakref.WeakSet[Model] = weakref.WeakSet()
+_warned_of_states: weakref.WeakSet[Model] = weakref.WeakSet()
 
 
 def warn_of_states(api: KerasApi, template: Model, graph: Any, operations: Sequence[Any]) -> None:
-    """Warn, once a template, of layers of the user's own whose state these operations of a tower write."""
-    if template in _told_of_states:
+    """Warn, once a template, of custom layers, the state of which these operations of a tower write."""
+    if template in _warned_of_states:
         return
     targets = {op.inputs[0].name for op in operations if op.type.startswith("Assign") and len(op.inputs)}
     written = {id(handle) for handle, placeholder in graph.captures if placeholder.name in targets}
@@ -75,7 +75,7 @@ def warn_of_states(api: KerasApi, template: Model, graph: Any, operations: Seque
         if _is_users(api, layer) and any(id(_handle(v)) in written for v in api.state_of(layer))
     ]
     if names:
-        _told_of_states.add(template)
+        _warned_of_states.add(template)
         warnings.warn(
             f"{template.name!r} in towers: {_listed(names)} updates a state of its own, once a tower, not once a step",
             UserWarning,
@@ -84,7 +84,7 @@ def warn_of_states(api: KerasApi, template: Model, graph: Any, operations: Seque
 
 
 def _is_users(api: KerasApi, layer: Model) -> bool:
-    """Whether a layer's class is not Keras's, nor a normalization, of which another line tells."""
+    """Return True for a custom layer that is not a normalization, which has a warning of its own."""
     is_keras = type(layer).__module__.startswith(f"{api.name}.")
     return not is_keras and not isinstance(layer, api.keras.layers.BatchNormalization)
 
@@ -139,7 +139,7 @@ def _axes(operation: object) -> list[object]:
 
 
 def _arguments(function: Any, node: Any) -> dict[str, Any]:
-    """The arguments of a call of a function of TensorFlow's, by name where the function tells their names."""
+    """Return the arguments of a call of a TensorFlow function, by name if its signature is known."""
     by_name = dict(getattr(node, "call_kwargs", None) or {})
     try:
         call = inspect.signature(function.function).bind_partial(*node.call_args, **by_name)
@@ -149,7 +149,7 @@ def _arguments(function: Any, node: Any) -> dict[str, Any]:
 
 
 def _loses_rows(operation: Any, batches: set[int | str | None]) -> bool:
-    """Whether a function makes numbers that have no rows out of some that have: a mean of everything, for example."""
+    """Return True if a function makes tensors without rows from tensors with rows, such as a mean of everything."""
     if hasattr(operation, "get_weights") and type(operation).__name__ != "TFOpLambda":  # a layer
         return False
     return any(

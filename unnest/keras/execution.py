@@ -16,7 +16,7 @@ on the default device (seen in run metadata).
 
 Moving statistics. Keras's BatchNormalization updates them with its `momentum`, which is another number while
 a tower is built (`unnest.keras.moving_statistics`): 1 where the tower has no rows, so that nothing moves. Other
-state (a layer of somebody's own, SpectralNormalization) is put back after an idle tower, which makes the next tower
+state (a custom layer, SpectralNormalization) is put back after an idle tower, which makes the next tower
 wait for all of it.
 
 Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace; and loops
@@ -44,9 +44,9 @@ from unnest.keras.keras_api import KerasApi, Model, Tensor
 
 @dataclass(frozen=True)
 class FlatResult:
-    """What a tower's flat result is made of: so many outputs, which of them have a mask, whose losses the rest are.
+    """The parts of a tower's flat result: the number of outputs, which have a mask, and the owners of losses.
 
-    `owners` are positions among the template's layers, in the order of `KerasApi.added_losses`.
+    `owners`: positions among the template's layers, in the order of `KerasApi.added_losses`.
     """
 
     outputs: int = 0
@@ -55,7 +55,7 @@ class FlatResult:
 
     @property
     def batched(self) -> int:
-        """How many tensors have rows: outputs and masks."""
+        """The number of tensors with rows: outputs and masks."""
         return self.outputs + sum(self.masked)
 
 
@@ -140,7 +140,7 @@ class Towers:
         inputs: list[Tensor],
         masks: list[Tensor | None],
     ) -> list[Tensor]:
-        """Tower `i` of a batch whose size is known only when it comes: see "which towers run"."""
+        """Run tower `i` of a batch of unknown size: see "which towers run"."""
         with tf.device(HOST):
             share = edges[i + 1] - edges[i]
             start = tf.minimum(edges[i], edges[-1] - 1)
@@ -218,7 +218,7 @@ class Towers:
     def _merge(self, results: list[list[Tensor]], sizes: Sequence[Tensor], rows: Tensor) -> list[Tensor]:
         batched = self.flat_result.batched
         with tf.device(self.merge), tf.name_scope("concatenate"):
-            merged = [_joined(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
+            merged = [_concatenate(parts) for parts in zip(*(r[:batched] for r in results), strict=True)]
             for parts in zip(*(r[batched:] for r in results), strict=True):
                 weights = [tf.cast(size, part.dtype) for size, part in zip(sizes, parts, strict=True)]
                 weighted = [w * part for w, part in zip(weights, parts, strict=True)]
@@ -256,7 +256,7 @@ def one_call_at_a_time() -> Iterator[None]:
 
 
 def _replicated() -> bool:
-    """Whether this is one of several replicas of a distribution strategy."""
+    """Return True in one of several replicas of a distribution strategy."""
     return bool(tf.distribute.get_strategy().num_replicas_in_sync > 1)
 
 
@@ -333,10 +333,10 @@ def _loops() -> Iterator[None]:
 
 @contextmanager
 def _gradients(args: Sequence[Tensor]) -> Iterator[Callable[..., list[Tensor | None]]]:
-    """What gives the gradients, as often as wanted, of what is computed in the block; `args` are its inputs.
+    """Yield a function that computes gradients of tensors made in the block; `args` are the block's inputs.
 
-    In a graph they are found in the graph. A tape of our own beside the caller's would make TensorFlow prepare the
-    second derivatives of every function and loop (all of an LSTM).
+    In a graph they are found in the graph: a second tape beside the caller's would make TensorFlow prepare the second
+    derivatives of every function and loop (all of an LSTM).
     """
     if not tf.executing_eagerly():
         graph = tf.compat.v1.get_default_graph()
@@ -378,5 +378,5 @@ def rows_of(x: Tensor, start: Tensor, stop: Tensor) -> Tensor:
     return x[start:stop]
 
 
-def _joined(parts: Sequence[Tensor]) -> Tensor:
+def _concatenate(parts: Sequence[Tensor]) -> Tensor:
     return parts[0] if len(parts) == 1 else tf.concat(parts, axis=0)

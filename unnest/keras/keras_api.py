@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from unnest.keras import private_names
+from unnest.keras import keras_internals
 
 Model: TypeAlias = Any
 """A model of either Keras. Neither ships types."""
@@ -40,11 +40,11 @@ class KerasApi:
 
     @property
     def keras(self) -> Any:
-        """The module itself."""
+        """The Keras module itself."""
         return import_module(self.name)
 
     def owns(self, model: object) -> bool:
-        """Whether `model` is a model of this Keras (that was never imported: of none)."""
+        """Return True if `model` is a model of this Keras; False without importing it if it was never imported."""
         module = sys.modules.get(self.name)
         return module is not None and isinstance(model, module.Model)
 
@@ -84,7 +84,7 @@ class KerasApi:
             yield getattr(layer, attribute)
 
     def exporting(self) -> bool:
-        """Whether what is traced now is for a SavedModel: of `export`, of `tf.saved_model.save`, or of tf_keras."""
+        """Return True while tracing for a SavedModel: of `export`, of `tf.saved_model.save`, or of tf_keras."""
         if _EXPORTING.get() or import_module("tensorflow.python.saved_model.save_context").in_save_context():
             return True
         if self.name == "keras":
@@ -102,7 +102,7 @@ class KerasApi:
         return list({id(v): v for layer in model._flatten_layers() for v in self.state_of(layer)}.values())
 
     def state_of(self, layer: Model) -> list[Any]:
-        """Those of one layer's own."""
+        """Return the untrained variables of one layer, without those of layers in it."""
         attribute = "_non_trainable_variables" if self.name == "keras" else "_non_trainable_weights"
         # tf_keras lists the tables of lookup layers, too, which no call writes.
         variables = getattr(layer, attribute, ())
@@ -174,17 +174,17 @@ def installed() -> Iterator[KerasApi]:
 
 def require(api: KerasApi) -> None:
     """Raise ImportError, in one line, for a version of this Keras that has not got the private names we use."""
-    missing = private_names.missing_names(api.name)
+    missing = keras_internals.missing_names(api.name)
     if missing:
         raise ImportError(
             f"unnest.keras does not know this {api.name} {api.keras.__version__}: it has no {', '.join(missing)}; "
-            f"{private_names.KNOWN[api.name]} are known to work"
+            f"{keras_internals.KNOWN[api.name]} are known to work"
         )
 
 
 def outdated(api: KerasApi) -> str | None:
     """One line for a version of this Keras that is older than what training is tested with; else None."""
-    version, oldest = str(api.keras.__version__), private_names.OLDEST[api.name]
+    version, oldest = str(api.keras.__version__), keras_internals.OLDEST[api.name]
     if tuple(int(part) for part in version.split(".")[:2]) >= oldest:
         return None
     asked = ".".join(map(str, oldest))
@@ -208,7 +208,7 @@ def is_parallel(model: object) -> bool:
 
 
 def is_model(thing: object) -> bool:
-    """Whether it is a model of either Keras."""
+    """Return True for a model of Keras 3 or tf_keras."""
     return any(api.owns(thing) for api in (KERAS, TF_KERAS))
 
 

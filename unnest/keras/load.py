@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import unnest
 from unnest.findings import Finding
-from unnest.keras import stores
+from unnest.keras import storage
 from unnest.keras.keras_api import KERAS, KerasApi, Model, running
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def load_model(
             f"{path}: holds weights alone: pass architecture=, the JSON of its model, or build the model and call "
             "unnest.keras.load_weights"
         )
-    if _is_todays(report, api) and not stores.is_remote(path):
+    if _is_todays(report, api) and not storage.is_remote(path):
         _warn(report.findings)
-        return _loaded(path, report, api, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _load_by_keras(path, report, api, custom_objects, compile=compile, safe_mode=safe_mode)
     with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
         output = os.path.join(folder, "model" + _suffix(report, api))
         dialect: dict[str, Any] = {"keras": "3"} if api is KERAS and _is_older(report) else {}
@@ -69,7 +69,7 @@ def load_model(
         if why is not None:
             raise ValueError(f"{path}: not in {SOFTWARE[api.name]}: {why}")
         _warn(result.findings)
-        return _loaded(output, result, api, custom_objects, compile=compile, safe_mode=safe_mode)
+        return _load_by_keras(output, result, api, custom_objects, compile=compile, safe_mode=safe_mode)
 
 
 def _check_named_code(report: unnest.Report, version: str) -> None:
@@ -95,7 +95,7 @@ def _warn(findings: Iterable[Finding]) -> None:
 
 
 def _is_older(report: unnest.Report) -> bool:
-    """Whether a file is of Keras 1 or 2: Keras 3's own loads in Keras 3."""
+    """Return True for a file of Keras 1 or 2; Keras 3 loads its own."""
     return "Keras 3" in report.does_not_load_in or report.container in IN_PARTS or report.contents == "weights"
 
 
@@ -104,7 +104,7 @@ IN_PARTS = ("saved_model", "checkpoint")
 
 
 def _is_todays(report: unnest.Report, api: KerasApi) -> bool:
-    """Whether Keras's own loader does all there is to do."""
+    """Return True if Keras's own loader does the whole work."""
     loads = SOFTWARE[api.name] not in report.does_not_load_in
     files = ("h5", "keras") if api is KERAS else ("h5", "keras", "saved_model")
     return report.verdict == "clean" and loads and report.container in files
@@ -120,7 +120,7 @@ def _suffix(report: unnest.Report, api: KerasApi) -> str:
     return ".keras" if in_place else ".h5"
 
 
-def _loaded(
+def _load_by_keras(
     path: str,
     report: unnest.Report,
     api: KerasApi,
@@ -129,7 +129,7 @@ def _loaded(
     compile: bool,  # noqa: A002 - Keras's own name
     safe_mode: bool,
 ) -> Model:
-    """What Keras makes of a file that it loads."""
+    """Load a file with Keras's own loader."""
     if report.needs.stored_code and safe_mode:
         raise ValueError(f"{report.path}: holds stored code (Lambda layers); pass safe_mode=False if you trust it")
     if report.needs.files and safe_mode:

@@ -1,16 +1,16 @@
-"""How towers move the statistics of BatchNormalization, which all of them share.
+"""Momenta with which towers update the statistics of BatchNormalization, which all of them share.
 
 `in_turn`, as in every parallel model since 2017: the statistics take in one tower after the other, so that k towers
-move them k times a step. `mean`: they move once a step, by the mean of the towers' statistics, each weighted by its
+update them k times a step. `mean`: they move once a step, by the mean of the towers' statistics, each weighted by its
 rows: for means that is the whole batch's, and what MirroredStrategy's replicas, of equally many rows, have on average.
 
 Both come from numbers alone. An update with momentum m is `m * old + (1 - m) * batch`, so towers one after the other
-whose momenta are
+with the momenta
 
-    m[i] = 1 - (1 - m) * w[i] / (1 - (1 - m) * (w[i + 1] + .. + w[k]))        w: shares of the rows, which sum to 1
+m[i] = 1 - (1 - m) * w[i] / (1 - (1 - m) * (w[i + 1] + .. + w[k])) w: shares of the rows, which sum to 1
 
 end at `m * old + (1 - m) * (w[1] * batch[1] + .. + w[k] * batch[k])`. A tower without rows has momentum 1, and nothing
-moves. The layers have the tower's momentum while it is built, and their own before and after: no file tells of it.
+moves. The layers have the tower's momentum while it is built, and their own before and after: files never hold it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WAYS = (IN_TURN, MEAN)
 
 
 def layers(api: KerasApi, template: Model) -> list[Model]:
-    """The layers of `template` whose moving statistics obey `momentum` alone: Keras's own, without renorm."""
+    """Return the layers with moving statistics that depend on `momentum` alone: Keras's own, without renorm."""
     return [
         layer
         for layer in template._flatten_layers()

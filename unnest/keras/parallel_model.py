@@ -75,7 +75,7 @@ def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def statistics_of(parallel: Model) -> str:
-    """How a ParallelModel's towers move moving statistics: one of `moving_statistics.WAYS`."""
+    """Return how a ParallelModel's towers update moving statistics: one of `moving_statistics.WAYS`."""
     way: str = next(layer.moving_statistics for layer in _slices_of(parallel))
     return way
 
@@ -182,9 +182,9 @@ def _parallel_model(api: KerasApi) -> Any:
             return [self._conform_to_reference_input(x, ref_input=reference) for x, reference in pairs]
 
         def save_weights(self, filepath: Any, *args: Any, **kwargs: Any) -> Any:
-            """As Keras's own; a UserWarning, once, says how to save the template's weights."""
-            if not self.__dict__.get("_told_of_weights"):
-                object.__setattr__(self, "_told_of_weights", True)
+            """Save as Keras does; warn once that the template's weights are saved otherwise."""
+            if not self.__dict__.get("_warned_of_weights"):
+                object.__setattr__(self, "_warned_of_weights", True)
                 warnings.warn(
                     f"{filepath}: these weights fit {self.name!r} alone; those of {template_of(self).name!r} are saved "
                     "by unnest.keras.template_model(model).save_weights(...) and by unnest.keras.ModelCheckpoint",
@@ -194,14 +194,14 @@ def _parallel_model(api: KerasApi) -> Any:
             return super().save_weights(filepath, *args, **kwargs)
 
         def export(self, *args: Any, **kwargs: Any) -> Any:
-            """As Keras's own: the SavedModel has the towers, on their devices."""
+            """Export as Keras does: the SavedModel has the towers, on their devices."""
             with export():
                 return super().export(*args, **kwargs)
 
         def __reduce__(self) -> tuple[Any, ...]:
             rebuild, arguments = super().__reduce__()
             # Keras 3 hands out a method of this class, which pickle cannot find by its name.
-            return _unpickled, (api.name, None if api.name == "keras" else rebuild, arguments)
+            return _unpickle, (api.name, None if api.name == "keras" else rebuild, arguments)
 
         def _clear_losses(self) -> None:
             with one_call_at_a_time():
@@ -217,7 +217,7 @@ def _parallel_model(api: KerasApi) -> Any:
     return ParallelModel
 
 
-def _unpickled(name: str, rebuild: Callable[..., Model] | None, arguments: tuple[Any, ...]) -> Model:
-    """What a pickled ParallelModel of the Keras of that name becomes again, in a process that may be a new one."""
+def _unpickle(name: str, rebuild: Callable[..., Model] | None, arguments: tuple[Any, ...]) -> Model:
+    """Rebuild a pickled ParallelModel of the Keras of that name, perhaps in a new process."""
     model = layer_classes(KerasApi(name)).ParallelModel
     return (rebuild or model._unpickle_model)(*arguments)

@@ -23,7 +23,7 @@ from unnest.keras.keras_api import KerasApi, Model
 CLASSES = ("LSTM", "GRU", "SimpleRNN")
 
 SWITCH = "_DISABLE_LOWER_USING_SWITCH_MERGE"
-"""TensorFlow asks it wherever a loop is made. There is no public one; without it, loops are taken apart as ever."""
+"""TensorFlow asks it wherever a loop is made. There is no public one; without it, loops are taken apart as usual."""
 
 
 def layers_without_effects(api: KerasApi, template: Model) -> list[Model]:

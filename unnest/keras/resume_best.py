@@ -15,9 +15,9 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 
 class EarlierRuns:
-    """What earlier runs of a checkpoint left. A run goes on with it, or starts anew and takes up nothing.
+    """Results of earlier runs of a checkpoint; a run continues them, or starts anew and ignores them.
 
-    It goes on where it begins at a later epoch than the first, or with an optimizer that has made steps.
+    It continues if it begins at a later epoch than the first, or with an optimizer that has made steps.
     """
 
     def __init__(self, saver: Saver, filepath: str, monitor: str, *, takes_up_best: bool) -> None:
@@ -57,7 +57,7 @@ class EarlierRuns:
 
 
 def _steps_made(model: Model) -> int:
-    """How many steps the model's optimizer has made; 0 where that cannot be said."""
+    """Return how many steps the model's optimizer has made; 0 if unknown."""
     iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
     return 0 if iterations is None else int(as_number(iterations))
 
@@ -74,10 +74,10 @@ def _warn_of_another_run(path: str, monitor: str, best: float) -> None:
 
 
 def values(pattern: str, monitor: str) -> Iterator[float]:
-    """The values of `monitor` in the names of existing files that `pattern` could have named.
+    """Yield the values of `monitor` in the names of existing files that `pattern` could have named.
 
-    `pattern` is a checkpoint's path with placeholders in its last part. Names that do not
-    hold the monitored value, and values such as `nan`, tell nothing.
+    `pattern` is a checkpoint's path with placeholders in its last part. Names without the monitored value, or with
+    values such as `nan`, are skipped.
     """
     folder, name = os.path.split(pattern)
     expression = _expression(name, monitor)

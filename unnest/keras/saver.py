@@ -1,4 +1,4 @@
-"""Which model a checkpoint writes, what it notes of what it wrote, and what it deletes."""
+"""Choose the model that a checkpoint writes, note the files it wrote, and delete old ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import warnings
 import weakref
 from typing import Any
 
-from unnest.keras import atomic_save, compiled_copy, stores
+from unnest.keras import atomic_save, compiled_copy, storage
+from unnest.keras.checkpoint_history import Record
 from unnest.keras.keras_api import KerasApi, Model, api_of, is_model
-from unnest.keras.record import Record
 from unnest.keras.template import base_model, template_model, templates_in
 
 
@@ -57,7 +57,7 @@ def _warn_of_short_names(running: Model) -> None:
 
 
 class Saver:
-    """What a checkpoint needs to know beyond Keras's own: which model to write, and what it wrote (None: not noted)."""
+    """State of a checkpoint beyond Keras's: the model to write, and the history of its files (None: not noted)."""
 
     def __init__(self, api: KerasApi, template: Model | None, record: Record | None) -> None:
         if template is not None and not (is_model(template) and api_of(template) == api):
@@ -73,16 +73,16 @@ class Saver:
             self, running, template if template is running else self._with_training_state(template, running), value
         )
 
-    def known_to_keras(self, path: str) -> str:
-        """`path`, or a local name in its place where Keras cannot look for its folder, as it does before it saves."""
-        if stores.is_keras_own(path):
+    def keras_path(self, path: str) -> str:
+        """Return `path`, or a local stand-in if Keras could not look for its folder, as it does before it saves."""
+        if storage.is_keras_own(path):
             return path
         local = os.path.join(tempfile.gettempdir(), path.rpartition("/")[2])
         self._remote[local] = path
         return local
 
     def path_of(self, filepath: str) -> str:
-        """Where to write what Keras calls `filepath`."""
+        """Return the path to write for the path that Keras has."""
         return self._remote.get(filepath, filepath)
 
     def read_record(self) -> None:
@@ -143,7 +143,7 @@ class Saver:
         )
 
     def _all_of(self, running: Model) -> Model:
-        """A sub-classed model: nobody but its code knows what it does with the parallel model in it."""
+        """Return a sub-classed model as a whole: only its code knows its use of the parallel model in it."""
         warnings.warn(
             f"only the code of {type(running).__name__} {running.name!r} knows what it does with the parallel model "
             "that it holds: checkpoints hold all of it, the parallel model included; "
@@ -181,5 +181,5 @@ class Saver:
 
 
 def _holds(model: Model, part: Model) -> bool:
-    """Whether every variable of `part` is one of `model`'s."""
+    """Return True if every variable of `part` is one of `model`'s."""
     return {id(v) for v in part.variables} <= {id(v) for v in model.variables}

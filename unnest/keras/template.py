@@ -46,19 +46,19 @@ def templates_in(model: Model) -> list[Model]:
 
 
 def base_model(model: Model) -> Model | None:
-    """What `model` computes, without towers: itself where it has none, its template, or all of it with templates.
+    """Return the model that `model` computes without towers: itself, its template, or all of it with templates.
 
-    A parallel model is its template, as is a model that does no more than call one. A Functional or Sequential model
-    that is more is made anew with every parallel model among its layers replaced; it shares all other layers, and so
-    all weights, with `model`, in the same order, and has its name. None where code does more with a parallel model
-    than to call it (sub-classed models), where the towers are among the model's own layers, or where Keras cannot make
-    `model`'s class anew from its layers.
+    A parallel model is its template, as is a model that only calls one. A Functional or Sequential model that is more
+    is made anew with every parallel model among its layers replaced; it shares all other layers, and so all weights,
+    with `model`, in the same order, and has its name. None if code does more with a parallel model than to call it
+    (sub-classed models), if the towers are among the model's own layers, or if Keras cannot make `model`'s class anew
+    from its layers.
     """
     if not templates_in(model):
         return model
     api = api_of(model)
     has_graph = bool(getattr(model, "inputs", None))
-    inner = _wrapped(api, model) if has_graph else _held(api, model)
+    inner = _wrapped(api, model) if has_graph else _only_model_in(api, model)
     if inner is not None:
         return base_model(inner)
     if not has_graph:
@@ -90,8 +90,8 @@ def _wrapped(api: KerasApi, model: Model) -> Model | None:
     return None
 
 
-def _held(api: KerasApi, model: Model) -> Model | None:
-    """The model that a sub-classed one holds, if its `call` hands it the inputs and does nothing else; or None.
+def _only_model_in(api: KerasApi, model: Model) -> Model | None:
+    """Return the model in a sub-classed one, if its `call` only passes the inputs to it; else None.
 
     A trainer may have no `call` at all, but a `train_step` alone.
     """
@@ -189,7 +189,7 @@ def _entries(api: KerasApi, model: Model, ranks: dict[tuple[int, int], int]) -> 
 
 
 def _config(api: KerasApi, layer: Model) -> dict[str, Any]:
-    """What can be had of a layer's configuration as JSON, and an input layer's shape in any case."""
+    """Return the parts of a layer's configuration that JSON can hold, with an input layer's shape in any case."""
     try:
         config: dict[str, Any] = json.loads(json.dumps(layer.get_config(), default=lambda o: None))
     except Exception:  # noqa: BLE001 - get_config is anyone's code
@@ -209,7 +209,7 @@ def _history(tensor: Any, ranks: dict[tuple[int, int], int]) -> list[Any]:
 
 
 def _ranks(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
-    """Which calls of which layers belong to the model, each layer's counted from 0 (1 for models)."""
+    """Return the calls of layers that belong to the model, each layer's numbered from 0 (from 1 for models)."""
     members: set[tuple[int, int]] = set()
     pending = [(t._keras_history[0], t._keras_history[1]) for t in [*model.outputs, *model.inputs]]
     ranks: dict[tuple[int, int], int] = {}

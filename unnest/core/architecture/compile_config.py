@@ -52,16 +52,16 @@ def optimizer_class(training: JsonObject | None) -> str | None:
 
 
 def is_legacy_optimizer(training: JsonObject | None) -> bool:
-    """Whether a model was compiled with an optimizer of `keras.optimizers.legacy`, as a `.keras` spells it.
+    """Return True if a model was compiled with an optimizer of `keras.optimizers.legacy`, as a `.keras` spells it.
 
-    No `.keras` holds variables of such a one. (Source: files of Keras 2.15.)
+    No `.keras` holds the variables of such an optimizer. (Source: files of Keras 2.15.)
     """
     optimizer = (training or {}).get("optimizer")
     return isinstance(optimizer, Mapping) and optimizer.get("module") == LEGACY
 
 
 def output_names(layers: Sequence[str]) -> list[str]:
-    """What Keras calls the outputs of a model whose output layers these are: repeats are numbered."""
+    """Return Keras's names for the outputs of a model with these output layers: repeats are numbered."""
     names: list[str] = []
     count: dict[str, int] = {}
     for layer in layers:
@@ -100,5 +100,5 @@ def reordered(state: Sequence[Tensor], before: Sequence[Tensor], after: Sequence
 
 
 def _is_slot(block: Sequence[Tensor], weights: Sequence[Tensor]) -> bool:
-    """Whether a tensor per weight is a slot: of its weight's shape, or (1,) where the optimizer does not use it."""
+    """True if a tensor per weight is a slot: of its weight's shape, or all (1,) if the optimizer does not use it."""
     return all(t.shape == w.shape for t, w in zip(block, weights, strict=True)) or all(t.shape == (1,) for t in block)

@@ -70,7 +70,7 @@ class Layer(NamedTuple):
     calls: tuple[Call, ...]
     first: int = 0
     first_at_ends: int = 0
-    #: Whether the file tells the name; if not, it is one that Keras could give, and nothing else bears it for sure.
+    #: True if the file stores the name; else it is one that Keras could give, and another layer may have it.
     is_named: bool = True
 
     @property
@@ -92,7 +92,7 @@ class Graph:
 
     @property
     def arity(self) -> int:
-        """How many tensors a call of this model takes; a Sequential need not store its one input."""
+        """The number of tensors that a call of this model takes; a Sequential need not store its one input."""
         return 1 if self.sequential else len(self.inputs)
 
     def calls(self) -> Iterator[tuple[CallId, Call]]:
@@ -102,7 +102,13 @@ class Graph:
                 yield CallId(layer.name, rank), call
 
     def call(self, call_id: CallId) -> Call:
-        """One call. Raises KeyError or IndexError where there is none."""
+        """Return one call.
+
+        Raises:
+            KeyError: there is no such layer.
+            IndexError: the layer has no such call.
+
+        """
         return self.layers[call_id.layer].calls[call_id.rank]
 
     @cached_property

@@ -25,15 +25,15 @@ class NotAGraph(ValueError):
 
 
 def is_model(entry: Json) -> bool:
-    """Whether this is a serialized model with its layers in it, by its structure."""
+    """Return True if this is a serialized model with its layers in it, by its structure."""
     return isinstance(entry, OBJECT) and "class_name" in entry and _entries(entry) is not None
 
 
 def is_broken_model(entry: JsonObject) -> bool:
-    """Whether this is a model with its layers in it, of which some are none.
+    """Return True for a model, some entries of which are not layers.
 
-    A class of somebody's own may have a setting called `layers`, which is whatever it likes (`MLP(layers=[64, 32])`);
-    the ends of a graph beside it, or a class of Keras's that has layers, tell that these should be some.
+    A custom class may have a setting called `layers` of any form (`MLP(layers=[64, 32])`). The ends of a graph beside
+    it, or a class of Keras's that has layers, show that these should be layers.
     """
     config = entry.get("config")
     layers = config.get("layers") if isinstance(config, OBJECT) else config
@@ -86,7 +86,12 @@ def _read(model: JsonObject) -> Graph:
 
 
 def layer_name(entry: JsonObject) -> str:
-    """The name that a layer entry goes by: its own, else its config's. Raises NotAGraph where there is none."""
+    """Return the name of a layer entry: its own, else its config's.
+
+    Raises:
+        NotAGraph: it has none.
+
+    """
     config = entry.get("config")
     inner = config.get("name") if isinstance(config, Mapping) else None
     name = entry.get("name", inner)
@@ -95,8 +100,13 @@ def layer_name(entry: JsonObject) -> str:
     return name
 
 
-def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
-    """Layer entries by name. Raises NotAGraph where a name is missing or repeats."""
+def _entries_by_name(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    """Return layer entries by name.
+
+    Raises:
+        NotAGraph: a name is missing or repeats.
+
+    """
     entry_by_name: dict[str, JsonObject] = {}
     unnamed = 0
     for entry in entries:
@@ -117,7 +127,7 @@ def _named(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
 def _read_functional(model: JsonObject, config: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     if "input_layers" not in config:
         raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
-    entry_by_name = _named(entries)
+    entry_by_name = _entries_by_name(entries)
     stored_calls = _calls_by_layer(entry_by_name)
     raw_calls = {
         name: [_raw_call(node, entry_by_name[name], entry_by_name) for node in calls]
@@ -270,7 +280,7 @@ def _refuse_circles(graph: Graph) -> None:
 
 def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
     """A chain: every layer reads the one before it, the first an input that need not be stored."""
-    entry_by_name = _named(_with_names(entries))
+    entry_by_name = _entries_by_name(_with_names(entries))
     layers: dict[str, Layer] = {}
     previous: Ref | None = None
     for (name, entry), stored in zip(entry_by_name.items(), entries, strict=True):
@@ -285,11 +295,11 @@ def _read_sequential(model: JsonObject, entries: Sequence[JsonObject]) -> Graph:
 
 
 def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
-    """The entries of a Sequential, all with names: a class of somebody's own need not store one.
+    """Return the entries of a Sequential, all with names, which a custom class need not store.
 
-    Such a layer (an `__init__` without `name`, no `get_config`: what Keras 3 and tf_keras store is `__init__`'s
-    arguments) is given a name when it is loaded: its class in snake_case, numbered from the second on. (Source: files
-    of Keras 3.15 and tf_keras 2.21.)
+    Such a layer (an `__init__` without `name`, no `get_config`: Keras 3 and tf_keras store the arguments of `__init__`)
+    is given a name when it is loaded: its class in snake_case, numbered from the second on. (Source: files of Keras
+    3.15 and tf_keras 2.21.)
     """
     taken_names = {
         config["name"] for e in entries if isinstance(config := e.get("config"), Mapping) and "name" in config
@@ -332,9 +342,9 @@ def functional(model: JsonObject, entries: Iterable[JsonObject], inputs: Json, o
 
 
 def is_input(entry: JsonObject) -> bool:
-    """Whether an entry is an input layer: it has a shape, and nothing that could be trained.
+    """Return True for an input layer: it has a shape, and no `trainable`.
 
-    The config of a model that begins a Sequential has a shape too (source: Sequential.get_config of TensorFlow 1.15).
+    The config of a model that begins a Sequential has a shape too (Source: Sequential.get_config of TensorFlow 1.15).
     """
     config = entry.get("config")
     return (

@@ -1,8 +1,8 @@
-"""What a writer leaves in the JSON of a model only because it was nested in another.
+"""Remove what a writer leaves in the JSON of a model only because it was nested in another.
 
-From TensorFlow 2.5 on, Keras 2 numbers the objects of a functional model as it serializes them,
-inner ones first, and notes the number of those that it meets again (`shared_object_id`; source: the
-SharedObjectSavingScope of Keras 2.5 to 2.15). A Sequential opens no such scope of its own.
+From TensorFlow 2.5 on, Keras 2 numbers the objects of a functional model as it serializes them, inner ones first, and
+notes the number of those that it meets again (`shared_object_id`; Source: the SharedObjectSavingScope of Keras 2.5 to
+2.15). A Sequential opens no such scope of its own.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _moved_up(before: JsonObject, after: JsonObject) -> dict[int, int | None]:
 
 
 def _earlier(model: JsonObject) -> dict[int, int]:
-    """How many objects a writer shows before it first shows the one with each number."""
+    """Return for each number how many objects the writer stores before the first one with that number."""
     earlier: dict[int, int] = {}
     count = 0
     for part in _objects(model):

@@ -1,4 +1,4 @@
-"""How the dialects spell that a call reads a tensor.
+"""References to tensors in the calls of layers, in the spelling of each dialect.
 
     Keras 1        ["layer", node, tensor]
     Keras 2        ["layer", node, tensor, {"argument": ...}]      arguments may hold more of them
@@ -30,7 +30,7 @@ KERAS_3_TENSOR = "__keras_tensor__"
 
 
 def is_keras_3(node: Json) -> bool:
-    """Whether a stored node has Keras 3's form, `{"args": ..., "kwargs": ...}`."""
+    """Return True if a stored node has Keras 3's form, `{"args": ..., "kwargs": ...}`."""
     return isinstance(node, Mapping) and "args" in node
 
 
@@ -41,7 +41,7 @@ def keras_3(history: Json, shape: Sequence[int | None], dtype: str, kwargs: Mapp
 
 
 def with_dtype(node: Json, history: Json, dtype: str) -> Json:
-    """A Keras 3 node with another `dtype` in the tensor spec whose `keras_history` is `history`."""
+    """Return a Keras 3 node with another `dtype` in the tensor spec that has this `keras_history`."""
 
     def change(spec: JsonObject) -> JsonObject:
         return {**spec, "dtype": dtype} if spec.get("keras_history") == history else spec
@@ -113,7 +113,7 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
 
 
 def without_tensors(node: Json, layers: Container[str]) -> Json:
-    """What a call is given beside its tensors (`training=True`), as a value to compare: every tensor is null."""
+    """Return a call's arguments beside its tensors (`training=True`), to be compared: every tensor is null."""
     if isinstance(node, Mapping):
         if node.get("class_name") == KERAS_3_TENSOR:
             return None
@@ -137,12 +137,12 @@ def _rewrite_mapping(node: Mapping[str, Json], layers: Container[str], change: C
 
 
 def is_ref(node: Json, layers: Container[str]) -> bool:
-    """Whether a value is one tensor reference as Keras 1 and 2 spell it."""
+    """Return True if a value is one tensor reference of Keras 1 or 2."""
     return isinstance(node, Sequence) and not isinstance(node, str) and _is_ref(node, layers)
 
 
 def counts_below_zero(node: Json, layers: Container[str]) -> bool:
-    """Whether one of a Keras 1 or 2 node's own entries, which are references and no settings, has negative numbers."""
+    """Return True if an entry of a Keras 1 or 2 node has negative numbers; entries are references, not settings."""
     if not isinstance(node, list):  # asking an abstract class takes its time, and these are asked of every node
         return False
     for entry in node:

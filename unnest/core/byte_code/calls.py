@@ -1,4 +1,4 @@
-"""How each Python makes inner functions and lays out a call: values, their names, what stands for an object."""
+"""Calls and inner functions, as each Python compiles them: arguments, their names, the slot for an object."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Calls(Frame[Value]):
     def _inner(
         self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
     ) -> Value:
-        """What a call of an inner function gives."""
+        """Return the value of a call of an inner function."""
 
     # Inner functions
 
@@ -94,7 +94,7 @@ class Calls(Frame[Value]):
         held = self._stack.take(count)
         null, function = self._stack.take(2)
         if null is Exit.EXIT and not names:
-            self._left([function, *held])
+            self._skip_exit([function, *held])
             return
         if isinstance(null, InnerFunction) and not isinstance(function, Null):
             self._call_with([function, *held], names, null)
@@ -111,7 +111,7 @@ class Calls(Frame[Value]):
         if first < 0:
             raise Impossible
         if function is Exit.EXIT and not names:
-            self._left(held)
+            self._skip_exit(held)
             return
         if isinstance(function, InnerFunction):
             self._stack.push(self._inner(function, held[:first], dict(zip(names, held[first:], strict=True))))

@@ -1,8 +1,8 @@
 """CPython's code objects, read as data: nothing is unmarshalled, nothing that could run is built.
 
-The format is CPython's marshal, versions 2 to 5 (source: Python/marshal.c, 2.7 to 3.13). A code object's fields
-differ between Pythons and nothing in the bytes says whose they are: `read` gives every reading under which all
-bytes are used up and all fields are of their kind, which for genuine code is one.
+The format is CPython's marshal, versions 2 to 5 (Source: Python/marshal.c, 2.7 to 3.13). The fields of a code object
+differ between Pythons, and no byte says which Python wrote them: `read` gives every reading under which all bytes are
+used up and all fields are of their kind, which for genuine code is one.
 
     layout   head (32-bit numbers)                           after the names
     2        args, locals, stack, flags                      locals, captured, cells, file, name, line, lines
@@ -48,7 +48,7 @@ LOCAL, CELL, FREE = 0x20, 0x40, 0x80
 """3.11's byte per local: a plain local, one that inner functions see, one that is captured from around."""
 
 
-@dataclass(frozen=True, slots=True)  # no named tuple: a constant may be a tuple, and this is none
+@dataclass(frozen=True, slots=True)  # no named tuple: constants may be tuples, and must differ from this
 class Opaque:
     """A constant of which only the kind (marshal's letter) and the parts are kept."""
 
@@ -86,7 +86,7 @@ SINGLE: Mapping[str, Constant] = {"N": None, "F": False, "T": True, ".": ..., "S
 
 
 class _Unreadable(Exception):
-    """Not the marshal format, or not in this layout."""
+    """The bytes are not in the marshal format, or not in this layout."""
 
 
 def read(text: str) -> list[CodeObject]:
@@ -272,9 +272,9 @@ FARTHEST = {0x7F, 0x81}
 
 
 def _has_lines_of_310(lines: Constant, code: bytes) -> bool:
-    """Whether a table has a line for each byte of the code, as since 3.10 (source: Objects/lnotab_notes.txt).
+    """Return True if a line table covers each byte of the code, as since 3.10 (Source: Objects/lnotab_notes.txt).
 
-    Before, it had where lines begin: the last one before the end, and the first one with no bytes before it.
+    Before, it had the bytes at which lines begin: the last one before the end, the first one without bytes before it.
     """
     if not isinstance(lines, bytes) or sum(lines[::2]) != len(code):
         return False

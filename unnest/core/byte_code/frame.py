@@ -1,4 +1,4 @@
-"""Where a function's code stands: its next instruction, its stack, and the jumps and loops that lead on and back."""
+"""The state of a function that is running: its next instruction, its stack, its jumps and loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNTS_BYTES = frozenset({"2.7", "3.5", "3.6", "3.7", "3.8", "3.9"})
 """Pythons whose jumps count bytes; later ones count words of two."""
 
 WITHOUT_EXCEPTION = ("type", "value", "traceback")
-"""What leaves a `with` block is told of an exception: None for each where there is none."""
+"""Arguments of a `with` block's exit if no exception was raised."""
 
 AFTER_LOOPS = {
     "3.12": (Instruction("END_FOR"),),
@@ -26,7 +26,7 @@ AFTER_LOOPS = {
 
 
 class _Ended(Enum):
-    """What an iteration gives after its last value."""
+    """Returned by an iteration after its last value."""
 
     ENDED = "ended"
 
@@ -40,11 +40,11 @@ class Block(NamedTuple):
 
 
 class Frame(Generic[Value]):
-    """One function on its way through its code, as one Python means it.
+    """One function on its way through its code, as one Python interprets it.
 
-    A compiler has as many values on the stack at an instruction whichever way leads there, and jumps back only to what
-    it came through, with nothing on top but what it iterates over: where a reading does otherwise, the code is another
-    Python's, whose jumps are counted otherwise.
+    A compiler has as many values on the stack at an instruction whichever way leads there, and jumps back only to code
+    that it came through, with nothing on top but the iterator of the loop. A reading that does otherwise is of another
+    Python, the jumps of which are counted otherwise.
     """
 
     def __init__(self, python: Python, code: CodeObject, interpretation: Interpretation[Value], work: RunCost) -> None:
@@ -60,7 +60,7 @@ class Frame(Generic[Value]):
 
     @property
     def values(self) -> list[Value]:
-        """What it is working on, the last on top."""
+        """The values on the stack, the last on top."""
         return self._stack.values
 
     def _instruction(self) -> Instruction:
@@ -111,7 +111,7 @@ class Frame(Generic[Value]):
         return 1 if self._python.version in COUNTS_BYTES else 2
 
     def _target(self, offset: int) -> int:
-        """Where a jump leads to, taken or not: to an instruction of this code."""
+        """Return the target of a jump, taken or not: an instruction of this code."""
         if not 0 <= offset < len(self._code.code) or (offset % 2 and not self._python.wide):
             raise Impossible
         return offset
@@ -145,7 +145,7 @@ class Frame(Generic[Value]):
                 raise Impossible
 
     def _append(self, depth: int) -> None:
-        """What is on top to a list further down, that a comprehension makes."""
+        """Append the top of the stack to a comprehension's list further down."""
 
         def longer(parts: Value, more: Value) -> Value:
             return self._meaning.extended(parts, self._meaning.sequence("tuple", [more]))
@@ -184,11 +184,11 @@ class Frame(Generic[Value]):
         self._blocks.append(Block(handler, len(self._stack) - 1, is_loop=False))
 
     def _enter(self) -> None:
-        """What leaves the block, and what was entered above it."""
+        """Enter a `with` block: push its exit, and above it the value that it binds."""
         self._stack.push(Exit.EXIT, self._meaning.entered(self._stack.pop()))
 
     def _clean_up(self, more: int) -> None:
-        """What leaves a block is called for nothing, the None or null on top; so many more stand there then."""
+        """Skip the call of a `with` block's exit below None or null on top; push `more` times None."""
         leaving, why = self._stack.take(2)
         if leaving is not Exit.EXIT or not self._is_nothing(why):
             raise Impossible
@@ -201,11 +201,11 @@ class Frame(Generic[Value]):
             raise NotFollowed("a handler of exceptions")
 
     def _is_nothing(self, why: Held[Value]) -> bool:
-        """Whether no exception led here."""
+        """Return True if no exception led here."""
         return why is Null.NULL or (not isinstance(why, Internal) and self._meaning.plain(why) is None)
 
-    def _left(self, held: Sequence[Held[Value]]) -> None:
-        """What leaves a block was called, since 3.9 as any function is: with None three times."""
+    def _skip_exit(self, held: Sequence[Held[Value]]) -> None:
+        """Skip the call of a `with` block's exit, since 3.9 an ordinary call with None three times."""
         if len(held) != len(WITHOUT_EXCEPTION) or not all(map(self._is_nothing, held)):
             raise Impossible
         self._stack.push(self._meaning.constant(None))

@@ -1,4 +1,4 @@
-"""What loops and inner functions need beside values, and what a run may cost."""
+"""Values that only the machine sees (loops, inner functions, cells), and the cost of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TooMuch(NotFollowed):
 
 @dataclass
 class RunCost:
-    """What one run has cost so far: instructions, the sizes of values, and how many functions are under way."""
+    """The cost of a run so far: instructions, the sizes of values, and the number of functions that are running."""
 
     instructions: int = 0
     values: int = 0
@@ -62,25 +62,25 @@ def spend_on(count: int) -> None:
 
 
 class Internal:
-    """What stack and locals hold beside values; no interpretation sees it."""
+    """Base of what stack and locals hold beside values; interpretations never see it."""
 
 
 class Null(Internal, Enum):
-    """Where no value is."""
+    """A place without a value."""
 
     NULL = "where a method's object would stand"
     UNSET = "what a variable has before it has a value"
 
 
 class Exit(Internal, Enum):
-    """What leaves a `with` block, below what is computed in it."""
+    """The exit of a `with` block, on the stack below the values that are computed in it."""
 
     EXIT = "what leaves a with block"
 
 
 @dataclass(eq=False)
 class Iteration(Internal, Generic[Value]):
-    """What GET_ITER makes: the values that are still to come."""
+    """The result of GET_ITER: the values still to come."""
 
     values: Iterator[Value]
 
@@ -101,14 +101,14 @@ class Cell(Internal, Generic[Value]):
 
 @dataclass(eq=False)
 class Cells(Internal, Generic[Value]):
-    """What an inner function captures, in its order."""
+    """The cells that an inner function captures, in its order."""
 
     cells: tuple[Cell[Value], ...] = ()
 
 
 @dataclass(eq=False)
 class InnerFunction(Internal, Generic[Value]):
-    """An inner function."""
+    """An inner function: its code and the cells that it captured."""
 
     code: CodeObject
     captured: tuple[Cell[Value], ...]

@@ -1,4 +1,4 @@
-"""What the values are that a function computes with, and what Python's operations make of them."""
+"""The domain of values that a function computes with, and the results of Python's operations on them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ BEYOND_EXPRESSIONS = "a jump, a loop, or another instruction beyond plain expres
 
 
 class NotFollowed(Exception):
-    """What the code does there is not known; with the reason in words, where one is told."""
+    """The effect of the code is unknown; the message has the reason, if there is one."""
 
 
 class Interpretation(ABC, Generic[Value]):
-    """Values of one kind for the machine, which hands them about and looks into none of them.
+    """Values of one kind for the machine, which passes them around without looking inside.
 
-    Every method may raise NotFollowed. `branches` tells whether jumps and inner functions are followed; without it code
-    is read straight on, and what follows `call` is never asked.
+    Every method may raise NotFollowed. `branches`: jumps and inner functions are followed; if False, code is read
+    straight on, and the methods behind `call` are never called.
     """
 
     branches: ClassVar[bool] = False
@@ -34,7 +34,7 @@ class Interpretation(ABC, Generic[Value]):
 
     @abstractmethod
     def plain(self, value: Value) -> object:
-        """The Python value of a constant, tuples included; anything else for what is none."""
+        """Return the Python value of a constant, tuples included; any other object for a value that is not constant."""
 
     @abstractmethod
     def size(self, value: Value) -> int:
@@ -54,15 +54,15 @@ class Interpretation(ABC, Generic[Value]):
 
     @abstractmethod
     def slice_of(self, ends: Sequence[Value]) -> Value:
-        """`start:stop` or `start:stop:step`."""
+        """Return the slice `start:stop` or `start:stop:step`."""
 
     @abstractmethod
     def subscript(self, of: Value, key: Value) -> Value:
-        """`of[key]`."""
+        """Return `of[key]`."""
 
     @abstractmethod
     def unary(self, symbol: Literal["+", "-", "~"], value: Value) -> Value:
-        """`-value`."""
+        """Return `-value`, `+value` or `~value`."""
 
     @abstractmethod
     def binary(self, symbol: str, left: Value, right: Value) -> Value:
@@ -74,30 +74,30 @@ class Interpretation(ABC, Generic[Value]):
 
     @abstractmethod
     def named(self, name: str) -> Value:
-        """A global or builtin."""
+        """Return a global or builtin by its name."""
 
     @abstractmethod
     def attribute(self, of: Value, name: str) -> Value:
-        """`of.name`."""
+        """Return `of.name`."""
 
     @abstractmethod
     def call(self, function: Value, positional: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """`function(*positional, **keywords)`."""
+        """Return `function(*positional, **keywords)`."""
 
     @abstractmethod
     def module(self, path: str) -> Value:
         """`import path`, the innermost module."""
 
     def entered(self, value: Value) -> Value:  # noqa: ARG002 - for those that follow `with` blocks
-        """What `with value as name` binds, where leaving the block does nothing to what was computed in it."""
+        """Return the value that `with value as name` binds, if leaving the block does not affect it."""
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
     def truth(self, value: Value) -> bool:  # noqa: ARG002 - for those that follow branches
-        """What a branch takes a value for."""
+        """Return the truth of a value, on which a branch depends."""
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
     def in_place(self, symbol: str, left: Value, right: Value) -> Value:
-        """What `left symbol= right` makes of `left`: another value, unless it can be changed."""
+        """Return the result of `left symbol= right`: a new value, unless `left` is mutable."""
         return self.binary(symbol, left, right)
 
     def iterator(self, value: Value) -> Iterator[Value]:  # noqa: ARG002 - for those that follow loops
@@ -105,5 +105,5 @@ class Interpretation(ABC, Generic[Value]):
         raise NotFollowed(BEYOND_EXPRESSIONS)
 
     def generator(self, values: Iterator[Value]) -> Value:  # noqa: ARG002 - for those that follow loops
-        """What a generator expression is, of which these values can be had, each when it is asked for."""
+        """Return the value of a generator expression, whose `values` are computed when they are asked for."""
         raise NotFollowed(BEYOND_EXPRESSIONS)

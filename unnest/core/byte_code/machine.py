@@ -38,7 +38,7 @@ TO_BOOL = 0x10
 """Bit of 3.13's COMPARE_OP: the result becomes a truth value for a jump."""
 
 AFTER_YIELD = 3, 1
-"""The bits of RESUME's argument that tell where it stands, and what they are after YIELD_VALUE."""
+"""The bits of RESUME's argument for its position, and their value after YIELD_VALUE."""
 
 
 class Machine(Calls[Value]):
@@ -61,11 +61,11 @@ class Machine(Calls[Value]):
         self._variables = Variables(python, code, interpretation, local, free)
 
     def run(self) -> Value:
-        """What the function returns.
+        """Return the function's result.
 
         Raises:
-            NotFollowed: With the reason.
-            Impossible: This Python's compiler did not write this code.
+            NotFollowed: the effect of the code is unknown; with the reason.
+            Impossible: this Python's compiler did not write this code.
 
         """
         value, is_last = self.resume()
@@ -74,7 +74,7 @@ class Machine(Calls[Value]):
         return value
 
     def resume(self) -> tuple[Value, bool]:
-        """What the function gives next, and whether it returns that: a generator goes on after what it gives.
+        """Return the next value, and True if the function returns it; a generator goes on after yielding one.
 
         Raises as `run` does.
         """
@@ -212,7 +212,7 @@ class Machine(Calls[Value]):
             raise Impossible
 
     def _build_tuple(self, count: int) -> None:
-        """Of values, or of the cells that an inner function captures."""
+        """Push a tuple of values, or of the cells that an inner function captures."""
         held = self._stack.take(count)
         cells = tuple(each for each in held if isinstance(each, Cell))
         if cells and len(cells) == count:
@@ -239,7 +239,7 @@ class Machine(Calls[Value]):
         self._stack.push(self._meaning.subscript(of, self._meaning.slice_of([start, stop])))
 
     def _slice_of_python_2(self, which: int) -> None:
-        """`of[start:stop]`; bit 1 of `which` tells that there is a start, bit 2 a stop."""
+        """Push `of[start:stop]`; bit 1 of `which` means that there is a start, bit 2 a stop."""
         stop = self._stack.pop() if which & 2 else self._meaning.constant(None)
         start = self._stack.pop() if which & 1 else self._meaning.constant(None)
         self._stack.push(self._meaning.subscript(self._stack.pop(), self._meaning.slice_of([start, stop])))
@@ -260,7 +260,7 @@ class Machine(Calls[Value]):
     def _inner(
         self, function: InnerFunction[Value], positional: Sequence[Held[Value]], keywords: Mapping[str, Held[Value]]
     ) -> Value:
-        """What a call of an inner function gives."""
+        """Return the value of a call of an inner function."""
         code = function.code
         names = code.locals[: code.arguments]
         if code.flags & (VARIADIC | COROUTINE) or code.keyword_only:

@@ -303,7 +303,7 @@ def entry(values: Sequence[Entry], index: int) -> Entry:
 
 
 def opening(code: CodeObject) -> list[Instruction]:
-    """What every function begins with since 3.11: its captured variables, its own cells, and RESUME 0."""
+    """Return the first instructions of every function since 3.11: captured variables, own cells, and RESUME 0."""
     captured = [Instruction("COPY_FREE_VARS", len(code.free))] if code.free else []
     cells = [Instruction("MAKE_CELL", place) for place, name in enumerate(code.slots) if name in code.cells]
     generator = [Instruction("RETURN_GENERATOR"), Instruction("POP_TOP")] if code.flags & GENERATOR else []
@@ -311,12 +311,12 @@ def opening(code: CodeObject) -> list[Instruction]:
 
 
 def catches(python: Python, code: CodeObject) -> bool:
-    """Whether a function of 3.11 on has a handler that people wrote, and not some alone that Python added.
+    """Return True if a function of 3.11 or later has an exception handler in its source.
 
-    Those put names back, or leave a `with` block.
+    Python adds handlers of its own, which restore names or leave a `with` block.
 
     Raises:
-        Impossible: Handlers of another Python: in 3.11 people write them all.
+        Impossible: the handlers are another Python's: in 3.11 all are in the source.
 
     """
     if not code.handlers:
@@ -341,7 +341,7 @@ def comparison(python: Python, argument: int) -> str | None:
 
 
 def may_have_written(python: Python, code: bytes) -> bool:
-    """Whether these instructions end as this Python's do: in one byte, or in a word with its empty argument."""
+    """Return True if these instructions end as this Python's do: in one byte, or in a word with its empty argument."""
     return python.wide == code.endswith(RETURN_VALUE)
 
 

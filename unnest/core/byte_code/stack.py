@@ -29,18 +29,18 @@ class OperandStack(Generic[Value]):
 
     @property
     def values(self) -> list[Value]:
-        """The last on top."""
+        """The values, the last on top."""
         return [value for value in self._held if not isinstance(value, Internal)]
 
     @property
     def iteration(self) -> Iteration[Value] | None:
-        """What is on top, where that is one."""
+        """The iteration on top of the stack; None if something else is."""
         top = self._held[-1] if self._held else None
         return top if isinstance(top, Iteration) else None
 
     @property
     def may_repeat(self) -> bool:
-        """Whether what is on top is what a loop iterates over, or leaves the block around one."""
+        """True if the top of the stack is a loop's iteration, or the exit of a block around one."""
         return bool(self._held) and (self.iteration is not None or self._held[-1] is Exit.EXIT)
 
     def push(self, *values: Held[Value]) -> None:
@@ -66,7 +66,7 @@ class OperandStack(Generic[Value]):
         return only_values(self.take(count))
 
     def pop(self) -> Value:
-        """The last."""
+        """Remove and return the value on top."""
         return self.pop_many(1)[0]
 
     def rotate(self, count: int) -> None:
@@ -98,7 +98,7 @@ class OperandStack(Generic[Value]):
         self._new_lists.add(len(self._held) - 1)
 
     def extend_new_list(self, depth: int, extended: Callable[[Value, Value], Value]) -> None:
-        """What is on top becomes part of the list at a depth below it, if nothing else holds that."""
+        """Extend the list at a depth below the top by the value on top, if nothing else refers to that list."""
         more = self.pop()
         place = self._place(depth)
         parts = self._held[place]
@@ -111,7 +111,13 @@ class OperandStack(Generic[Value]):
 
 
 def only_values(held: Sequence[Held[Value]]) -> list[Value]:
-    """What interpretations may see. Raises Impossible for nulls and iterations, NotFollowed for functions."""
+    """Return `held`, if it is all values.
+
+    Raises:
+        Impossible: a null or an iteration is among them.
+        NotFollowed: an inner function is among them.
+
+    """
     values = [value for value in held if not isinstance(value, Internal)]
     if len(values) < len(held):
         if all(isinstance(value, (InnerFunction, InnerCode)) for value in held if isinstance(value, Internal)):

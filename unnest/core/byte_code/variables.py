@@ -16,11 +16,11 @@ PYTHON_2_NAMES = {"True": True, "False": False}
 
 
 class Variables(Generic[Value]):
-    """What one function's names stand for while it runs.
+    """The variables of one running function.
 
-    `local` are its arguments, `free` the values that it captured, in order: where one is a cell, it is shared with the
-    function around it. Methods raise Impossible for numbers that the code has not, and for variables without a value:
-    the function has run, or the model could not have been made.
+    `local`: its arguments; `free`: the values that it captured, in order; a cell is shared with the function around it.
+    Methods raise Impossible for numbers that the code does not have, and for variables without a value: the function
+    has run, or the model could not have been made.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Variables(Generic[Value]):
     # Locals
 
     def name(self, index: int) -> str:
-        """What a local variable is called."""
+        """Return the name of a local variable."""
         return entry(self._slots, index)
 
     def local(self, index: int) -> Held[Value]:
-        """What a local variable holds; since 3.13 that may be a cell, for a function that captures it."""
+        """Return the content of a local variable; since 3.13 that may be a cell, for a function that captures it."""
         name = self.name(index)
         held = self._local.get(name, Null.UNSET)
         if isinstance(held, Null) or (isinstance(held, Cell) and not self._loads_cells):
@@ -70,13 +70,13 @@ class Variables(Generic[Value]):
         self._local[name] = held
 
     def _is_shared(self, name: str) -> bool:
-        """Whether a variable is one with a cell, which has not been put aside for a comprehension's own."""
+        """Return True if a variable has a cell that is not hidden by a comprehension's variable of that name."""
         if self._meaning.branches and name in self._code.cells:
             return isinstance(self._local.get(name), Cell)
         return name not in self._code.locals or name in self._code.cells
 
     def put_aside(self, index: int) -> Held[Value]:
-        """What a variable holds, which is put aside for the time of a comprehension that has one of that name."""
+        """Hide a variable while a comprehension has one of its name, and return its content."""
         return self._local.pop(self.name(index), Null.UNSET)
 
     # Cells
@@ -108,7 +108,7 @@ class Variables(Generic[Value]):
     # Globals and constants
 
     def named(self, index: int) -> Value:
-        """A global, or what Python has of its own."""
+        """Return a global or builtin by the index of its name."""
         name = entry(self._code.names, index)
         if self._code.layout == "2" and name in PYTHON_2_NAMES:
             return self._meaning.constant(PYTHON_2_NAMES[name])

@@ -1,4 +1,4 @@
-"""Where checkpoints lie: in files that TensorFlow serves, this machine's among them, or that fsspec serves."""
+"""Storage of checkpoints: files served by TensorFlow, local ones among them, or by fsspec."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Store(Protocol):
         """The file, for reading bytes."""
 
     def size(self, path: str) -> int:
-        """Its size in bytes."""
+        """Return the size of a file, in bytes."""
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder of that name."""
+        """Return True if a file or folder of that name exists."""
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder; empty where there is none."""
+        """Return the names in a folder; an empty list if there is no folder."""
 
     def put(self, local: str, path: str) -> None:
         """Copy a local file there. Readers see it complete or, as far as the store allows, not at all."""
@@ -51,13 +51,13 @@ class Store(Protocol):
 
 
 class GFile:
-    """What `tf.io.gfile` serves."""
+    """Storage that `tf.io.gfile` serves."""
 
     def __init__(self) -> None:
         self._files = import_module("tensorflow").io.gfile
 
     def is_folder(self, path: str) -> bool:
-        """Whether it is a folder, be it empty."""
+        """Return True for a folder, empty or not."""
         return bool(self._files.isdir(path))
 
     def open(self, path: str) -> Any:
@@ -65,11 +65,11 @@ class GFile:
         return self._files.GFile(path, "rb")
 
     def size(self, path: str) -> int:
-        """Its size in bytes."""
+        """Return the size of a file, in bytes."""
         return int(self._files.stat(path).length)
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder of that name."""
+        """Return True if a file or folder of that name exists."""
         return bool(self._files.exists(path))
 
     def names(self, folder: str) -> list[str]:
@@ -97,7 +97,7 @@ class Local:
     """Files of this machine, where TensorFlow does not serve them."""
 
     def is_folder(self, path: str) -> bool:
-        """Whether it is a folder, be it empty."""
+        """Return True for a folder, empty or not."""
         return os.path.isdir(path)
 
     def open(self, path: str) -> Any:
@@ -105,11 +105,11 @@ class Local:
         return open(path, "rb")
 
     def size(self, path: str) -> int:
-        """Its size in bytes."""
+        """Return the size of a file, in bytes."""
         return os.path.getsize(path)
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder of that name."""
+        """Return True if a file or folder of that name exists."""
         return os.path.exists(path)
 
     def names(self, folder: str) -> list[str]:
@@ -133,7 +133,7 @@ class Local:
 
 
 class FSSpec:
-    """What fsspec serves; a file takes its name when it is complete, where the store knows transactions."""
+    """Storage that fsspec serves; a file appears when it is complete, if the store knows transactions."""
 
     def __init__(self, path: str) -> None:
         self._files, _ = import_module("fsspec").core.url_to_fs(path)
@@ -146,11 +146,11 @@ class FSSpec:
         return self._files.open(self._inner(path), "rb")
 
     def size(self, path: str) -> int:
-        """Its size in bytes."""
+        """Return the size of a file, in bytes."""
         return int(self._files.size(self._inner(path)))
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder of that name."""
+        """Return True if a file or folder of that name exists."""
         return bool(self._files.exists(self._inner(path)))
 
     def names(self, folder: str) -> list[str]:
@@ -172,12 +172,12 @@ class FSSpec:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path names its scheme."""
+    """Return True if a path begins with a scheme (`gs://`)."""
     return "://" in path
 
 
 def is_keras_own(path: str) -> bool:
-    """Whether Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
+    """Return True if Keras itself can handle the path: local, or of a scheme that TensorFlow serves."""
     tf = _tensorflow()
     return not is_remote(path) or (tf is not None and path.partition("://")[0] in tf.io.gfile.get_registered_schemes())
 
@@ -198,9 +198,9 @@ def of(path: str) -> Store:
 
 
 def fingerprint(store: Store, path: str) -> tuple[int, int] | None:
-    """Size and checksum of blocks spread over the weights of what is saved under this name; None where nothing is.
+    """Return size and checksum of blocks spread over the weights saved under this name; None if there are none.
 
-    A step of training changes nearly every byte of the weights, so blocks tell one checkpoint from the next.
+    A step of training changes nearly every byte of the weights, so blocks distinguish one checkpoint from the next.
     """
     data = next((name for name in (path, *_weights(path)) if store.exists(name) and not _is_folder(store, name)), None)
     if data is None:
@@ -214,7 +214,7 @@ def fingerprint(store: Store, path: str) -> tuple[int, int] | None:
 
 
 def _weights(path: str) -> tuple[str, str]:
-    """Where a SavedModel and a TF checkpoint of that name have them."""
+    """Return the paths of the weights in a SavedModel, and in a TF checkpoint, of that name."""
     return f"{path}/variables/variables.data-00000-of-00001", f"{path}.data-00000-of-00001"
 
 

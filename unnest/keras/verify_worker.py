@@ -1,6 +1,6 @@
 """Loads a written model in the Keras it is for, runs it, and compares it with the file that it came from.
 
-    python -m unnest.keras.try_out < JOB.json        the last line of stdout is the outcome, as JSON
+    python -m unnest.keras.verify_worker < JOB.json        the last line of stdout is the outcome, as JSON
 
 A job is `{"keras": "keras" | "tf_keras", "output": PATH, "input": PATH | null, "rows": N, "memory": BYTES}`.
 The outcome is `{"loaded": bool, "ran": bool, "why": str | null, "difference": float | null}`: `why` is what went
@@ -50,7 +50,7 @@ def inputs(model: Any, rows: int, length: int) -> list[Any]:
 
 
 def outputs(model: Any, arrays: list[Any]) -> list[Any]:
-    """What the model predicts, as a flat list of arrays."""
+    """Return the model's predictions, as a flat list of arrays."""
     import tensorflow as tf
 
     predictions = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
@@ -87,7 +87,7 @@ def one_line(error: BaseException) -> str:
 
 
 def outcome(job: dict[str, Any]) -> dict[str, Any]:
-    """What came of it."""
+    """Load the output, run it, and compare it with the input; return the result of each step."""
     result: dict[str, Any] = {"loaded": False, "ran": False, "why": None, "difference": None}
     keras = import_module(job["keras"])
     try:

@@ -1,11 +1,11 @@
-"""What a checkpoint has written, and the monitored value of each: a small hidden file beside the models.
+"""History of a checkpoint's files, with the monitored value of each: a small hidden file beside the models.
 
-    .NAME.checkpoints        JSON: [{"name", "value", "size", "checksum", "monitor"}, ..], oldest first
+.NAME.checkpoints JSON: [{"name", "value", "size", "checksum", "monitor"}, ..], oldest first
 
-NAME is the last part of the callback's path, placeholders included. The models themselves stay as Keras writes them.
-A line holds as long as the file of that name is the one that was written: its size and a checksum say so. It is written
-before the model takes its name, with the lines of the old files still there, so that a run killed at any point
-leaves a record in which the file that is there is found.
+NAME is the last part of the callback's path, placeholders included. The models themselves stay as Keras writes them. An
+entry is valid as long as the file of that name has its size and checksum. It is written before the model takes its
+name, with the entries of the old files still there, so that a run killed at any point leaves a history that has the
+existing file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import zlib
 from dataclasses import asdict, dataclass, replace
 
-from unnest.keras import stores
+from unnest.keras import storage
 
 LONGEST = 200
 """Bytes of the callback's path that the record's name has."""
@@ -45,23 +45,23 @@ class Record:
         literal = pattern.partition("{")[0]
         self._folder = literal[: literal.rfind("/") + 1]
         self._name_pattern = pattern.removeprefix(self._folder)
-        self._store = stores.of(pattern)
+        self._store = storage.of(pattern)
         self.path = f"{self._folder}.{_file_name(self._name_pattern)}.checkpoints"
         self.entries: list[Entry] = []
         self.monitor = ""
 
     def read(self) -> None:
-        """Take up the lines that hold; a record that is not there, or is none of ours, has none."""
+        """Read the valid entries; a missing or foreign file has none."""
         try:
             with self._store.open(self.path) as file:
                 lines = [Entry(**line) for line in json.loads(file.read())]
-        except (OSError, ValueError, TypeError, stores.failure()):
+        except (OSError, ValueError, TypeError, storage.failure()):
             lines = []
         self.entries = [line for line in lines if self._holds(line)]
 
     def add(self, path: str, value: float | None, written: str) -> None:
         """Note that the local file `written` is about to become `path`."""
-        mark = stores.fingerprint(stores.of(written), written)
+        mark = storage.fingerprint(storage.of(written), written)
         name = _with_slashes(path).removeprefix(self._folder)
         if mark is None or name.count("/") != self._name_pattern.count("/"):
             return  # another worker's, which goes to a temporary folder
@@ -95,7 +95,7 @@ class Record:
         return [folder + n for n in sorted(names, reverse=True)]
 
     def _holds(self, entry: Entry) -> bool:
-        return stores.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
+        return storage.fingerprint(self._store, self._folder + entry.name) == (entry.size, entry.checksum)
 
     def _write(self, entries: list[Entry]) -> None:
         with tempfile.TemporaryDirectory(prefix="unnest-") as folder:
@@ -106,9 +106,9 @@ class Record:
 
 
 def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_is_better: bool) -> list[Entry]:
-    """The entries that are neither among the `last` newest nor among the `best` best; None: no such rule.
+    """Return the entries that are neither among the `last` newest nor among the `best` best; None: no such rule.
 
-    Without `last`, an entry whose value is not known stays.
+    Without `last`, an entry without a known value stays.
     """
     if last is None and best is None:
         return []
@@ -120,7 +120,7 @@ def surplus(entries: list[Entry], last: int | None, best: int | None, *, lower_i
 
 
 def _with_slashes(path: str) -> str:
-    return path if stores.is_remote(path) else path.replace(os.sep, "/")
+    return path if storage.is_remote(path) else path.replace(os.sep, "/")
 
 
 def _file_name(pattern: str) -> str:
