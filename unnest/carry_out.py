@@ -18,7 +18,7 @@ from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls, overwrite_checks, workspace
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target, nbytes
-from unnest.formats.convert import TargetFormat, target_format
+from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.detect import container, open_container
 from unnest.options import Dialect, FixOptions, Meter
 from unnest.report.result import Action, AsKeras3, Kept, Result
@@ -135,7 +135,9 @@ def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> s
 
 def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:
     """What --keras 3 would do, for whoever did not ask for it."""
-    return None if options.keras == "3" else examine.as_keras_3(source, plan, result, options)
+    if options.keras == "3":
+        return None
+    return examine.as_keras_3(source, plan, result, options, planned_model(plan) if plan.refusal is None else None)
 
 
 def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:

@@ -20,6 +20,7 @@ from unnest.formats.error_translation import not_a_graph, raise_callers_own, rea
 from unnest.options import FixOptions
 from unnest.report.load_hint import (
     TEMPLATE,
+    UNPROMISED,
     does_not_load_in,
     is_refused_by_its_own,
     load_line,
@@ -29,6 +30,7 @@ from unnest.report.load_hint import (
 from unnest.report.result import AsKeras3, Report, Writer
 
 if TYPE_CHECKING:
+    from unnest.core.keras3.context import Conversion
     from unnest.report.diagram.drawing import Drawing
 
 R = TypeVar("R", bound=Report)
@@ -97,8 +99,12 @@ def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices
         return None
 
 
-def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) -> AsKeras3 | None:
+def as_keras_3(
+    source: Source, made: Plan, report: Report, options: FixOptions, stored: Stored | None
+) -> AsKeras3 | None:
     """What --keras 3 would do with a file whose report says that Keras 3 does not load it; else None.
+
+    `stored`: the model in the file that is reported, if it is the one that the plan makes.
 
     None also where that is not known, as where the file's budget does not last for a second plan, and of models of more
     than TRIED_LAYERS layers, where finding out would take about as long as what was asked for.
@@ -107,12 +113,15 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
         return None
     from unnest.formats.keras3.dialect import keras_3_target_format  # a third of all modules
 
+    as_it_is = AsKeras3()
     try:
         if made.refusal is not None:
             return AsKeras3(made.refusal.message)
         if _is_large(source.stored.architecture):
             return None
-        keras_3_target_format(source, made, None)
+        target = keras_3_target_format(source, made, None)
+        if report.does_not_load_in["Keras 3"] == UNPROMISED and source.container == "h5" and stored is not None:
+            as_it_is = _unconverted(stored, target.conversions)
     except Refused as e:
         if e.code != "needs-architecture":  # which is asked for by the command
             return AsKeras3(e.message.removeprefix(f"{source.path}: "))
@@ -123,7 +132,17 @@ def as_keras_3(source: Source, made: Plan, report: Report, options: FixOptions) 
     given += ["--architecture", "MODEL.json"] if options.architecture is not None else []
     flags = {"--keep-nested": options.keep_nested, "--trust": options.trust}
     given += [flag for flag, is_given in flags.items() if is_given]
-    return AsKeras3(options=tuple(given))
+    return as_it_is._replace(options=tuple(given))
+
+
+def _unconverted(model: Stored, conversions: Sequence[Conversion]) -> AsKeras3:
+    """Return what Keras 3 computes with the model as Keras 2 wrote it; `conversions` are what would be changed."""
+    from unnest.core.keras3.unconverted import altered, is_opened  # a part of what writes Keras 3's
+
+    if not is_opened(model, conversions):
+        return AsKeras3()
+    names = tuple(f"{what} ({listed(layers)})" for what, layers in altered(conversions).items())
+    return AsKeras3(opens=True, altered=names, compile_false=model.training is not None)
 
 
 TRIED_LAYERS = 3_000

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from unnest import examine, logs
 from unnest.budget import Budget, limited
-from unnest.core.model import Choices, JsonObject, Plan
+from unnest.core.model import Choices, JsonObject, Plan, Stored
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.base import Source
@@ -84,7 +84,7 @@ def inspect_with(
                 report = replace(
                     report,
                     drawing=examine.drawing(source, plan, architecture, choices),
-                    as_keras_3=examine.as_keras_3(source, plan, report, options),
+                    as_keras_3=examine.as_keras_3(source, plan, report, options, _unchanged(source, plan)),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )
             if plan.refusal is not None and plan.refusal.code == MISMATCH:
@@ -92,6 +92,11 @@ def inspect_with(
             return report
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(report, e)
+
+
+def _unchanged(source: Source, plan: Plan) -> Stored | None:
+    """The model in the file where the plan leaves it as it is."""
+    return source.stored if plan.verdict == "clean" else None
 
 
 def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *, trust: bool) -> str | None:

@@ -2,7 +2,8 @@
 
     predict_today.py JOBS.json ANSWERS.json
 
-JOBS: [{"file": path of a .keras, "io": path of an .npz with x0..., y0...}]. ANSWERS: for each the largest difference
+JOBS: [{"file": path of a .keras, "io": path of an .npz with x0..., y0..., "compile": "no" to load without the
+training configuration}]. ANSWERS: for each the largest difference
 from y0..., relative to the largest number there, if above 1, or the error as text. KERAS_BACKEND says which
 backend.
 """
@@ -24,7 +25,7 @@ import numpy as np  # noqa: E402
 
 def difference(job: dict[str, str]) -> float | str:
     """The largest difference from the recorded outputs, or what is of another form."""
-    model = keras.models.load_model(job["file"])
+    model = keras.models.load_model(job["file"], compile=job.get("compile") != "no")
     with np.load(job["io"]) as io:
         x, y = ([io[k] for k in sorted(io.files) if k[0] == which] for which in "xy")
     given = x if len(x) > 1 else x[0]

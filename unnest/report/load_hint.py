@@ -6,7 +6,7 @@ import os
 import re
 
 from unnest.core.assign.loading_order import is_state_of_fewer, misplaced, stored_once
-from unnest.core.keras_facts import loading
+from unnest.core.keras_facts import loading, loading_in_keras_3
 from unnest.core.keras_facts.adapted import untold
 from unnest.core.keras_facts.loading import Needs, is_by_old_paths, needs
 from unnest.core.keras_facts.optimizer_classes import given_optimizers
@@ -35,7 +35,7 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 def why_not_keras_3(model: Stored, container: str) -> str | None:
     """Why Keras 3 does not load it as it was for certain; None where it does, or, of an older file, may."""
-    return loading.why_not_keras_3(model, container) or _other_places(model, container)
+    return loading_in_keras_3.why_not_keras_3(model, container) or _other_places(model, container)
 
 
 def misplaced_within(model: Stored, container: str) -> str | None:

@@ -44,10 +44,17 @@ class Kept(NamedTuple):
 
 
 class AsKeras3(NamedTuple):
-    """What `fix --keras 3` would do with a file: why it refuses it, or what has to be given beside the path."""
+    """What `fix --keras 3` would do with a file: why it refuses it, or what has to be given beside the path.
+
+    `opens`: whether Keras 3 opens the file as it is, for certain, and computes what it did, but for what is `altered`,
+    each with its layers. `compile_false`: without its training configuration, whose forms are Keras 2's.
+    """
 
     refusal: str | None = None
     options: tuple[str, ...] = ()
+    opens: bool = False
+    altered: tuple[str, ...] = ()
+    compile_false: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,10 +158,15 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
     if asked.refusal is not None:
         yield f"Keras 3: {answer}{why}; --keras 3 refuses it: {asked.refusal}"
         return
+    if asked.opens and not asked.altered:
+        yield f"Keras 3: yes{', with compile=False' if asked.compile_false else ''}"
+        return
     given = [*asked.options]
     if report.contents == "weights" and "--architecture" not in given:
         given += ["--architecture", "MODEL.json"]
     command = shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
+    if asked.opens:
+        answer, why = "yes, but wrong: ", ", ".join(asked.altered)
     yield f"Keras 3: {answer}{why}; next: {command}"
 
 

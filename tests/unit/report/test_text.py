@@ -120,6 +120,24 @@ def test_keras_3(why: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (AsKeras3(opens=True), "yes"),
+        (AsKeras3(opens=True, compile_false=True), "yes, with compile=False"),
+        (
+            AsKeras3(opens=True, altered=("hard_sigmoid (lstm_1)",)),
+            "yes, but wrong: hard_sigmoid (lstm_1); next: unnest fix b.h5 --keras 3",
+        ),
+        (AsKeras3(), f"not safely. {UNPROMISED}; next: unnest fix b.h5 --keras 3"),
+    ],
+)
+def test_keras_3_opens_the_file_as_it_is(asked: AsKeras3, line: str) -> None:
+    """Yes, yes but wrong, or no promise."""
+    report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": UNPROMISED}, as_keras_3=asked)
+    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: {line}"
+
+
+@pytest.mark.parametrize(
     ("as_keras_3", "end"),
     [
         (AsKeras3(), "next: unnest fix 'a b.h5' --keras 3"),

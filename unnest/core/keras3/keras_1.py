@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from unnest.core.keras3.context import Context, refused
+from unnest.core.keras_facts.loading_in_keras_3 import OF_KERAS_1_ALONE
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 
 #: Keys that only Keras 1 writes; one of them tells the dialect of a config.
-TELLING = frozenset({
-    "init", "W_regularizer", "b_regularizer", "dim_ordering", "border_mode", "subsample", "nb_filter", "mode", "p",
-    "inner_activation", "sigma", "input_dtype", "consume_less", "pool_length", "subsample_length", "dropout_W",
-})  # fmt: skip
+TELLING = OF_KERAS_1_ALONE | {"input_dtype"}
 
 CLASSES = {
     "Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "Convolution3D": "Conv3D",

@@ -1,7 +1,6 @@
 """Which Keras loads a model, and what whoever loads it has to bring: facts of Keras 3.15 and tf_keras 2.21.
 
-A reason says why a Keras does not load a file for certain. Where there is none for Keras 3 and the file is older, that
-is no promise: its loader takes some files of Keras 2, and not all of these compute what they did.
+A reason says why tf_keras does not load a file for certain; for Keras 3, `loading_in_keras_3`.
 (Source: every fixture loaded in both; the arguments, by leaving out keys of get_config() until the class took them.)
 """
 
@@ -20,7 +19,6 @@ from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.held_layers import wrapped
 from unnest.core.keras_facts.layer_classes import (
     ADDING_LAYERS,
-    CELLED,
     EXPORTED,
     OPERATION_LAYERS,
     OWN,
@@ -44,24 +42,6 @@ OF_KERAS_1 = frozenset({
     "AtrousConvolution1D", "AtrousConvolution2D", "Convolution1D", "Convolution2D", "Convolution3D", "Deconvolution2D",
     "Highway", "MaxoutDense", "Merge", "SeparableConvolution2D",
 })  # fmt: skip
-#: Keras 2's classes that Keras 3 has not.
-GONE = OPERATION_LAYERS | ADDING_LAYERS | {
-    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "ConvLSTM2DCell", "CuDNNGRU", "CuDNNLSTM",
-    "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D", "LocallyConnected2D",
-    "RandomHeight", "RandomWidth", "ThresholdedReLU",
-}  # fmt: skip
-#: Arguments that Keras 2 writes and Keras 3's class of the same name does not take.
-REFUSED: dict[str, frozenset[str]] = {
-    "time_major": CELLED,
-    "groups": frozenset({
-        "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D",
-        "SeparableConv1D", "SeparableConv2D",
-    }),
-    "query_shape": frozenset({"MultiHeadAttention"}),
-    "causal": frozenset({"Attention", "AdditiveAttention"}),
-}  # fmt: skip
-#: Operations of Keras 3 in whose place its .h5 loader takes the layer of that name, to the same effect.
-SAME_AS_LAYERS = frozenset({"Concatenate", "Softmax"})
 #: What a layer's config calls the layers that it holds.
 HELD = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
@@ -115,7 +95,7 @@ def _needs(model: Stored) -> Needs:
             name = _function(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
-        elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and _is_operation(entry))):
+        elif _is_namesake(entry, model) or not (is_own(entry) or (model.is_keras_3 and is_operation(entry))):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
             classes[str(registered or entry["class_name"])] = None
             _add_named(entry, classes, functions)
@@ -179,7 +159,7 @@ def _is_given(entry: JsonObject) -> bool:
     return "module" in entry and entry["module"] is None and isinstance(entry.get("registered_name"), str)
 
 
-def _is_operation(entry: JsonObject) -> bool:
+def is_operation(entry: JsonObject) -> bool:
     """Whether an entry of Keras 3's is an operation, Keras's own or somebody's: only layers can be trained or not."""
     if operation_module(entry) is not None:
         return True
@@ -317,63 +297,3 @@ def pythons(model: Stored) -> tuple[str, ...]:
 def _named(versions: Sequence[str]) -> str:
     """The versions for a sentence."""
     return f", {' or '.join(versions)}" if versions else ""
-
-
-def why_not_keras_3(model: Stored, container: str) -> str | None:
-    """Why Keras 3 does not load it for certain; None where it does, or, of an older file, may."""
-    if model.is_keras_3:
-        return _refused_in_h5(model) if container == "h5" else None
-    architecture = model.architecture or {}
-    entries = (_refused_entry(entry) for entry in layer_entries(architecture))
-    reasons = (
-        _refused_form(model, container),
-        next((reason for reason in entries if reason is not None), None),
-        "Lambda layers whose stored code is of another Python"
-        if needs(model).stored_code and model.release < PYTHON_OF_TODAY
-        else None,
-    )
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def _refused_in_h5(model: Stored) -> str | None:
-    """Keras 3 writes operations into .h5 without their module, and does not find them again.
-
-    Of those that are called as a layer is, it takes the layer: two of these compute the same, and take the same.
-    """
-    operations = (e for e in layer_entries(model.architecture) if "module" not in e and _is_operation(e))
-    lost = next((e for e in operations if e["class_name"] not in SAME_AS_LAYERS), None)
-    if lost is not None:
-        return f"an operation ({lost['class_name']}), of which .h5 does not say the module"
-    if any(_is_mistaken(entry) for entry in layer_entries(model.architecture)):
-        return "Attention with the score_mode 'dot', which Keras 3 takes for its function of that name"
-    return None
-
-
-def _is_mistaken(entry: JsonObject) -> bool:
-    """Whether the .h5 loader of Keras 3 makes a function of what is a plain text (source: Keras 3.15.1)."""
-    config = entry.get("config")
-    return entry["class_name"] == "Attention" and isinstance(config, Mapping) and config.get("score_mode") == "dot"
-
-
-def _refused_form(model: Stored, container: str) -> str | None:
-    """What Keras 3 does not take, whatever the layers are."""
-    architecture, version = model.architecture or {}, model.keras_version
-    if container == "json" and "module" not in architecture:
-        return f"the form of the JSON, of Keras {version or '2 or older'}"
-    if container == "keras" and "." in str(architecture.get("module")):
-        return f"the form of a .keras of Keras {version or 2}"
-    if is_by_old_paths(model, container):
-        return f"weights where only Keras {version} looks for them"
-    return f"the arguments of Keras {version}" if model.release[:1] == (1,) else None
-
-
-def _refused_entry(entry: JsonObject) -> str | None:
-    kind, config = str(entry["class_name"]), entry.get("config")
-    if kind in GONE | OF_KERAS_1:
-        return f"a {kind} layer"
-    if kind == "Sequential" and not isinstance(config, Mapping):
-        return "a Sequential that is stored as a bare list"
-    for key, classes in REFUSED.items():
-        if kind in classes and isinstance(config, Mapping) and key in config:
-            return f"{kind} with `{key}`"
-    return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras_facts.loading import Needs, needs, why_not_keras_3, why_not_tf_keras
+from unnest.core.keras_facts.loading import Needs, needs, why_not_tf_keras
+from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 
 
@@ -73,46 +74,6 @@ def test_needs_of_keras_3(layers: list[JsonObject], wanted: Needs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "container", "reason"),
-    [
-        (model(layer("DepthwiseConv2D", groups=1)), "h5", "DepthwiseConv2D with `groups`"),
-        (model(layer("Conv2D", groups=1)), "h5", None),
-        (model(layer("LSTM", time_major=False)), "h5", "LSTM with `time_major`"),
-        (model(layer("Bidirectional", layer=layer("GRU", time_major=True))), "h5", "GRU with `time_major`"),
-        (model(layer("CuDNNLSTM"), version="2.2.4"), "h5", "a CuDNNLSTM layer"),
-        (model(layer("TFOpLambda")), "h5", "a TFOpLambda layer"),
-        (model(layer("Dense"), config=[layer("Dense")]), "h5", "a Sequential that is stored as a bare list"),
-        (model(layer("Dense"), version="1.2.2"), "h5", "the arguments of Keras 1.2.2"),
-        (model(layer("Dense")), "json", "the form of the JSON, of Keras 2.4.0"),
-        (model(layer("Dense"), module="keras.src.engine.functional"), "keras", "the form of a .keras of Keras 2.4.0"),
-        (model(layer("Dense"), module="keras"), "keras", None),
-        (model(layer("DepthwiseConv2D", groups=1), version="3.15.1"), "keras", None),
-        (model(layer("Split"), version="3.15.1"), "h5", "an operation (Split), of which .h5 does not say the module"),
-        (model(layer("Add"), version="3.15.1"), "h5", "an operation (Add), of which .h5 does not say the module"),
-        (model(layer("Add", trainable=True), version="3.15.1"), "h5", None),
-        (model(layer("Softmax", axis=-1), version="3.15.1"), "h5", None),
-        (model(layer("SpatialDropout2D", dtype="float32"), version="3.15.1"), "h5", None),
-        (model(layer("Mine"), version="3.15.1"), "h5", "an operation (Mine), of which .h5 does not say the module"),
-        (model(layer("Attention", trainable=True, score_mode="concat"), version="3.15.1"), "h5", None),
-        (
-            model(layer("Attention", trainable=True, score_mode="dot"), version="3.15.1"),
-            "h5",
-            "Attention with the score_mode 'dot', which Keras 3 takes for its function of that name",
-        ),
-        (model({"module": "keras.src.ops.core", **layer("Split")}, version="3.15.1"), "keras", None),
-        (model(layer("Affine", trainable=True), version="3.15.1"), "h5", None),
-        (model(layer("Lambda", function=CODE), version="2.2.4"), "h5",
-         "Lambda layers whose stored code is of another Python"),
-        (model(layer("Lambda", function=CODE), version="2.15.0"), "h5", None),
-        (model(layer("Lambda", function="scale"), version="2.2.4"), "h5", None),
-    ],
-)  # fmt: skip
-def test_why_not_keras_3(stored: Stored, container: str, reason: str | None) -> None:
-    """The first reason that is certain."""
-    assert why_not_keras_3(stored, container) == reason
-
-
-@pytest.mark.parametrize(
     ("stored", "reason"),
     [
         (model(layer("DepthwiseConv2D", groups=1)), None),
@@ -151,7 +112,8 @@ def test_weights_by_the_paths_of_one_release() -> None:
     stored = Stored("model", base.architecture, groups=(Group("dense", (tensor,)),), keras_version="2.13.1")
     for why in (why_not_tf_keras, why_not_keras_3):
         assert why(stored, "keras") == "weights where only Keras 2.13.1 looks for them"
-        assert why(stored, "h5") is None
+    assert why_not_tf_keras(stored, "h5") is None
+    assert why_not_keras_3(stored, "h5") == "a Sequential without an input layer"
 
 
 @pytest.mark.parametrize(("module", "name"), [(None, "Two"), ("keras", "pk>Two")])

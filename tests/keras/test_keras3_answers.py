@@ -1,0 +1,59 @@
+"""What a report says of an `.h5` of Keras 2 in Keras 3 ("Keras 3: yes") is what Keras 3 does with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import unnest
+from tests.layer_cases import FOLDER, PEOPLE, LayerCase, cases, stacks
+from unnest.report import text
+
+SCRIPT = Path(__file__).with_name("predict_today.py")
+#: Every so many cases of a stack.
+STRIDE = 45
+#: How often each answer is tried at least.
+TRIED = 2
+#: Sums in another order.
+TOLERANCE = 1e-5
+
+
+def answer(path: Path) -> str:
+    """The last line of `unnest inspect`, as far as the reason."""
+    line = text.render(unnest.inspect(path, draw=True)).splitlines()[-1].strip()
+    answers = ("yes, with compile=False", "yes, but wrong", "yes", "no:", "not safely")
+    return next(said for said in answers if line.startswith(f"Keras 3: {said}"))
+
+
+def sampled(folder: Path, stride: int) -> list[LayerCase]:
+    """Cases whose own stack loads the same model again: a file need not hold all that was built."""
+    found = [(stack, case) for stack in stacks(folder) for case in cases(stack, folder)]
+    return [case for _, case in found[::stride] if case.has_io and not case.is_worse("tensorflow")]
+
+
+def test_what_is_said_of_genuine_files_in_keras_3(tmp_path: Path) -> None:
+    """Yes: it loads and predicts the same. But wrong: it loads and predicts something else. No: it does not load."""
+    said, jobs = [], []
+    for k, case in enumerate([*sampled(FOLDER, STRIDE), *sampled(PEOPLE, 4)]):
+        path = case.extract(tmp_path / str(k))
+        if path.suffix == ".h5":
+            said.append((f"{case.stack}/{case.name}", answer(path)))
+            compile_it = "yes" if said[-1][1] == "yes" else "no"
+            jobs.append({"file": str(path), "io": str(path.with_name("io.npz")), "compile": compile_it})
+    (tmp_path / "jobs.json").write_text(json.dumps(jobs))
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, str(SCRIPT), str(tmp_path / "jobs.json"), str(tmp_path / "answers.json")]
+    subprocess.run(command, env=env, check=True, timeout=900)
+    untrue = []
+    for (name, line), found in zip(said, json.loads((tmp_path / "answers.json").read_text()), strict=True):
+        done = "fails" if isinstance(found, str) else "same" if found <= TOLERANCE else "other"
+        expected = {"yes, but wrong": "other", "no:": "fails"}.get(line, "same")
+        if line != "not safely" and done != expected:
+            untrue.append((name, line, found))
+    assert untrue == []
+    counts = Counter(line for _, line in said)
+    assert min(counts[line] for line in ("yes, with compile=False", "yes, but wrong", "yes", "no:")) > TRIED

@@ -1,0 +1,203 @@
+"""Why Keras 3 does not load a model's file: facts of Keras 3.15.
+
+A reason says that it does not load for certain. Where there is none and the file is of an older Keras, that is no
+promise: the loader takes some files of Keras 2, and not all of these compute what they did.
+(Source: 8,000 models of eleven stacks, most of a single layer, loaded by Keras 3.15; `tests/layer_cases.py`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.architecture import is_input, is_model, read
+from unnest.core.json_tree import OBJECT
+from unnest.core.keras_facts.layer_classes import ADDING_LAYERS, CELLED, OPERATION_LAYERS, OWN
+from unnest.core.keras_facts.loading import (
+    HELD,
+    OF_KERAS_1,
+    PYTHON_OF_TODAY,
+    is_by_old_paths,
+    is_operation,
+    is_own,
+    layer_entries,
+    needs,
+)
+from unnest.core.model import JsonObject, Stored
+
+#: Keras 2's classes that Keras 3 has not.
+GONE = OPERATION_LAYERS | ADDING_LAYERS | {
+    "AbstractRNNCell", "BatchNormalizationV1", "BatchNormalizationV2", "CategoryCrossing", "ConvLSTM2DCell",
+    "CuDNNGRU", "CuDNNLSTM", "DenseFeatures", "GRUCellV2", "GRUV2", "LSTMCellV2", "LSTMV2", "LocallyConnected1D",
+    "LocallyConnected2D", "RandomFourierFeatures", "RandomHeight", "RandomWidth", "SyncBatchNormalization",
+    "ThresholdedReLU",
+}  # fmt: skip
+#: Arguments that Keras 2 writes and Keras 3's class of the same name does not take.
+REFUSED: dict[str, frozenset[str]] = {
+    "time_major": CELLED | {"RNN"},
+    "implementation": frozenset({"ConvLSTM2D"}),
+    "kernel_initializer": frozenset({"SeparableConv1D", "SeparableConv2D"}),
+    "trainable": frozenset({"Discretization", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"}),
+    "groups": frozenset({
+        "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "DepthwiseConv1D", "DepthwiseConv2D",
+        "SeparableConv1D", "SeparableConv2D",
+    }),
+    "query_shape": frozenset({"MultiHeadAttention"}),
+    "causal": frozenset({"Attention", "AdditiveAttention"}),
+    "max_tokens": frozenset({"CategoryEncoding"}),
+    "virtual_batch_size": frozenset({"BatchNormalization"}),
+}  # fmt: skip
+#: Arguments that only Keras 1 wrote, but that of its input layers, which Keras 3 takes.
+OF_KERAS_1_ALONE = frozenset({
+    "init", "W_regularizer", "b_regularizer", "dim_ordering", "border_mode", "subsample", "nb_filter", "mode", "p",
+    "inner_activation", "sigma", "consume_less", "pool_length", "subsample_length", "dropout_W",
+})  # fmt: skip
+#: Operations of Keras 3 in whose place its .h5 loader takes the layer of that name, to the same effect.
+SAME_AS_LAYERS = frozenset({"Concatenate", "Softmax"})
+#: Layers that Keras 2 gave their initial state as further inputs.
+RECURRENT = CELLED | {"RNN", "Bidirectional"}
+
+
+def why_not_keras_3(model: Stored, container: str) -> str | None:
+    """Return why Keras 3 does not load it for certain; None where it does, or, of an older file, may."""
+    if model.is_keras_3:
+        return _refused_in_h5(model) if container == "h5" else None
+    entries = (_refused_entry(entry) for entry in layer_entries(model.architecture or {}))
+    reasons = (
+        _refused_form(model, container),
+        next((reason for reason in entries if reason is not None), None),
+        _refused_code(model),
+        _refused_graph(model) if container == "h5" else None,
+    )
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _refused_in_h5(model: Stored) -> str | None:
+    """Return what Keras 3 does not find again in an .h5 of its own: operations, written without their module.
+
+    Of those that are called as a layer is, it takes the layer: two of these compute the same, and take the same.
+    """
+    operations = (e for e in layer_entries(model.architecture) if "module" not in e and is_operation(e))
+    lost = next((e for e in operations if e["class_name"] not in SAME_AS_LAYERS), None)
+    if lost is not None:
+        return f"an operation ({lost['class_name']}), of which .h5 does not say the module"
+    return MISTAKEN if any(_is_mistaken(entry) for entry in layer_entries(model.architecture)) else None
+
+
+MISTAKEN = "Attention with the score_mode 'dot', which Keras 3 takes for its function of that name"
+
+
+def _is_mistaken(entry: JsonObject) -> bool:
+    """Whether the .h5 loader of Keras 3 makes a function of a plain text (source: Keras 3.15.1)."""
+    config = entry.get("config")
+    return entry["class_name"] == "Attention" and isinstance(config, Mapping) and config.get("score_mode") == "dot"
+
+
+def _refused_form(model: Stored, container: str) -> str | None:
+    """Return what Keras 3 does not take, whatever the layers are."""
+    architecture, version = model.architecture or {}, model.keras_version
+    if container == "json" and "module" not in architecture:
+        return f"the form of the JSON, of Keras {version or '2 or older'}"
+    if container == "keras" and "." in str(architecture.get("module")):
+        return f"the form of a .keras of Keras {version or 2}"
+    if is_by_old_paths(model, container):
+        return f"weights where only Keras {version} looks for them"
+    if model.release[:1] == (1,) and any(_is_of_keras_1(entry) for entry in layer_entries(architecture)):
+        return f"the arguments of Keras {version}"
+    return None
+
+
+def _is_of_keras_1(entry: JsonObject) -> bool:
+    config = entry.get("config")
+    return isinstance(config, Mapping) and not OF_KERAS_1_ALONE.isdisjoint(config)
+
+
+def _refused_code(model: Stored) -> str | None:
+    """Return why the stored code of Lambda layers does not run.
+
+    (Source: Keras 3.15 refuses each of 41 files with such a Lambda, `.h5` and `.keras` alike.)
+    """
+    if not needs(model).stored_code:
+        return None
+    if model.release < PYTHON_OF_TODAY:
+        return "Lambda layers whose stored code is of another Python"
+    return "Lambda layers with stored code, which Keras 3 runs with safe_mode=False alone"
+
+
+def _refused_entry(entry: JsonObject) -> str | None:
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if kind in GONE | OF_KERAS_1:
+        return f"a {kind} layer"
+    if kind == "Sequential" and not isinstance(config, Mapping):
+        return "a Sequential that is stored as a bare list"
+    for key, classes in REFUSED.items():
+        if kind in classes and isinstance(config, Mapping) and key in config:
+            return f"{kind} with `{key}`"
+    return _refused_value(kind, config) if isinstance(config, Mapping) and is_own(entry) else None
+
+
+def _refused_value(kind: str, config: JsonObject) -> str | None:
+    """Return what one of Keras's own layers holds that Keras 3's class of that name does not take.
+
+    (Source: Keras 3.15, on `.h5` files of Keras 2.0.9 to tf.keras 2.15.)
+    """
+    axis, stddev = config.get("axis"), config.get("stddev")
+    if isinstance(config.get("dtype"), Mapping):
+        return f"{kind} with a dtype policy of Keras 2"
+    if kind in ("GRU", "GRUCell") and "reset_after" not in config and config.get("use_bias") is not False:
+        return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
+    if kind in ("BatchNormalization", "LayerNormalization") and isinstance(axis, Sequence) and len(axis) > 1:
+        return f"{kind} over {len(axis)} axes"
+    if kind == "GaussianNoise" and isinstance(stddev, (int, float)) and stddev > 1:
+        return "GaussianNoise of more than 1"
+    return _refused_object(kind, config)
+
+
+def _refused_object(kind: str, config: JsonObject) -> str | None:
+    """Return what Keras 3 does not build of the objects among a layer's arguments.
+
+    It looks for the class of a layer within a layer by its module, and its initializers but Constant take no dtype.
+    """
+    for key in (*HELD, "activation"):
+        values = config.get(key)
+        for value in values if isinstance(values, list) else (values,):
+            if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
+                continue
+            if (value.get("class_name") in OWN or is_model(value)) and "module" not in value:
+                return f"the {value['class_name']} within {kind}, stored without its module"
+    for key, value in config.items():
+        if not key.endswith("_initializer") or not isinstance(value, Mapping) or value.get("class_name") == "Constant":
+            continue
+        arguments = value.get("config")
+        if isinstance(arguments, Mapping) and "dtype" in arguments:
+            return f"{kind} with a dtype in its `{key}`"
+    return None
+
+
+def _refused_graph(model: Stored) -> str | None:
+    """Return what the `.h5` loader of Keras 3 does not rebuild of the models in a file of Keras 2.
+
+    Keras 2 counts the calls of a nested model from 1, since its own graph is call 0, and Keras 3 from 0, but where a
+    functional model is the output. A Sequential without an input layer is built late, and its weights are not found.
+    (Source: Keras 3.15, keras/src/models/functional.py: deserialize_node, get_tensor; sequential.py: from_config.)
+    """
+    for entry in layer_entries(model.architecture):
+        if not is_model(entry):
+            if _is_mistaken(entry):
+                return MISTAKEN
+            continue
+        graph = read(entry)
+        first = next(iter(graph.layers.values()), None)
+        config = entry.get("config")
+        is_built = isinstance(config, Mapping) and "build_input_shape" in config
+        if graph.sequential and first is not None and not is_input(first.stored) and not is_built:
+            return "a Sequential without an input layer"
+        late = {layer.name for layer in graph.layers.values() if layer.first > 0}
+        read_late = late & {ref.layer for _, call in graph.calls() for ref in call.reads}
+        ends = late & {ref.layer for ref in graph.outputs}
+        refused = read_late | {name for name in ends if graph.layers[name].class_name == "Sequential"}
+        if refused:
+            return f"a model within the model ({min(refused)}), whose calls Keras 2 counts from 1"
+        for layer in graph.layers.values():
+            if layer.class_name in RECURRENT and any(len(call.reads) > 1 for call in layer.calls):
+                return f"an initial state as a further input of {layer.name} ({layer.class_name})"
+    return None
