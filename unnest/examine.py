@@ -202,10 +202,10 @@ def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
     """What loading the file would run; with `output`, whether that still has it."""
-    named = stored_code.named_by(stored)
+    named = stored_code.loaded_code(stored)
     if not named:
         return ()
-    left = [n for n in stored_code.named_by(output) if n in named] if output is not None else []
+    left = [n for n in stored_code.loaded_code(output) if n in named] if output is not None else []
     fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
     told = "" if output is None else f"; the output has {fate}"
     return (Code.STORED_CODE(what=listed(named), output=told),)

@@ -24,7 +24,7 @@ def _everything(_: JsonObject) -> bool:
 
 
 def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
-    """Whether a value that is no object is a list."""
+    """Return True if a value that is not an object is a list."""
     return isinstance(value, (list, Sequence)) and not isinstance(value, str)
 
 
@@ -94,10 +94,10 @@ def transform(
     *,
     into: Callable[[JsonObject], bool] = _everything,
 ) -> Json:
-    """The value with every object changed, inner ones first; what does not change is the same object as before.
+    """Return the value with every object changed, inner ones first; what does not change is the same object as before.
 
-    `change` is given an object and a copy of it whose parts are changed already, which it may alter and return. An
-    object that `into` is false of stays as it is, whatever is in it.
+    `change` receives an object and a copy of it, the parts of which are changed already; it may alter and return the
+    copy. An object for which `into` is False stays as it is, with everything in it.
     """
     #: A part is entered, then left: `done` holds the changed parts that are waiting for their holder.
     pending: list[tuple[Json, bool]] = [(value, False)]
@@ -133,10 +133,10 @@ def fold(
     *,
     into: Callable[[JsonObject], bool] = _everything,
 ) -> Result:
-    """What a value comes to, worked out from its leaves up.
+    """Return the result of a value, computed from its leaves up.
 
-    `leaf` is given each leaf, and each object that `into` is false of; `holder` each list and object, with what its
-    parts came to, in their order.
+    `leaf` receives each leaf, and each object for which `into` is False; `holder` each list and object, with the
+    results of its parts, in their order.
     """
     #: A part is entered, then left: `done` holds what the parts came to that are waiting for their holder.
     pending: list[tuple[Json, bool]] = [(value, False)]

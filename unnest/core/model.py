@@ -1,8 +1,7 @@
-"""What a container stores, and what shall become of it: the types everyone shares.
+"""Types shared by all: a stored model, and the plan for it.
 
-A `Stored` model is what any container reads and any container writes. Tensors are
-handles: the core moves them about, and only the container that gave them out can
-turn a handle into bytes.
+A `Stored` model is what any container reads and any container writes. Tensors are handles: the core moves them around,
+and only the container that made a handle can turn it into bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ RELEASE = re.compile(r"\d{1,9}")
 
 @lru_cache(maxsize=64)
 def release_of(version: str | None) -> tuple[int, ...]:
-    """The numbers of a Keras's version, three at most: (2, 4, 0) of "2.4.0-tf"; empty where it is not told."""
+    """Return the numbers of a Keras version, three at most: (2, 4, 0) of "2.4.0-tf"; empty if it is unknown."""
     return tuple(int(n) for n in RELEASE.findall(version or "")[:3])
 
 
@@ -35,12 +34,11 @@ Verdict: TypeAlias = Literal["clean", "parallel"]
 class Tensor(NamedTuple):
     """A stored array that stays where it is.
 
-    `name` is what the file calls it (`dense_1/kernel:0`), `dtype` NumPy's spelling
-    (`<f4`), `ref` the place where its container finds the bytes (an HDF5 path, a
-    bundle key). To the core `ref` is only an identity. Where the container stores each weight
-    under its own layer (object graphs, path-keyed files), `owner` is the path of layer names below
-    the group, the layer's own last, and `trained` whether it is; elsewhere the flat list must tell.
-    `recipe` is None for a tensor that is copied as it lies; another's bytes are computed when they are written.
+    `name`: its name in the file (`dense_1/kernel:0`). `dtype`: NumPy's spelling (`<f4`). `ref`: the place where its
+    container finds the bytes (an HDF5 path, a bundle key), to the core only an identity. If the container stores each
+    weight under its own layer (object graphs, path-keyed files), `owner` is the path of layer names below the group,
+    the layer's own last, and `trained` is True if it is trained; elsewhere they follow from the flat list. `recipe`:
+    None for a tensor that is copied as it is; the bytes of others are computed when they are written.
     """
 
     name: str
@@ -53,7 +51,7 @@ class Tensor(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         n = 1
         for d in self.shape:
             n *= d
@@ -61,18 +59,12 @@ class Tensor(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How a tensor is computed from stored ones, as its bytes are written: one NumPy step.
+    """The computation of a tensor from stored ones, done as its bytes are written: one NumPy step.
 
-    step            of                  arguments
-    `scale`         one                 factors: the last axis is cut into as many equal blocks, each times its own
-    `transpose`     one                 the axes
-    `reshape`       one                 the new shape, row-major
-    `flip`          one                 the axes that are reversed
-    `part`          one                 axis, start, stop
-    `power`         one                 the exponent, and a number that is added before
-    `concatenate`   one or more         axis
-    `add`           two, of one shape   none
-    `constant`      none                the value of every element
+    step of arguments `scale` one factors: the last axis is cut into as many equal blocks, each times its own
+    `transpose` one the axes `reshape` one the new shape, row-major `flip` one the axes that are reversed `part` one
+    axis, start, stop `power` one the exponent, and a number that is added before `concatenate` one or more axis `add`
+    two, of one shape none `constant` none the value of every element
     """
 
     step: str
@@ -90,11 +82,10 @@ class Group(NamedTuple):
 class Stored(NamedTuple):
     """A model as a container holds it; what is not stored is None or empty.
 
-    `architecture` is `{"class_name": ..., "config": ...}` with whatever else the writer
-    put beside the two; `training` is Keras's training_config (or compile_config);
-    `groups` are in file order and hold one entry per layer, weightless ones included;
-    `optimizer` is the flat optimizer state in file order, None where there is none. `is_ours`: the file says that
-    unnest wrote it, and that it holds a single-device model, where what is left of it would not tell.
+    `architecture`: `{"class_name": ..., "config": ...}` with whatever else the writer put beside the two. `training`:
+    Keras's training_config (or compile_config). `groups`: in file order, one entry per layer, weightless ones included.
+    `optimizer`: the flat optimizer state in file order, None if there is none. `is_ours`: the file says that unnest
+    wrote it, and that it holds a single-device model, in case the rest of it does not show that.
     """
 
     contents: Contents
@@ -113,12 +104,12 @@ class Stored(NamedTuple):
 
     @property
     def is_standalone(self) -> bool:
-        """Whether the version tells that Keras 1 or 2 wrote it, and not the Keras inside TensorFlow."""
+        """True if the version shows that Keras 1 or 2 wrote it, not the Keras inside TensorFlow."""
         return () < self.release < (2, 4) and "-tf" not in str(self.keras_version)
 
     @property
     def is_keras_3(self) -> bool:
-        """Whether Keras 3 wrote it; without a version its JSON tells, which says in which module each class is."""
+        """True if Keras 3 wrote it; without a version by its JSON, which has the module of each class."""
         if self.keras_version:
             return self.keras_version.startswith("3.")
         return "module" in (self.architecture or {})
@@ -144,7 +135,7 @@ class Wrapper(NamedTuple):
     template: str
     """The name of the model that each tower calls."""
     towers: int | None
-    """How many there are; None where weights alone do not tell."""
+    """The number of towers; None if weights alone do not show it."""
     scope: Scope
     """`whole`: from the model's inputs to its outputs; `head`: layers follow; `embedded`: inside a larger model."""
     merge: tuple[str, ...]
@@ -165,13 +156,13 @@ class NearMiss(NamedTuple):
 
 
 class MixedRows(NearMiss):
-    """One whose towers are known to weigh rows against each other: no other graph of the model can say otherwise."""
+    """A near miss with towers that weigh rows against each other: no other graph of the model can contradict it."""
 
     __slots__ = ()
 
 
 class Template(NamedTuple):
-    """The innermost template model, as a report shows it; None is what the file does not tell."""
+    """The innermost template model, as a report shows it; None for what the file does not store."""
 
     class_name: str | None
     inputs: int | None
@@ -181,17 +172,17 @@ class Template(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why nothing can be written without doubt: one line, and what to do."""
+    """The reason why nothing can be written without doubt: one line, with what to do."""
 
     code: str
     message: str
 
 
 class Choices(NamedTuple):
-    """What the caller decides where the file does not.
+    """Decisions of the caller for what the file does not show.
 
-    `keep_nested`: a template whose weights cannot be placed stays a nested model. `slice_layers`: classes of which the
-    caller vouches that they cut the batch in order.
+    `keep_nested`: a template, the weights of which cannot be placed, stays a nested model. `slice_layers`: classes
+    that, as the caller guarantees, cut the batch in order.
     """
 
     keep_nested: bool = False
@@ -199,10 +190,10 @@ class Choices(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A sub-tree of a path-keyed file: the path of its group in the input, and in the output.
+    """A move of a sub-tree of a path-keyed file: the path of its group in the input, and in the output.
 
-    `recursive` takes all below the group along, else its own `vars` alone. A layer without weights may have no group
-    in the input, as a Sequential's input layer: `new_layer` is the name of one whose group is made.
+    `recursive`: everything below the group moves along, else its own `vars` alone. A layer without weights may have no
+    group in the input, as a Sequential's input layer: `new_layer` is the name of one whose group is made.
     """
 
     source: str
@@ -244,13 +235,13 @@ Output: TypeAlias = Rewritten | Rearranged | GraphCut
 
 
 class Plan(NamedTuple):
-    """What `fix` will do to one model: an immutable value, which a dry run prints and a container carries out.
+    """The changes that `fix` makes to one model: an immutable value that a dry run prints and a container applies.
 
-    `stored` is the model as the file holds it, its weights layer by layer as far as the file or the architecture that
-    was given tells. `output` is what a container writes: of a clean model the model as it is; None where it is
-    refused. Every tensor of the input is in `output` or in `dropped`. `complete` is the whole model that weights make
-    with the architecture that was given for them. `conversion_refusal` is why nobody can tell whose the weights of a
-    clean model are: it stays as it is, and goes into no other container.
+    `stored`: the model as the file holds it, its weights layer by layer as far as the file or the given architecture
+    shows their owners. `output`: what a container writes; of a clean model the model as it is; None if it is refused.
+    Every tensor of the input is in `output` or in `dropped`. `complete`: the whole model that weights make with the
+    given architecture. `conversion_refusal`: why the owners of a clean model's weights are in doubt: it stays as it is,
+    and cannot be written to another container.
     """
 
     verdict: Verdict
@@ -268,5 +259,5 @@ class Plan(NamedTuple):
 
     @property
     def result(self) -> Stored | None:
-        """The model without its wrappers; None where there are none, or where it is refused."""
+        """The model without its wrappers; None if there are none, or if it is refused."""
         return None if self.output is None or self.verdict == "clean" else self.output.model

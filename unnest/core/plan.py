@@ -48,10 +48,13 @@ KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights i
 
 
 def plan(stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES) -> Plan:
-    """What shall become of a stored model.
+    """Return the plan for a stored model.
 
-    `architecture` is for weights alone: the parallel model's JSON or the single-device one's. Raises NotAGraph where a
-    graph does not add up.
+    `architecture` is for weights alone: the parallel model's JSON or the single-device one's.
+
+    Raises:
+        NotAGraph: the layers of a model cannot be connected.
+
     """
     if stored.architecture is not None:
         today = named_inputs.as_read_today(stored.architecture, stored.release)
@@ -105,7 +108,7 @@ def _graph_model(architecture: JsonObject) -> JsonObject | None:
     Raises NotAGraph where a list of layers holds something else.
     """
     if is_broken_model(architecture):
-        raise NotAGraph(f"{model_name(architecture)!r} lists something as a layer that is none")
+        raise NotAGraph(f"{model_name(architecture)!r} has an entry in its layers that is not a layer")
     return architecture if is_model(architecture) else None
 
 
@@ -165,7 +168,7 @@ def _optimizer_state(stored: Stored, unwrapped: unwrap.Unwrapped) -> tuple[Tenso
 
 
 def _wrong_shapes(left: ModelWeights) -> str | None:
-    """Which layer's weights cannot be its own, by their shapes, nested models looked into."""
+    """Return which layer's weights cannot be its own, by their shapes, in nested models too; None if all fit."""
     pending: list[tuple[JsonObject, Mapping[str, Share]]] = [(left.model, left.by_layer())]
     for model, shares in pending:
         layers = read(model).layers
@@ -196,7 +199,7 @@ def _dropped(before: Stored, after: Stored) -> tuple[Tensor, ...]:
 
 
 def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
-    """Weights whose architecture was kept apart: the parallel model's, or the single-device one's."""
+    """Return the plan for weights with a given architecture: the parallel model's, or the single-device one's."""
     if not is_model(architecture):
         return without_layers(stored, architecture)
     if _groups_are_layers(stored.groups, architecture):
@@ -242,9 +245,11 @@ def _of_weights(stored: Stored, architecture: JsonObject, choices: Choices) -> J
 
 
 def template_in(architecture: JsonObject, choices: Choices, keras_version: str | None = None) -> JsonObject | None:
-    """The architecture that `fix` makes of a parallel model's; None where it makes none, or it is none of such a model.
+    """Return the architecture that `fix` makes of a parallel model's; None if it makes none.
 
-    Raises NotAGraph.
+    Raises:
+        NotAGraph: the layers of the model cannot be connected.
+
     """
     result = _plan_model(Stored("architecture", architecture, keras_version=keras_version), choices).result
     if result is None or result.architecture is None:
@@ -254,7 +259,7 @@ def template_in(architecture: JsonObject, choices: Choices, keras_version: str |
 
 
 def _groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:
-    """Whether groups of weights are an architecture's layers: by name, or by place where an entry has none.
+    """Return True if groups of weights are an architecture's layers: by name, or by place if an entry has no name.
 
     (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
     """
@@ -296,7 +301,7 @@ def _completed(stored: Stored, architecture: JsonObject, weights_plan: Plan, cho
 
 
 def _with_architecture(weights: Stored, architecture: JsonObject, versions_of: Stored | None = None) -> Stored:
-    """Weights as a model of this architecture; versions are those of its file, else those that the JSON tells."""
+    """Return weights as a model of this architecture; versions are those of its file, else those in the JSON."""
     given = {k: v for k in ("keras_version", "backend") if isinstance(v := architecture.get(k), str)}
     if "module" in architecture and not given:
         given = {"keras_version": "3.x"}  # Keras 3's JSON has no version
@@ -310,7 +315,7 @@ def _with_architecture(weights: Stored, architecture: JsonObject, versions_of: S
 
 
 def without_layers(stored: Stored, architecture: JsonObject) -> Plan:
-    """The plan for weights whose architecture was given, but is that of a class which keeps its layers in code."""
+    """Return the plan for weights with the architecture of a class that keeps its layers in code."""
     why = (
         f"the architecture given lists no layers, which {architecture.get('class_name')} keeps in its code; "
         "pass that of the template, the model which is called on every part"
@@ -324,7 +329,7 @@ def _mismatch(stored: Stored, why: str) -> Plan:
 
 
 def _wrapper_around(stored: Stored, template: str) -> Wrapper:
-    """The wrapper around the one layer that holds all weights; of several, names tell it."""
+    """Return the wrapper around the one layer that holds all weights; if several do, by their names."""
     by_names = weight_names.find(stored.groups)
     if by_names:
         return _wrapper_by_names(by_names)

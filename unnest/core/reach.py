@@ -1,4 +1,4 @@
-"""What can be reached from somewhere, in a graph of anything."""
+"""Reachability in any graph."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What loading a model would run, import or read: code in the file, and names of things that are not Keras's.
+"""Find what loading a model would run, import or read: stored code, and names outside Keras.
 
-Whoever loads a model with Keras lets its file name classes and functions by module, hand over code of a Lambda, and
-name files that a vocabulary is read from. Nothing of that is a fault by itself (most custom layers are so stored), and
-none of it is ever run here; a reader should know of it before he loads a file from a stranger.
-(Source: what Keras 2.15 and 3.15 do on loading, and the files that they write.)
+A file can make Keras import classes and functions by module, run the code of a Lambda, and read a vocabulary from a
+named file. None of that is a fault by itself (most custom layers are so stored), and none of it is ever run here; a
+reader should know of it before loading a file from a stranger. (Source: what Keras 2.15 and 3.15 do on loading, and the
+files that they write.)
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ FUNCTIONS = {
 }
 
 
-def named_by(stored: Stored) -> tuple[str, ...]:
-    """What loading would run, import or read, in the file's order, each once; a few words for each."""
+def loaded_code(stored: Stored) -> tuple[str, ...]:
+    """Return what loading would run, import or read, in the file's order, each once, in a few words."""
     entries = (e for value in (stored.architecture, stored.training) for e in json_tree.objects(value))
     return tuple(dict.fromkeys(words for entry in entries for words in _words(entry)))
 
@@ -74,7 +74,7 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
 
 
 def _has_code(entry: JsonObject) -> bool:
-    """Whether an entry is a layer that keeps a function as code."""
+    """Return True for a layer that keeps a function as code."""
     config, keys = entry.get("config"), FUNCTIONS.get(str(entry.get("class_name")))
     if keys is None or not isinstance(config, Mapping):
         return False

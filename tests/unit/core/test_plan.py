@@ -104,8 +104,8 @@ def test_weights_with_the_json_of_a_class_that_keeps_its_layers_in_code() -> Non
 @pytest.mark.parametrize(
     ("architecture", "why"),
     [
-        ({**TEMPLATE, "config": {**TEMPLATE["config"], "layers": [*TEMPLATE["config"]["layers"], 7]}}, "is none"),
-        ({"class_name": "Sequential", "config": [layer("a", []), 7]}, "is none"),
+        ({**TEMPLATE, "config": {**TEMPLATE["config"], "layers": [*TEMPLATE["config"]["layers"], 7]}}, "not a layer"),
+        ({"class_name": "Sequential", "config": [layer("a", []), 7]}, "not a layer"),
         (functional(source(), {**layer("y", ["x"]), "config": None}), "has no config"),
         (functional(source(), {**layer("y", ["x"]), "inbound_nodes": [[["x", 0, -1, {}]]]}), "below zero"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.model import Stored
-from unnest.core.stored_code import lambdas, named_by
+from unnest.core.stored_code import lambdas, loaded_code
 
 CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}}
 
@@ -23,7 +23,7 @@ OF_KERAS_1_0 = "c\x01\x00\x00\x00"
 
 def of(layer: dict[str, Any], training: dict[str, Any] | None = None) -> tuple[str, ...]:
     """What is named by a model with this layer."""
-    return named_by(Stored("model", model(layer), training))
+    return loaded_code(Stored("model", model(layer), training))
 
 
 def function(module: str, name: str) -> dict[str, Any]:

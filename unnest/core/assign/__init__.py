@@ -1,1 +1,1 @@
-"""Which stored weight belongs to which layer: one module per way of storing them."""
+"""Assign stored weights to layers: one module for each way of storing them."""

@@ -38,7 +38,7 @@ class Claimant(NamedTuple):
 
     @classmethod
     def of(cls, layer: Layer, borne: str) -> Claimant:
-        """`borne` is the name that its weights bear where its config tells none; empty where they tell none either."""
+        """Build from a layer; `borne`: the name in its weights if its config has none (empty: none either)."""
         return remembered(_claimant, layer, borne)
 
     def with_one_run(self, total: int | None = None) -> Claimant:
@@ -48,10 +48,10 @@ class Claimant(NamedTuple):
         return self._replace(promised=None if total is None else Expected(total, 0), trained_counts=None)
 
     def may_own(self, trained: int, rest: int) -> bool:
-        """Whether Keras can have stored so many weights as the layer's: what its config promises, trained and not.
+        """Return True if Keras can have stored so many trained and other weights as the layer's.
 
-        That a model was frozen stands in no config: of what a layer holds, some that its config calls trained may stand
-        with the rest. A layer of somebody's own may have more weights than its config speaks of.
+        No config shows that a model was frozen: some weights that a layer's config calls trained may stand with the
+        rest. A custom layer may have more weights than its config mentions.
         """
         if self.promised is None:
             return not self.has_none or trained + rest == 0
@@ -60,18 +60,18 @@ class Claimant(NamedTuple):
         return self.trained_counts is None or trained in self.trained_counts
 
     def fits(self, tensors: Iterable[Tensor]) -> bool:
-        """Whether the layer's sizes show in the shapes of its weights."""
+        """Return True if the layer's sizes occur in the shapes of its weights."""
         shapes = [t.shape for t in tensors]
         return not shapes or all(any(d % unit == 0 for s in shapes for d in s) for unit in self.units)
 
     def counts(self) -> tuple[int, int]:
-        """How many trained weights and how many others the config promises."""
+        """Return how many trained and how many other weights the config promises."""
         if self.promised is None:
             return (0, 0)
         return (self.promised.trained, self.promised.statistics)
 
-    def kept_promises(self) -> list[tuple[int, int]]:
-        """`counts`, and what they are where a model in the layer, or a part of it, was frozen: that no config tells."""
+    def possible_counts(self) -> list[tuple[int, int]]:
+        """Return `counts`, and the other splits that result if a model in the layer, or a part of it, was frozen."""
         trained, rest = self.counts()
         others = range(trained) if self.trained_counts is None else sorted(self.trained_counts - {trained})
         return [(trained, rest), *((t, trained + rest - t) for t in reversed(others))]
@@ -90,18 +90,18 @@ def _claimant(layer: Layer, borne: str) -> Claimant:
 
 PLAIN_OR_RULED = PLAIN | RULED
 UNTOLD = HOLDS_WEIGHTS_UNTOLD | RULED
-"""Classes of Keras's own whose config may not tell their weights: of Keras 1's some may lack the rules that do."""
+"""Keras classes, the configs of which may not mention their weights: those of Keras 1 may lack initializers."""
 
 
 def _has_none(layer: Layer) -> bool:
-    """Whether a layer has no weights for sure; one of somebody's own may have some that its config is silent of."""
+    """True if a layer has no weights for certain; a custom layer may have some that its config does not mention."""
     if is_model(layer.stored) or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
     return is_keras_class(layer.class_name, layer.stored) and today(layer.class_name) not in UNTOLD
 
 
 def _is_open(layer: Layer) -> bool:
-    """Whether a model holds layers that may have weights of which their configs are silent."""
+    """Return True if a model holds layers that may have weights which their configs do not mention."""
     return is_model(layer.stored) and any(
         _is_open(inner) if is_model(inner.stored) else _promised(inner.stored) is None and not _has_none(inner)
         for inner in read(layer.stored).layers.values()
@@ -123,7 +123,7 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
 
 
 def _names(entry: JsonObject) -> Iterator[str]:
-    """What a layer's entry calls it, beside its config and in it."""
+    """Yield the names of a layer's entry: beside its config, and in it."""
     config = entry.get("config")
     names = (entry.get("name"), config.get("name") if isinstance(config, Mapping) else None)
     return (name for name in names if isinstance(name, str))
@@ -135,12 +135,16 @@ def _promised(entry: JsonObject) -> Expected | None:
         config = entry.get("config")
         if is_quantized(config):  # then it has others than its config speaks of
             return None
-        told = promised(str(entry.get("class_name")), config)
-        if told and isinstance(config, Mapping):
+        expected_weights = promised(str(entry.get("class_name")), config)
+        if expected_weights and isinstance(config, Mapping):
             is_frozen = config.get("trainable") is False
-            frozen = told.trained if is_frozen else sum(part.trained for part in parts_of(entry) if part.is_frozen)
-            return Expected(told.trained - frozen, told.statistics + frozen)
-        return told
+            frozen = (
+                expected_weights.trained
+                if is_frozen
+                else sum(part.trained for part in parts_of(entry) if part.is_frozen)
+            )
+            return Expected(expected_weights.trained - frozen, expected_weights.statistics + frozen)
+        return expected_weights
     parts = [_promised(layer.stored) for layer in read(entry).layers.values()]
     known = [p for p in parts if p is not None]
     if not known:
@@ -149,7 +153,7 @@ def _promised(entry: JsonObject) -> Expected | None:
 
 
 def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
-    """How many weights of a layer may be trained: what its config promises, or none of those of a model in it."""
+    """Return the possible numbers of a layer's trained weights: all promised ones, or 0 for a frozen model."""
     if not is_model(entry):
         told = _promised(entry)
         if told is None or next(children(entry), None) is not None:
@@ -157,7 +161,7 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
         # Names in a config may be those of layers that it holds; in one of Keras's own without such, a dtype's.
         if today(str(entry.get("class_name"))) in PLAIN | CELLED | RULED or not any(_names_within(entry)):
             return frozenset({told.trained})
-        # What a layer holds may be frozen part by part; of a Bidirectional's two the config tells one.
+        # What a layer holds may be frozen part by part; a Bidirectional's config mentions one of its two.
         return frozenset({0, told.trained}) | _sums({0, part.trained} for part in parts_of(entry))
     by_layer = [
         _trained_counts(each.stored) for each in read(entry).layers.values() if _promised(each.stored) is not None
@@ -167,7 +171,7 @@ def _trained_counts(entry: JsonObject) -> frozenset[int] | None:
 
 
 def _sums(options: Iterable[AbstractSet[int]]) -> frozenset[int]:
-    """What one number of each add up to."""
+    """Return all sums of one number from each set."""
     sums = frozenset({0})
     for counts in options:
         sums = frozenset(a + b for a in sums for b in counts)
@@ -175,10 +179,10 @@ def _sums(options: Iterable[AbstractSet[int]]) -> frozenset[int]:
 
 
 def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]:
-    """What the file called the layers of a Sequential whose configs tell no name: by the name that stands for it here.
+    """Return the file's names of a Sequential's layers without a name in their config, by their name in the graph.
 
-    Their weights bear the class's name with a number that counts all of the writer's program. Only where there are as
-    many such names as layers, met in the order of their numbers, is it told which is whose.
+    Their weights have the class's name with a number that counts all of the writer's program. Only if there are as many
+    such names as layers are they assigned, in the order of their numbers.
     """
     by_stem: dict[str, list[str]] = {}
     for layer in graph.layers.values():
@@ -197,7 +201,7 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
 
 
 def name_claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[frozenset[int] | None]:
-    """For every tensor the layers whose name it bears; None where it bears none."""
+    """Return for every tensor the indices of the layers that its name contains; None if it contains none."""
     claims = _claims(tensors, layers)
     if _are_kept(claims, layers):
         return claims
@@ -219,11 +223,11 @@ def _claims(tensors: Sequence[Tensor], layers: Sequence[Claimant]) -> list[froze
 def _claims_counted_from_one(
     tensors: Sequence[Tensor], layers: Sequence[Claimant]
 ) -> list[frozenset[int] | None] | None:
-    """The claims where the writer counted layers of a class from 1 and their variables from 0; None where it did not.
+    """Return the claims if the writer counted layers of a class from 1 and their variables from 0, else None.
 
-    `dense_2` has `dense_1/kernel` there, and `dense_1` has `dense/kernel` (source: tf.keras of TensorFlow 1.5 to 1.8).
-    Only where so every weight bears one layer's name, and every layer has all that its config promises, is it told; of
-    somebody's own layers, whose configs may be silent, each then has some.
+    `dense_2` has `dense_1/kernel` there, and `dense_1` has `dense/kernel` (Source: tf.keras of TensorFlow 1.5 to 1.8).
+    Accepted only if so every weight has one layer's name, and every layer all that its config promises; custom layers,
+    the configs of which may not mention weights, must each have some.
     """
     names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
     renamed = [tensor._replace(name=_one_more(tensor.name, names)) for tensor in tensors]
@@ -232,16 +236,16 @@ def _claims_counted_from_one(
 
 
 def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[Claimant]) -> bool:
-    """Whether every weight bears one layer's name, and every layer's is borne by as many as its config promises.
+    """Return True if every weight has one layer's name, and every layer as many weights as its config promises.
 
-    One whose config may be silent of some bears any number, but not none.
+    A layer whose config may not mention all has any number, but not none.
     """
     owners = Counter(next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1)
     return owners.total() == len(claims) and all(_has_its_own(layer, owners[k]) for k, layer in enumerate(layers))
 
 
 def _has_its_own(layer: Claimant, count: int) -> bool:
-    """Whether a layer that so many weights are named after has all of its own, as far as that can be told."""
+    """Return True if `count` weights are all of a layer's own, as far as its config shows."""
     if layer.promised is None:
         return (count == 0) is layer.has_none
     return count == layer.promised.total

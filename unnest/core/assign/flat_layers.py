@@ -20,16 +20,20 @@ Layers: TypeAlias = "Mapping[str, tuple[Tensor, ...]]"
 
 
 def layers_of(found: Layers, *, is_standalone: bool) -> Layers:
-    """The weights by layer, out of those by owner (`name_owners.owners`).
+    """Return the weights by layer, from those by owner (`name_owners.owners`).
 
-    `is_standalone`: whether the Keras that wrote them is not TensorFlow's, in which a layer of somebody's own may hold
-    layers that it names. Raises Ambiguous where the names fit different layers.
+    `is_standalone`: they were written by a Keras outside TensorFlow, in which a custom layer may hold layers that it
+    names.
+
+    Raises:
+        Ambiguous: the names fit different layers.
+
     """
     return _with_bidirectional(_apart(found, is_standalone=is_standalone))
 
 
 def _apart(found: Layers, *, is_standalone: bool) -> Layers:
-    """Owners by layers whose names hold a `/`."""
+    """Separate owners into the layers, the names of which contain a `/`."""
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}
@@ -49,13 +53,13 @@ def _apart(found: Layers, *, is_standalone: bool) -> Layers:
 
 
 def _parts(owner: str, tensor: Tensor) -> tuple[str, ...]:
-    """What stands between an owner and the weight's own name."""
+    """Return the parts of a weight's name between its owner and its own name."""
     parts = tensor.name.split("/")
     return tuple(parts[parts.index(owner) + 1 : -1]) if owner in parts else ()
 
 
 def _is_bidirectional(parts: Mapping[Tensor, tuple[str, ...]]) -> bool:
-    """Whether these are the two of a Bidirectional, whatever its layer was called: both recurrent, one each way."""
+    """Return True for the two layers of a Bidirectional, under any name: both recurrent, one in each direction."""
     if not all(parts.values()):
         return False
     ways = [inner[0].partition("_") for inner in parts.values()]
@@ -65,14 +69,14 @@ def _is_bidirectional(parts: Mapping[Tensor, tuple[str, ...]]) -> bool:
 
 
 def _is_keras_part(parts: Sequence[str]) -> bool:
-    """Whether Keras itself calls the parts of its layers so, or layers that nobody named."""
+    """Return True if Keras itself gives such names to parts of its layers, or to layers without a name."""
     bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
     return all(part in PARTS or part.endswith("cell") or part in _automatic_names() for part in bare)
 
 
 @cache
 def _automatic_names() -> frozenset[str]:
-    """What Keras calls layers that nobody names, without their numbers; for few files, and so not made at start-up."""
+    """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
     return frozenset(map(snake_case, OWN))
 
 
@@ -103,4 +107,4 @@ def _with_bidirectional(found: Layers) -> Layers:
 
 OTHER_SIDE = {"forward": "backward", "backward": "forward"}
 RECURRENT_OF_KERAS_1 = re.compile(r"(lstm|gru|simplernn)_\d+")
-"""What Keras 1 calls the layers that a Bidirectional takes, if nobody else names them."""
+"""Keras 1's names of the layers in a Bidirectional, if they were given none."""

@@ -1,14 +1,12 @@
-"""Which stored tensor belongs to which layer of the template model.
+"""Divide the flat list of a model's weights among its layers.
 
-A nested model's weights are stored as one flat list: first what is trained, layer by layer
-and depth first, then what is not (statistics, frozen layers), layer by layer again
-(source: Container.weights of Keras 1 to tf_keras). So every layer owns one run of tensors in the
-first part and one in the second, in the order of the layers; a layer's own stored list is
-its two runs joined. What is to be found is the owner of every tensor.
+A nested model's weights are stored as one flat list: first what is trained, layer by layer and depth first, then what
+is not (statistics, frozen layers), layer by layer again (Source: Container.weights of Keras 1 to tf_keras). So every
+layer owns one run of tensors in the first part and one in the second, in the order of the layers; a layer's own stored
+list is its two runs joined. The result is the owner of every tensor.
 
-Weight names are the first witness (`dense_1/kernel:0` is dense_1's, where there is a dense_1), the
-numbers of weights that configs promise the second, order binds both. A reading is
-accepted only if it is the one that they leave.
+Weight names are the first witness (`dense_1/kernel:0` is dense_1's, if there is a dense_1), the numbers of weights that
+configs promise the second, order binds both. A reading is accepted only if it is the only one that they leave.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
     if not all(t.owner for t in tensors):
         tensors = at_every_place(tensors, graph)
     if all(t.owner for t in tensors):
-        return _as_told(tensors, graph)
+        return _by_owner(tensors, graph)
     shares = _only_reading(tensors, _claimants(tensors, graph, graph.layers))
     if shares is None:
         raise Ambiguous(f"its {len(tensors)} weights do not fit the layers of {graph.name}")
@@ -49,10 +47,13 @@ def _split(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, Share]:
 
 
 def runs(tensors: Sequence[Tensor], graph: Graph, names: Sequence[str]) -> Mapping[str, Share]:
-    """A list in which each layer has one run, the layers in the order of `names`; every layer is in the result.
+    """Divide a list in which each layer has one run, the layers in the order of `names`; every layer is in the result.
 
-    Nothing tells what of a run is trained: shares are not sorted out. Raises Ambiguous where more than one reading, or
-    none, is left.
+    The list does not show what of a run is trained: shares are not sorted out.
+
+    Raises:
+        Ambiguous: more than one reading is left, or none.
+
     """
     claimants = _claimants(tensors, graph, names)
     layers = [claimant.with_one_run() for claimant in claimants]
@@ -78,9 +79,11 @@ def _claimants(tensors: Sequence[Tensor], graph: Graph, names: Iterable[str]) ->
 def _only_reading(
     tensors: Sequence[Tensor], layers: Sequence[Claimant], border: int | None = None
 ) -> list[Share] | None:
-    """What each layer owns, in the one reading that is left, None where none is; `border` as `Search` has it.
+    """Return the layers' shares in the only reading that is left, None if there is none; `border` as in `Search`.
 
-    Raises Ambiguous where several are left, or one in which a layer has too few.
+    Raises:
+        Ambiguous: several readings are left, or one in which a layer has too few weights.
+
     """
     by_name = name_claims(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
@@ -103,11 +106,14 @@ def _only_reading(
     return shares
 
 
-def placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[str, ...]:
-    """The layers whose weights do not bear their names, so that order alone said whose they are.
+def layers_placed_by_order(shares: Mapping[str, Share], graph: Graph) -> tuple[str, ...]:
+    """Return the layers, the weights of which do not have their names, so that order alone assigned them.
 
-    `shares` is what `split` gave for a graph that was stored apart from its weights. Raises Ambiguous where names and
-    order say two things, and shapes allow both.
+    `shares`: the result of `split` for a graph that was stored apart from its weights.
+
+    Raises:
+        Ambiguous: names and order contradict each other, and shapes allow both.
+
     """
     tensors = [t for share in shares.values() for t in share.tensors]
     borne = names_of_nameless(tensors, graph)
@@ -135,8 +141,8 @@ def _check_complete(layers: Sequence[Claimant], shares: Sequence[Share]) -> None
             raise Ambiguous(f"{layer.name} has {have} weights; a weight is missing from the file")
 
 
-def _as_told(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
-    """The container, or what layers share, says whose each weight is."""
+def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, Share]:
+    """Divide by the owners that the container, or sharing layers, give for each weight."""
     if not {t.owner[0] for t in tensors} <= set(graph.layers):
         raise Ambiguous(f"its weights belong to layers that {graph.name} has not")
     shares = {}
@@ -176,10 +182,10 @@ def _anchored(
 
 
 def _border(layers: Sequence[Claimant], owners: Sequence[int]) -> int | None:
-    """Where the trained weights end if order does not show it; None where they cannot end anywhere.
+    """Return where the trained weights end if order does not show it; None if they cannot end anywhere.
 
-    Of the places that no layer forbids the nearest to what the configs promise, which is not among them where a model
-    was frozen. All before it is trained and nothing behind it, so that it lies in or beside one layer.
+    Of the places that every layer allows, the nearest to what the configs promise, which is not among them if a model
+    was frozen. All before it is trained and nothing behind it, so it lies in or beside one layer.
     """
     owned = Counter(owners)
     counts = [owned[index] for index in range(len(layers))]

@@ -1,4 +1,4 @@
-"""The groups of a single-device model whose architecture was kept apart, out of those of the parallel model."""
+"""Divide the groups of a parallel model into those of the single-device model with the given architecture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import CallId, Graph
 from unnest.core.assign.claimants import Claimant, name_claims
-from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.assign.stored_groups import group_names
 from unnest.core.keras_facts.weight_shapes import contradiction
@@ -16,10 +16,14 @@ from unnest.core.model import Group, JsonObject, Tensor
 
 
 def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
-    """The groups of the single-device model, and its layers whose weights order alone placed.
+    """Return the groups of the single-device model, and its layers that order alone placed.
 
-    One group holds those of the template, as a flat list. Those of a head, which follows it, bear the names of layers
-    of the architecture; all others are the template's. Raises Ambiguous.
+    One group holds the template's weights, as a flat list. The groups of a head, which follows it, have names of layers
+    of the architecture; all other layers are the template's.
+
+    Raises:
+        Ambiguous: the weights can be divided in several ways, or in none.
+
     """
     graph = read(architecture)
     with_weights = [group for group in groups if group.tensors]
@@ -31,7 +35,7 @@ def shared_out(groups: Sequence[Group], architecture: JsonObject) -> tuple[tuple
     shares = {**split(flat_list, template), **{name: Share(tensors) for name, tensors in head.items()}}
     if head:
         _check_head(graph, head, flat_list, shares)
-    by_order = placed_by_order({name: shares[name] for name in graph.layers}, graph)
+    by_order = layers_placed_by_order({name: shares[name] for name in graph.layers}, graph)
     return tuple(Group(name, shares[name].tensors) for name in group_names(architecture)), by_order
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.assign.flat_list import placed_by_order, runs, split
+from unnest.core.assign.flat_list import layers_placed_by_order, runs, split
 from unnest.core.assign.shares import Share
 from unnest.core.assign.stored_groups import group_names
 from unnest.core.assign.weight_checks import check_layer
@@ -42,7 +42,7 @@ def _place_in_hdf5(name: str) -> list[bytes]:
 
 def _groups(shares: Mapping[str, Share], graph: Graph, model: JsonObject) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     shares = {name: shares[name] for name in graph.layers}
-    by_order = placed_by_order(shares, graph)
+    by_order = layers_placed_by_order(shares, graph)
     for name, share in shares.items():
         check_layer(graph.layers[name], share.tensors)
     return tuple(Group(name, shares[name].tensors) for name in group_names(model)), by_order

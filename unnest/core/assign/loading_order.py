@@ -1,10 +1,10 @@
-"""Nested models of an `.h5` whose weights every Keras gives to other layers than they were of.
+"""Find nested models of an `.h5`, the weights of which every Keras loads into the wrong layers.
 
 A nested model's weights are listed as what is trained and then the rest, layer by layer, and set again in the order
-that the loaded model has. That a model within it was frozen (`inner.trainable = False`) stands in no config of the
-standalone Keras; loaded, its layers are trained, and the order is another. Where shapes allow it, that goes without a
-word. (Source: a frozen Sequential in a nested one, written and loaded by Keras 1.2.2, 2.0.9, 2.1.6, 2.2.4 and 2.3.1,
-and loaded by tf_keras 2.21. TensorFlow's own Keras freezes each layer, which their configs tell.)
+that the loaded model has. Configs of the standalone Keras do not store that a model within it was frozen
+(`inner.trainable = False`); once loaded, its layers are trained, and the order is another. If shapes allow it, that
+happens without a word. (Source: a frozen Sequential in a nested one, written and loaded by Keras 1.2.2, 2.0.9, 2.1.6,
+2.2.4 and 2.3.1, and loaded by tf_keras 2.21. TensorFlow's own Keras freezes each layer, which their configs store.)
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 
 def misplaced(stored: Stored) -> str | None:
-    """The first nested model whose layers get others' weights when Keras loads the file; None where there is none.
+    """Return the first nested model, the layers of which Keras loads with others' weights; None if there is none.
 
-    What names and order do not tell for certain is no reason.
+    Only what names and order show for certain counts.
     """
     if stored.architecture is None or not is_model(stored.architecture):
         return None
@@ -52,11 +52,11 @@ def _nested_models(model: JsonObject, groups: Sequence[Group]) -> Iterator[tuple
 
 
 def stored_once(stored: Stored) -> str | None:
-    """The first nested model that holds one layer in several, with its weights listed once; None where there is none.
+    """Return the first nested model that holds one layer in several, with its weights listed once; None if none does.
 
-    Built from the JSON each of these has one of its own, and every Keras refuses the list for its length. (Source: one
-    Dense, and one Sequential, in two TimeDistributed layers, one cell in two RNNs, each in a model within another, in
-    `.h5` files of Keras 3.15 and tf_keras 2.21.)
+    Built from the JSON, each of these has a layer of its own, and every Keras refuses the list for its length. (Source:
+    one Dense, and one Sequential, in two TimeDistributed layers, one cell in two RNNs, each in a model within another,
+    in `.h5` files of Keras 3.15 and tf_keras 2.21.)
     """
     if stored.contents != "model" or stored.architecture is None or not is_model(stored.architecture):
         return None
@@ -72,7 +72,7 @@ def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None
 
 
 def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
-    """Whether the layers of a nested model are given other weights than their own."""
+    """Return True if loading gives the layers of a nested model other weights than their own."""
     graph = read(model)
     claimants = [Claimant.of(layer, "") for layer in graph.layers.values()]
     counts = [each.counts() for each in claimants]
@@ -90,10 +90,10 @@ def _changes_places(model: JsonObject, tensors: Sequence[Tensor]) -> bool:
 
 
 def is_state_of_fewer(stored: Stored) -> bool:
-    """Whether an optimizer's state is of fewer weights than those that are trained once the file is loaded.
+    """Return True if an optimizer's state covers fewer weights than are trained once the file is loaded.
 
-    That is so where a model within was frozen: its layers' configs say that they are trained. What names, order and
-    shapes do not tell for certain is no reason.
+    That happens if a model within was frozen: its layers' configs say that they are trained. Only what names, order and
+    shapes show for certain counts.
     """
     if not stored.optimizer or stored.architecture is None or not is_model(stored.architecture):
         return False
@@ -114,13 +114,13 @@ MOST_SLOTS = 3
 
 
 def _is_of(slots: Counter[tuple[int, ...]], trained: Counter[tuple[int, ...]]) -> bool:
-    """Whether there are as many slots of each weight, and of nothing else."""
+    """Return True if there are equally many slots for each weight, and no others."""
     times = slots.total() // max(trained.total(), 1)
     return slots == Counter({shape: times * count for shape, count in trained.items()})
 
 
 def _trained_shapes(model: JsonObject, weights: Mapping[str, Sequence[Tensor]]) -> Counter[tuple[int, ...]] | None:
-    """The shapes of the weights that the configs of a model's layers call trained; None where they do not tell."""
+    """Return the shapes of the weights that the configs of a model's layers call trained; None if they do not say."""
     shapes: Counter[tuple[int, ...]] = Counter()
     for name, layer in read(model).layers.items():
         own = weights.get(name, ())

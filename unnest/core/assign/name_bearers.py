@@ -1,9 +1,9 @@
-"""Which layer's name a variable of a checkpoint bears.
+"""Find the layer that a checkpoint's variable is named after.
 
-A variable bears its layer's name as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
-(`conv_W`, Keras 1); a layer in a layer's config may lend its name too (`bi/forward_lstm/kernel`). A variable whose
-name holds another one's whole name and goes on is that one's satellite: a slot, a debiased mean.
-(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+A variable has its layer's name as a scope around its own (`conv/kernel`, `person/conv/kernel`), or in front of it
+(`conv_W`, Keras 1); the name of a layer in a layer's config occurs too (`bi/forward_lstm/kernel`). A variable whose
+name begins with another one's whole name is that one's satellite: a slot, a debiased mean. (Source: files of Keras 1.2
+to 2.3 and tf.keras 1.8 to 2.15.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_order import Claim, Variable, parts_of
 
 NUMBER = re.compile(r"(.+)_(\d{1,9})")
-#: Scopes of a variable's name; names with more are nobody's.
+#: Most scopes of a variable's name; longer names match no layer.
 MAX_PARTS = 40
 
 
@@ -43,7 +43,7 @@ class Bearers:
                 self._layer_of_inner_name.setdefault(name, layer.name)
 
     def find(self, variable: Variable) -> Bearing | None:
-        """Whose it is by its name; None where it is nobody's."""
+        """Return the layer that a variable is named after; None if there is none."""
         parts = variable.name.split("/")
         if len(parts) > MAX_PARTS:
             return None
@@ -51,7 +51,7 @@ class Bearers:
         return next((bearing for way in ways if (bearing := way(variable, parts))), None)
 
     def _by_scope(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """`conv/kernel`."""
+        """Match `conv/kernel`."""
         span = self._scoped(parts, self._layer_names)
         if span is None:
             return None
@@ -94,7 +94,7 @@ class Bearers:
         return None
 
     def _scoped(self, parts: Sequence[str], names: Container[str]) -> tuple[int, int] | None:
-        """Where among the scopes one of these names is: the longest, the innermost, but not one within another's."""
+        """Return the span of scopes that is one of these names: longest, innermost, not one within another's."""
         spans = [
             (start, start + length)
             for length in range(len(parts) - 1, 0, -1)
@@ -118,7 +118,7 @@ class Bearers:
 
 
 def is_satellite(name: str, names: Container[str]) -> bool:
-    """Whether a name holds another variable's whole name and goes on."""
+    """Return True if a name continues another variable's whole name."""
     parts = name.split("/")
     if len(parts) > MAX_PARTS:
         return False

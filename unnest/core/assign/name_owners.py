@@ -1,4 +1,4 @@
-"""Whose each weight is where names are all there is: no architecture, a flat list."""
+"""Assign the weights of a flat list by their names alone, without an architecture."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from unnest.core.model import Group, Tensor
 
 
 def optimizer_state(variables: Iterable[Variable], groups: Iterable[Group]) -> tuple[Tensor, ...] | None:
-    """The state of an optimizer of tf.keras in the order of Keras's .h5; None where names do not tell it.
+    """Return an optimizer's state of tf.keras in the order of Keras's .h5; None if names do not show it.
 
-    Its slots are called after it, the weight, and what they are: `training/Adam/conv/kernel/m`.
+    Its slots are named after the optimizer, the weight, and their kind: `training/Adam/conv/kernel/m`.
     """
     stored = {v.name: v.tensor for v in variables if v.tensor is not None}
     rank = {t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)}

@@ -21,13 +21,12 @@ Counts: TypeAlias = tuple[int, int]
 
 
 class Rules(NamedTuple):
-    """What a reading has to respect besides order; from strict to lax.
+    """Rules that a reading must respect besides order; from strict to lax.
 
-    `kept_promises`: a layer owns what its config promises, also where names say otherwise.
-    `spare_unknown`: a layer that promises nothing owns only what bears its name.
-    `pure`: a layer whose name is borne by some weights owns no others.
-    `torn_scopes`: weights that share a scope in their names may be several layers'.
-    `whole_scopes`: they are one layer's, also where several bear the name, and only layers that promise some have any.
+    `kept_promises`: a layer owns what its config promises, also if names say otherwise. `spare_unknown`: a layer that
+    promises nothing owns only what has its name. `pure`: a layer that some weights are named after owns no others.
+    `torn_scopes`: weights that share a scope in their names may be several layers'. `whole_scopes`: they are one
+    layer's, also if several have the name, and only layers that promise some have any.
     """
 
     kept_promises: bool = False
@@ -64,12 +63,17 @@ class Search:
     steps: int = 0
 
     @cached_property
-    def _named(self) -> frozenset[int]:
-        """The layers whose name, and no other's, some weight bears."""
+    def _layers_with_name(self) -> frozenset[int]:
+        """The layers that at least one weight is named after unambiguously."""
         return frozenset(next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1)
 
     def only_reading(self) -> list[Share] | None:
-        """The one reading; None where there is none. Raises Ambiguous where there are several."""
+        """Return the only reading; None if there is none.
+
+        Raises:
+            Ambiguous: there are several.
+
+        """
         found: list[list[Share]] = []
         for border in self._borders():
             for counts in self._readings(border):
@@ -81,14 +85,14 @@ class Search:
         return found[0] if found else None
 
     def _borders(self) -> Iterable[int]:
-        """Where the trained weights may end."""
+        """Return the positions at which the trained weights may end."""
         if self.border is not None:
             return [self.border]
         if self.rules.spare_unknown and all(c is None for c in self.claims):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []
-        told = [(k, next(iter(claim))) for k, claim in enumerate(self.claims) if claim and len(claim) == 1]
-        falls = [(a, b) for (a, x), (b, y) in pairwise(told) if y < x]
+        certain = [(k, next(iter(claim))) for k, claim in enumerate(self.claims) if claim and len(claim) == 1]
+        falls = [(a, b) for (a, x), (b, y) in pairwise(certain) if y < x]
         if len(falls) > 1:
             return []
         return range(falls[0][0] + 1, falls[0][1] + 1) if falls else range(len(self.tensors) + 1)
@@ -115,14 +119,14 @@ class Search:
         return [_unwound(way) for way in states.get(end, [])]
 
     def _options(self, index: int, at: Counts, end: Counts) -> Iterator[Counts]:
-        """How many of the next trained and other tensors a layer may own."""
+        """Yield the numbers of the next trained and other tensors that a layer may own."""
         layer = self.layers[index]
         most = (self._reach(index, at[0], end[0]), self._reach(index, at[1], end[1]))
         named = any(self.claims[k] is not None for s, m in zip(at, most, strict=True) for k in range(s, s + m))
         options: Iterable[Counts]
         anything = product(self._stops(index, at[0], most[0], end[0]), self._stops(index, at[1], most[1], end[1]))
         if layer.promised is not None and (self.rules.kept_promises or not named):
-            options = layer.kept_promises()
+            options = layer.possible_counts()
             if layer.is_open and named and not self.rules.whole_scopes:
                 options = [counts for counts in anything if sum(counts) >= layer.promised.total]
         elif layer.has_none or self.rules.whole_scopes or (self.rules.spare_unknown and not named):
@@ -134,7 +138,7 @@ class Search:
             if self.steps > MAX_STEPS:
                 raise Ambiguous("too many readings of its weights are possible")
             whole = self.rules.torn_scopes or _whole_owners(self.tensors, self.claims, at, (a, b), end)
-            may_own = not layer.is_plain or layer.may_own(a, b)  # of others a config may not tell what is trained
+            may_own = not layer.is_plain or layer.may_own(a, b)  # other configs may not show what is trained
             if a <= most[0] and b <= most[1] and whole and may_own:
                 own = [*self.tensors[at[0] : at[0] + a], *self.tensors[at[1] : at[1] + b]] if layer.units else ()
                 if layer.fits(own) and (not self.rules.whole_scopes or self._all_of_their_scopes(at, (a, b))):
@@ -145,7 +149,7 @@ class Search:
         return Counter(_scope(t) for t in self.tensors)
 
     def _all_of_their_scopes(self, at: Counts, counts: Counts) -> bool:
-        """Whether no other tensor shares a scope with these."""
+        """Return True if no other tensor shares a scope with these."""
         taken = Counter(_scope(t) for start, n in zip(at, counts, strict=True) for t in self.tensors[start : start + n])
         return all(self._scopes[scope] == n for scope, n in taken.items() if scope)
 
@@ -154,8 +158,8 @@ class Search:
         return [n for n in range(most + 1) if start + n == stop or self.claims[start + n] != frozenset({index})]
 
     def _reach(self, index: int, start: int, stop: int) -> int:
-        """How many tensors from `start` on no other layer's name forbids."""
-        borne = self.rules.pure and index in self._named
+        """Return how many tensors from `start` on may be the layer's, by the names of the others."""
+        borne = self.rules.pure and index in self._layers_with_name
         k = start
         while k < stop and (index in claim if (claim := self.claims[k]) is not None else not borne):
             k += 1
@@ -163,7 +167,7 @@ class Search:
 
 
 def _scope(tensor: Tensor) -> str:
-    """What stands before a weight's own name; empty where nothing does."""
+    """Return the part of a weight's name before its own name; empty if there is none."""
     return tensor.name.rpartition("/")[0]
 
 

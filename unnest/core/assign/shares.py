@@ -1,4 +1,4 @@
-"""What each layer of a model owns of its weights."""
+"""The share of a model's weights that one layer owns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Ambiguous(Exception):
 
 
 class Share(NamedTuple):
-    """One layer's weights: what is trained, then the rest, each in stored order.
+    """One layer's weights: the trained ones, then the rest, each in stored order.
 
-    Not `sorted_out`: all of them stand under `trained`, because nobody has asked yet.
+    Not `sorted_out`: all of them stand under `trained`, because it has not been needed yet.
     """
 
     trained: tuple[Tensor, ...] = ()

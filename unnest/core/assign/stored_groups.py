@@ -1,4 +1,4 @@
-"""Which layer each group of weights of a file belongs to."""
+"""Match the groups of weights in a file with the layers of a model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def group_names(model: JsonObject) -> list[str]:
 
 
 def without_operations(groups: Sequence[Group], model: JsonObject) -> tuple[Group, ...]:
-    """The groups of a model of Keras 3 without those of operations, which are none of its layers.
+    """Return the groups of a Keras 3 model without those of operations, which are not layers.
 
-    An .h5 does not say of which module a class is: a layer's config tells whether it is trained, but for an input's.
-    SpatialDropout and Discretization tell their dtype alone, which an operation of a layer's name does not.
-    (Source: files of Keras 3.5, 3.8, 3.11 and 3.15.)
+    An .h5 does not store the module of a class. A layer's config has `trainable`, except for an input's. SpatialDropout
+    and Discretization have only a dtype, which an operation of a layer's name has not. (Source: files of Keras 3.5,
+    3.8, 3.11 and 3.15.)
     """
     operations = {name for name, layer in read(model).layers.items() if _is_operation(layer)}
     return tuple(group for group in groups if group.tensors or group.name not in operations)
@@ -52,7 +52,7 @@ def _is_operation(layer: Layer) -> bool:
 
 
 def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:
-    """By which name the graph knows each group: an old Sequential's entry in another has no name in the JSON."""
+    """Return the graph's name for each group; an old Sequential's entry in another has no name in the JSON."""
     names = group_names(model)
     are_in_layer_order = read(model).sequential and len(names) == len(groups)
     return {group.name: name for group, name in zip(groups, names, strict=False)} if are_in_layer_order else {}

@@ -21,10 +21,10 @@ from unnest.core.model import JsonObject, Tensor
 
 
 def count_stored_once(model: JsonObject) -> int | None:
-    """How many weights a model's flat list has where shared layers are stored once; None where configs do not tell."""
+    """Return the length of a model's flat list if shared layers are stored once; None if configs do not show it."""
     first: dict[str, _Place] = {}
     for place in _places(read(model)):
-        if not place.is_told or not _are_one(place, first.setdefault(place.name, place)):
+        if not place.is_known or not _are_one(place, first.setdefault(place.name, place)):
             return None
     return _total(first.values())
 
@@ -41,7 +41,7 @@ class _Place(NamedTuple):
     entry: JsonObject
     trained: int
     rest: int
-    is_told: bool
+    is_known: bool
 
     @property
     def name(self) -> str:
@@ -51,7 +51,7 @@ class _Place(NamedTuple):
         return name if self.entry is not self.layer.stored and isinstance(name, str) else self.layer.name
 
     def is_borne_by(self, tensor: Tensor) -> bool:
-        """Whether a weight's name says that it is this layer's, the wrapping one's, or one's within it."""
+        """Return True if a weight is named after this layer, the one that wraps it, or one within it."""
         within = read(self.entry).layers if is_model(self.entry) else ()
         return not {self.name, self.layer.name, *within}.isdisjoint(tensor.name.split("/"))
 
@@ -73,7 +73,7 @@ def at_every_place(tensors: Sequence[Tensor], graph: Graph) -> Sequence[Tensor]:
         first.setdefault(place.name, place)
     if len(tensors) == _total(places) or len(tensors) != _total(first.values()):
         return tensors
-    if not all(place.is_told and _are_one(place, first[place.name]) for place in places):
+    if not all(place.is_known and _are_one(place, first[place.name]) for place in places):
         return tensors
     following = iter(tensors)
     trained = {name: [*islice(following, place.trained)] for name, place in first.items()}
@@ -98,8 +98,8 @@ def _places(graph: Graph, around: tuple[str, ...] = ()) -> Iterator[_Place]:
             yield from _places(read(layer.stored), path)
         else:
             claimant = Claimant.of(layer, "")
-            is_told = claimant.promised is not None or claimant.has_none
-            yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_told)
+            is_known = claimant.promised is not None or claimant.has_none
+            yield _Place(path, layer, wrapped(layer.stored) or layer.stored, *claimant.counts(), is_known)
 
 
 def _total(places: Iterable[_Place]) -> int:
@@ -107,7 +107,7 @@ def _total(places: Iterable[_Place]) -> int:
 
 
 def _are_one(place: _Place, first: _Place) -> bool:
-    """Whether two places can be one layer's; those without weights may share a name for any reason."""
+    """Return True if two places can be one layer's; layers without weights may share a name for any reason."""
     if place is first or not (place.total or first.total):
         return True
     entry, other = place.entry, first.entry

@@ -1,4 +1,4 @@
-"""Which of a layer's weights are trained, by what its config says: the one place that decides it."""
+"""Trained weights of a layer, by its config: the one place that decides it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from unnest.core.keras_facts.weight_order import promised
 
 
 def trained_count(layer: Layer, count: int) -> int | None:
-    """How many of a layer's `count` weights are trained: the first so many in Keras's order.
+    """Return how many of a layer's `count` weights are trained: the first so many in Keras's order.
 
-    None where the config does not tell: it speaks of no weights, or of another number of them. No layer that holds a
-    model is asked, since what that trains its own layers say.
+    None if the config does not show it: it mentions no weights, or another number of them. Not for a layer that holds a
+    model: the layers of that model say what is trained.
     """
     if layer.settings.get("trainable") is False:
         return 0

@@ -1,11 +1,11 @@
-"""Whose variable is it, where a checkpoint stores names alone? What `tf.train.Saver` writes.
+"""Assign a checkpoint's variables to layers by names alone, as `tf.train.Saver` stores them.
 
-Which layer's name a variable bears, and in what way, `name_bearers` tells. A name that was taken is numbered,
-`conv_1/kernel`: then there are several sets for one layer, and only the graph tells which one is read.
+`name_bearers` finds the layer that a variable is named after. A name that was taken is numbered, `conv_1/kernel`: then
+there are several sets for one layer, and only the graph shows which one is read.
 
-The order of a layer's weights is that of their making, which `.meta` tells. Without it the layer's config names what it
-initializes, and Keras's own layers, no others, are known to make these in one order.
-(Source: files of Keras 1.2 to 2.3 and tf.keras 1.8 to 2.15.)
+The order of a layer's weights is that in which they were made, which `.meta` has. Without it the layer's config lists
+its initializers, and only Keras's own layers are known to make their weights in one order. (Source: files of Keras 1.2
+to 2.3 and tf.keras 1.8 to 2.15.)
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class CheckpointVariables:
     # ---- whose ----
 
     def _claims(self, leaves: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
-        """By layer, the sets of variables that bear its name, by the path up to that name; unsaved ones too."""
+        """Return by layer the sets of variables named after it, by the path up to that name; unsaved ones too."""
         bearers = Bearers(leaves)
         claims: dict[str, dict[str, list[Claim]]] = {}
         saved_names = {v.name for v in self.variables}
@@ -187,7 +187,7 @@ class CheckpointVariables:
         return flags
 
     def _has_slot(self, variable: Variable) -> bool:
-        """Whether an optimizer keeps something of the same shape for it, under its name."""
+        """Return True if an optimizer keeps a slot of the same shape for the variable, under its name."""
         return any(
             v.name.startswith(variable.name + "/")
             and v.tensor is not None
@@ -199,9 +199,13 @@ class CheckpointVariables:
     def _check_trained(
         self, tensors_by_path: Mapping[ScopePath, tuple[Tensor, ...]], slots: Sequence[Variable]
     ) -> None:
-        """Raises Refused where some weights of a layer that does not say so may be frozen, which would come last.
+        """Check that no weights of a layer may be frozen without its config saying so, since those would come last.
 
-        Keras itself tells TensorFlow that all its variables are trained; but its slots are as many as these.
+        Keras declares all its variables trained to TensorFlow; but there are as many slots as trained ones.
+
+        Raises:
+            Refused: some may be frozen.
+
         """
         refs = {t.ref for tensors in tensors_by_path.values() for t in tensors}
         some_not_trained = (
@@ -227,7 +231,7 @@ class CheckpointVariables:
 
 
 def _is_slot(variable: Variable, shapes: Container[tuple[int, ...]]) -> bool:
-    """Whether one of a series has a weight's shape, or that of a slot which is not used."""
+    """Return True if one of a series has a weight's shape, or that of an unused slot."""
     shape = variable.tensor.shape if variable.tensor else ()
     return shape in shapes or shape == (1,)
 
@@ -238,13 +242,13 @@ def _expected_count(layer: Layer) -> int | None:
     if expected_weights is not None:
         return expected_weights.total
     regularized = [(kind, len(stems_of(part))) for kind, _, part in parts_of(layer)]
-    if regularized:  # Keras 1, whose configs do not speak of BatchNormalization's statistics
+    if regularized:  # Keras 1: configs do not mention BatchNormalization's statistics
         return sum(n + 2 * (kind == "BatchNormalization") for kind, n in regularized)
     return 1 if has_initializers(layer.config) else None
 
 
 def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
-    """Whether these may be the weights that a layer's config promises."""
+    """Return True if these may be the weights that a layer's config promises."""
     if today(layer.class_name) in PLAIN and expected(layer.config) is not None and len(claims) != expected_count:
         return False
     shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
@@ -289,6 +293,6 @@ def _flat_lists(
 
 
 def _is_weightless(layer: Layer) -> bool:
-    """Whether nobody need look for weights: inputs, and Keras's own layers whose configs speak of none."""
+    """Return True for inputs, and for Keras's own layers whose configs mention no weights."""
     is_known = today(layer.class_name) in OWN and today(layer.class_name) not in HOLDS_WEIGHTS_UNTOLD
     return is_input(layer.stored) or (is_known and _expected_count(layer) is None)

@@ -80,7 +80,7 @@ def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
 
 
 def _bearer(tensor: Tensor, graph: Graph) -> str | None:
-    """Return the layer whose name a tensor's name has in it."""
+    """Return the layer that a tensor is named after."""
     return next((part for part in reversed(tensor.name.split("/")[:-1]) if part in graph.layers), None)
 
 

@@ -1,1 +1,1 @@
-"""What file formats store of operations, read as calls (`ops.call`)."""
+"""Read the operations of each file format as calls (`ops.call`)."""

@@ -119,7 +119,7 @@ class _Form(NamedTuple):
     attributes: tuple[tuple[str, str], ...]
 
     def arguments(self, inputs: Sequence[Value]) -> dict[str, Value]:
-        """Inputs by parameter."""
+        """Return the inputs by parameter."""
         if self.halves:
             half = len(inputs) // 2
             return {self.halves[0]: list(inputs[:half]), self.halves[1]: list(inputs[half:])}

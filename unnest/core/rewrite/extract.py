@@ -29,10 +29,10 @@ from unnest.core.rewrite.model_ends import INPUTS, OUTPUTS, end_names, has_keys
 
 
 def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
-    """How the wrapper sits in its graph.
+    """Return how the wrapper sits in its graph.
 
-    A wrapper that lists inputs or outputs in an order of its own, or leaves an output out, is whole too. One to which a
-    loss was added (`add_loss`), whose layers lead to no output, is not.
+    A wrapper that lists inputs or outputs in its own order, or leaves an output out, is whole too. One with an added
+    loss (`add_loss`), the layers of which lead to no output, is not.
     """
     results = wrapper.results(graph)
     sources = wrapper.called_on or wrapper.sources
@@ -47,7 +47,7 @@ def scope(graph: Graph, wrapper: LayerWrapper) -> Scope:
 
 
 def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
-    """Whether the parallel model has the template's inputs and outputs, all of them and in its order."""
+    """Return True if the parallel model has all of the template's inputs and outputs, in its order."""
     results = wrapper.results(graph)
     count = len(read(graph.layers[wrapper.template].stored).outputs)
     return (
@@ -56,9 +56,9 @@ def same_ends(graph: Graph, wrapper: LayerWrapper) -> bool:
 
 
 def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
-    """Whether an input or output of the parallel model bears the name that another one of the template's has.
+    """Return True if an input or output of the parallel model has the name of another one of the template's.
 
-    Who feeds the template by such a name, or reads it, would take one for the other.
+    Code that feeds the template by such a name, or reads it, would take one for the other.
     """
     template = read(graph.layers[wrapper.template].stored)
     results = wrapper.results(graph)
@@ -70,7 +70,7 @@ def exchanges_names(graph: Graph, wrapper: LayerWrapper) -> bool:
 
 
 def _are_exchanged(outer_names: Sequence[str], places: Sequence[int | None], names: Sequence[str]) -> bool:
-    """Whether a name of the outer model, in a place of the template, is another one's there."""
+    """Return True if a name of the outer model, in a place of the template, is another one's there."""
     return any(
         place is not None and place < len(names) and outer in names and outer != names[place]
         for outer, place in zip(outer_names, places, strict=True)
@@ -99,7 +99,7 @@ FUNCTIONAL_IN_2_12, FUNCTIONAL_SINCE_2_13 = "keras.engine.functional", "keras.sr
 
 
 def _home_of(class_name: str) -> JsonObject:
-    """Where Keras 2.12 finds the class of a model: of nested models its JSON does not say (source: its files)."""
+    """Return Keras 2.12's module of a model's class; a nested model's JSON lacks it (Source: its files)."""
     if class_name == "Sequential":
         return {"module": "keras", "registered_name": None}
     is_functional = class_name == "Functional"
@@ -107,14 +107,14 @@ def _home_of(class_name: str) -> JsonObject:
 
 
 def at_home(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
-    """A model whose class is found where that release of Keras has it (source: files of 2.12 and 2.13)."""
+    """Return a model with its class in that release's module (Source: files of Keras 2.12 and 2.13)."""
     if model.get("module") == FUNCTIONAL_IN_2_12 and release >= (2, 13):
         return {**model, "module": FUNCTIONAL_SINCE_2_13}
     return model
 
 
 def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
-    """Why the template's layers cannot become the outer model's own, as a clause of a message; None where they can."""
+    """Return why the template's layers cannot become the outer model's own, as a clause; None if they can."""
     template = graph.layers[wrapper.template]
     if len(template.calls) > len(wrapper.towers):
         return f"{template.name} is called elsewhere too"
@@ -125,7 +125,7 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
     try:
         inner = own_layers(graph, wrapper)
     except ShapesUnknown as doubt:
-        return f"Keras 3 notes the shape of every tensor, and the file does not tell {doubt}"
+        return f"Keras 3 stores the shape of every tensor, and the file does not have {doubt}"
     if _notes_tensors(template):
         from unnest.core.rewrite import keras3_tensor_specs
 
@@ -138,13 +138,18 @@ def cannot_flatten(graph: Graph, wrapper: LayerWrapper) -> str | None:
 
 
 def own_layers(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
-    """The template as the functional model whose layers a head is put upon. Raises ShapesUnknown."""
+    """Return the template as the functional model that carries the head.
+
+    Raises:
+        ShapesUnknown: Keras 3 stores shapes that the file does not hold.
+
+    """
     inputs = [graph.layers[source.layer].stored for source in wrapper.sources]
     return sequential_as_functional(graph.layers[wrapper.template].stored, inputs)
 
 
 def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
-    """The calls that the model's outputs no longer need: merges, all towers but the first, slices of nobody else's."""
+    """Return calls that the outputs no longer need: merges, towers but the first, slices that only these read."""
     sources_of_slices, tower_output_of_merge, first = wrapper.cut(graph), wrapper.ends, wrapper.first
 
     def reads_after(call_id: CallId) -> Iterable[Ref]:
@@ -152,7 +157,7 @@ def _removed(graph: Graph, wrapper: LayerWrapper) -> set[CallId]:
         return (replaced.get(ref, ref) for ref in graph.call(call_id).reads)
 
     behind_outputs = _calls_behind(graph.outputs, lambda call_id: graph.call(call_id).reads)
-    # Losses and metrics that were added to the model (`AddLoss`) lead to no output, and are nobody else's.
+    # Losses and metrics that were added to the model (`AddLoss`) lead to no output.
     added = [ref for call_id, call in graph.calls() if call_id not in behind_outputs for ref in call.reads]
     ends = (*graph.outputs, *added)
     needed = _calls_behind([tower_output_of_merge.get(ref, ref) for ref in ends], reads_after)
@@ -184,7 +189,7 @@ class _Renumbering:
         }
 
     def __call__(self, raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        """How the new file spells, in a call, the tensor that the old one spells so."""
+        """Return the new file's reference, in a call, for a reference of the old file."""
         return self._new(raw, lambda layer: layer.first)
 
     def rewrite(self, stored: Json) -> Json:
@@ -281,7 +286,7 @@ def flattened(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
 
 
 def _noting_template_output(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> Callable[[Json], Json]:
-    """How a call of the head is stored behind the template's own layers."""
+    """Return a function that stores a call of the head behind the template's own layers."""
     if not _notes_tensors(graph.layers[wrapper.template]):
         return lambda stored: stored
     from unnest.core.rewrite import keras3_tensor_specs
@@ -290,7 +295,7 @@ def _noting_template_output(graph: Graph, wrapper: LayerWrapper, inner: Graph) -
 
 
 def _notes_tensors(template: Layer) -> bool:
-    """Whether flattening it takes shapes that the file does not hold: a Sequential of Keras 3."""
+    """Return True if flattening needs shapes that the file does not hold: a Sequential of Keras 3."""
     return read(template.stored).sequential and any(tensor_refs.is_keras_3(call.stored) for call in template.calls)
 
 

@@ -12,7 +12,7 @@ from unnest.core.model import Json, JsonObject
 
 
 class ShapesUnknown(ValueError):
-    """Keras 3 would note tensors that nothing in the file tells; the message says after which layer."""
+    """Keras 3 would store tensor shapes that nothing in the file shows; the message says after which layer."""
 
 
 def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) -> JsonObject:

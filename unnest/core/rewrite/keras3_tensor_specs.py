@@ -1,7 +1,7 @@
-"""What Keras 3 notes of tensors in calls, where a Sequential's layers become a functional model's own.
+"""Infer the tensor specs that Keras 3 stores in calls, if a Sequential's layers become a functional model's own.
 
-A functional config of Keras 3 holds the shape and dtype of every tensor that a call reads; a Sequential's
-does not. What the writer would note is inferred (`shape_inference`), and held against what the file does note.
+A functional config of Keras 3 holds the shape and dtype of every tensor that a call reads; a Sequential's does not.
+What the writer would store is inferred (`shape_inference`), and compared with what the file does store.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from unnest.core.recognise.found import LayerWrapper
 
 
 def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:
-    """Why the calls of a Keras 3 Sequential and of the head cannot be noted as the writer would note them."""
+    """Return why calls of a Keras 3 Sequential and of the head cannot be stored as its writer would, or None."""
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
     without_policy = [name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)]
@@ -34,7 +34,7 @@ def cannot_note(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None
 
 
 def _casts(graph: Graph) -> bool:
-    """Whether some layer casts what it reads, and its call notes the tensor as it was before."""
+    """Return True if some layer casts its input, and its call stores the tensor as it was before."""
     return any(
         shape_inference.converts(graph.layers[call_id.layer].stored, spec)
         for call_id, call in graph.calls()
@@ -43,7 +43,7 @@ def _casts(graph: Graph) -> bool:
 
 
 def made_by(inner: Graph) -> shape_inference.Spec | None:
-    """Shape and dtype of what comes out of a chain of layers; None where its last layer does not tell."""
+    """Return shape and dtype of the output of a chain of layers; None if its last layer does not show them."""
     last = list(inner.layers.values())[-1]
     input_spec = next(shape_inference.noted(last.calls[0].stored), None)
     call = shape_inference.called(last.stored, input_spec) if input_spec else None
@@ -51,9 +51,9 @@ def made_by(inner: Graph) -> shape_inference.Spec | None:
 
 
 def _reads_the_same(graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec) -> bool:
-    """Whether only the noted dtype differs between a call on the merged tensor and one on the template's own.
+    """Return True if only the stored dtype differs between a call on the merged tensor and one on the template's own.
 
-    A merge layer may cast what the towers made to a dtype of its own.
+    A merge layer may cast the towers' outputs to a dtype of its own.
     """
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {

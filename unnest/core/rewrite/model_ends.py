@@ -12,7 +12,7 @@ INPUTS, OUTPUTS = "input_layers", "output_layers"
 
 
 def has_keys(graph: Graph, key: str) -> bool:
-    """Whether the inputs or outputs of a model stand in a mapping, whose keys are their names."""
+    """Return True if the inputs or outputs of a model stand in a mapping, the keys of which are their names."""
     config = graph.model.get("config")
     return isinstance(config, Mapping) and isinstance(config.get(key), Mapping)
 

@@ -14,10 +14,10 @@ from unnest.core.model import JsonObject, Tensor
 
 
 class ModelWeights(NamedTuple):
-    """A model with its weights: by layer where that is known, else as one flat list.
+    """A model with its weights: by layer if that is known, else as one flat list.
 
-    A nested model's weights are stored flat, and stay so as long as nobody asks whose they are, unless the container
-    says so outright: then they are `owned`.
+    A nested model's weights are stored flat, and stay so until they are needed by layer, unless the container stores
+    their owners: then they are `owned`.
     """
 
     model: JsonObject
@@ -53,7 +53,7 @@ class ModelWeights(NamedTuple):
         return share._replace(trained=(*trained,), rest=(*rest,))
 
     def of_layer(self, name: str) -> Share | None:
-        """One layer's weights, None where nobody can tell."""
+        """Return one layer's weights, or None if they are in doubt."""
         try:
             return self.by_layer().get(name)
         except Ambiguous:
@@ -67,7 +67,7 @@ class ModelWeights(NamedTuple):
         return self._replace(groups={**groups, new: share})
 
     def trained_in_order(self) -> list[Tensor] | None:
-        """The weights that the optimizer holds state for, each once, in its order; None where a layer does not tell."""
+        """Return the weights for which the optimizer has state, each once, in its order; None if in doubt."""
         layers = read(self.model).layers
         by_layer = [_trained(layers[name], share) for name, share in self.by_layer().items() if name in layers]
         known = [trained for trained in by_layer if trained is not None]
@@ -76,7 +76,7 @@ class ModelWeights(NamedTuple):
 
 
 def _trained(layer: Layer, share: Share) -> tuple[Tensor, ...] | None:
-    """The trained ones of a layer's weights; None where neither they nor its config tell."""
+    """Return a layer's trained weights; None if neither they nor its config show which those are."""
     if share.sorted_out or not share.tensors:
         return share.trained
     if is_model(layer.stored):

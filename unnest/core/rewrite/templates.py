@@ -11,7 +11,7 @@ from unnest.core.rewrite.model_weights import ModelWeights
 
 
 def template_of(model: JsonObject, share: Share | None) -> Template:
-    """A template model as a report shows it; `share` are its weights, None where nobody can tell."""
+    """Describe a template model for a report; `share`: its weights, None if they are in doubt."""
     graph = read(model)
     return Template(
         class_name=str(model.get("class_name")),
@@ -23,7 +23,7 @@ def template_of(model: JsonObject, share: Share | None) -> Template:
 
 
 def innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWeights) -> Template:
-    """The template of a wrapper in `graph`, whose weights are `level`'s."""
+    """Describe the template of a wrapper in `graph`; its weights are among those of `level`."""
     if wrapper.inline is not None:
         return _of_layers(graph, wrapper, level)
     layer = graph.layers[wrapper.template]
@@ -32,7 +32,7 @@ def innermost(graph: Graph, wrapper: LayerWrapper, scope: Scope, level: ModelWei
 
 
 def _of_layers(graph: Graph, wrapper: LayerWrapper, level: ModelWeights) -> Template:
-    """The template whose layers are the graph's own, as a report shows it."""
+    """Describe a template, the layers of which are the graph's own."""
     names = {call_id.layer for call_id in wrapper.first}
     shares = [level.of_layer(name) for name in sorted(names)]
     known = [share for share in shares if share is not None]

@@ -112,14 +112,14 @@ class _Unwrapping:
         except Ambiguous as doubt:
             if self._last_whole is None or not self._keep_nested:
                 raise
-            return self._kept_nested(self._last_whole, left, str(doubt))
+            return self._keep_template_nested(self._last_whole, left, str(doubt))
 
-    def _kept_nested(self, last: _WholeWrapper, template: ModelWeights, doubt: str) -> ModelWeights:
-        """The model that the last whole wrapper was, with what is left of its template as a layer."""
+    def _keep_template_nested(self, last: _WholeWrapper, template: ModelWeights, doubt: str) -> ModelWeights:
+        """Return the model that the last whole wrapper was, with what is left of its template as a layer."""
         graph, wrapper, self.outputs = last
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
         self.findings = [f for f in self.findings if f != other_ends]
-        self._tell_of_doubt(wrapper, doubt)
+        self._report_doubt(wrapper, doubt)
         outer = read(extract.in_place(graph, wrapper))
         model, name = extract.instead_of_nested(outer, wrapper.template, template.model)
         return ModelWeights(model, {name: template.as_flat_list()})
@@ -204,9 +204,11 @@ class _Unwrapping:
         return ModelWeights.of_nested(extract.standalone(graph.model, template), template_weights)
 
     def _under_head(self, level: ModelWeights, graph: Graph, wrapper: LayerWrapper) -> ModelWeights:
-        """The model whose head is put upon the template's own layers; upon the nested template where that cannot be.
+        """Return the model with its head on the template's own layers, else on the nested template.
 
-        Raises Ambiguous where the template's weights cannot be shared out, unless it may stay nested.
+        Raises:
+            Ambiguous: the template's weights cannot be divided, and it may not stay nested.
+
         """
         reason = extract.cannot_flatten(graph, wrapper)
         if reason is not None:
@@ -219,20 +221,20 @@ class _Unwrapping:
             except Ambiguous as doubt:
                 if not self._keep_nested:
                     raise
-                self._tell_of_doubt(wrapper, str(doubt))
+                self._report_doubt(wrapper, str(doubt))
         return self._with_model(level, graph, extract.in_place(graph, wrapper), {})
 
-    def _tell_of_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
-        """Why the template stays nested whose weights cannot be shared out, and what that means."""
+    def _report_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
+        """Report why a template, the weights of which cannot be divided, stays nested, and what that means."""
         template = wrapper.template
         self.findings += [Code.STAYS_NESTED(template=template, why=doubt), Code.ORDER_NOT_TOLD(template=template)]
 
     def _with_model(
         self, level: ModelWeights, graph: Graph, model: JsonObject, unpacked: Mapping[str, Mapping[str, Share]]
     ) -> ModelWeights:
-        """The weights under another model, whose layers stand in another order, or for one that was unpacked.
+        """Return the weights under another model, the layers of which have another order, or replace an unpacked one.
 
-        `unpacked` holds, by the name of a layer of `graph` that is no longer there, the weights of those in its place.
+        `unpacked`: for each layer of `graph` that is gone, the weights of the layers in its place.
         """
         names_after = list(read(model).layers)
         names_before = [name for layer in graph.layers for name in unpacked.get(layer, (layer,))]
@@ -279,14 +281,14 @@ class _Unwrapping:
 
 
 def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
-    """Whether a tower is one model that reads more tensors than its own layers tell: Keras 1's Sequential of models."""
+    """True if a tower is one model that reads more tensors than its layers show: Keras 1's Sequential of models."""
     template = graph.layers[wrapper.template]
     is_one_model = len(wrapper.first) == 1 and is_model(template.stored)
     return is_one_model and len(graph.call(wrapper.towers[0]).inputs) > read(template.stored).arity
 
 
 def _moved(before: Sequence[str], after: Sequence[str], shares: Mapping[str, Share] | None) -> bool:
-    """Whether layers that stay stand in another order than before: those with weights, where that is known."""
+    """Return True if the layers that stay have another order than before: those with weights, if that is known."""
     staying = {name for name in after if shares is None or shares.get(name, Share()).tensors}
     return [n for n in after if n in staying] != [n for n in dict.fromkeys(before) if n in staying]
 

@@ -1,4 +1,4 @@
-"""Which leaf layer of one model is which of another that computes the same."""
+"""Match the leaf layers of one model with those of another that computes the same."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ class _Walk:
 
 def _part(old: Node, new: Node, why: str) -> Exception:
     """The error for two calls that differ."""
-    shown = f"{_shown(old)}, your model {_shown(new)}" + (f" ({why})" if why else "")
+    shown = f"{_node_text(old)}, your model {_node_text(new)}" + (f" ({why})" if why else "")
     is_known = not (old.is_opaque or new.is_opaque)
     return Different(f"the file's model has {shown} there") if is_known else NotComparable(old.name)
 
 
-def _shown(node: Node) -> str:
+def _node_text(node: Node) -> str:
     argument = f" {node.argument}" if node.kind == ACTIVATION else ""
     return f"{node.kind}{argument} {node.name!r}" if node.leaf is not None else f"input {node.argument}"
 

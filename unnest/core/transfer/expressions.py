@@ -50,12 +50,12 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Leaf layer, for messages."""
+        """The name of the leaf layer, for messages."""
         return self.kind if self.leaf is None else self.leaf.name
 
     @property
     def is_opaque(self) -> bool:
-        """Whether only code, or an operation's arguments, say what it computes."""
+        """True if only code, or an operation's arguments, define what it computes."""
         if self.leaf is None or self.kind == ACTIVATION:
             return False
         layer = self.leaf.layer

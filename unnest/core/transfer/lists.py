@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import read, snake_case
-from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.given_architecture import shared_out
 from unnest.core.assign.name_owners import OF_KERAS_1
 from unnest.core.assign.shares import Ambiguous
@@ -124,7 +124,7 @@ def _names(groups: Sequence[Group], within: Sequence[Leaf]) -> dict[str, str]:
 
 
 def _parts(tensors: Iterable[Tensor]) -> Iterator[str]:
-    """What stands before a weight's own name, part by part."""
+    """Yield the parts of weights' names before their own names."""
     for tensor in tensors:
         *parts, own = tensor.name.split("/")
         yield from parts
@@ -158,7 +158,7 @@ def _of_groups(
 
 
 def _is_of_other_class(name: str, leaf: Leaf) -> bool:
-    """Whether a name is the one that Keras gives layers of another class."""
+    """Return True if a name is one that Keras gives to layers of another class."""
     kind = CLASS_OF_STEM.get(stem_and_number(name)[0])
     is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored)
     return kind is not None and is_keras and kind != today(leaf.layer.class_name)
@@ -184,7 +184,7 @@ def _of_list(
         shares = {group.name: group.tensors for group in placed}
     else:
         split_list = split(groups[0].tensors, read(chain))
-        without_names = placed_by_order(split_list, read(chain))
+        without_names = layers_placed_by_order(split_list, read(chain))
         shares = {name: share.tensors for name, share in split_list.items()}
     weights: Weights = {}
     by_order: list[str] = []

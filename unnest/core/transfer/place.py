@@ -94,10 +94,10 @@ def place_leaves(
     *,
     is_keras_3: bool = False,
 ) -> PlacedWeights:
-    """Place weights of which the container tells the leaf layers; `names` are those that the file has for them.
+    """Place weights by the leaf layers that the container gives; `names` are the names that the file has for these.
 
     Raises:
-        Refused: names say otherwise than places, or a layer's weights have other shapes.
+        Refused: names contradict places, or a layer's weights have other shapes.
 
     """
     try:
@@ -130,7 +130,7 @@ def _converted(
 def _with_other_default(
     within: Iterable[Leaf], weights: Mapping[LeafPath, tuple[Tensor, ...]], context: Context
 ) -> Iterator[str]:
-    """Layers whose gates are sigmoid, as is the default today; before TensorFlow 2 it was hard_sigmoid."""
+    """Yield layers with sigmoid gates, as is the default today; before TensorFlow 2 it was hard_sigmoid."""
     if context.release >= (2, 3) and (context.is_tf or context.release >= (2, 4)):
         return
     for leaf in within:
@@ -160,15 +160,17 @@ def _check_shapes(weights: Mapping[LeafPath, tuple[Tensor, ...]], target: Target
         name = "/".join(path)
         if not shapes:
             raise _refusal(f"the file has no weights for {name!r}")
-        raise _refusal(f"the weights for {name!r} have the shapes {_shown(shapes)}, your model has {_shown(wanted)}")
+        raise _refusal(
+            f"the weights for {name!r} have the shapes {_shapes_text(shapes)}, your model has {_shapes_text(wanted)}"
+        )
 
 
-def _shown(shapes: Sequence[Shape]) -> str:
+def _shapes_text(shapes: Sequence[Shape]) -> str:
     return ", ".join(map(str, shapes[:4])) + (" ..." if len(shapes) > 4 else "")  # noqa: PLR2004 - as many as fit
 
 
 def _state(model: Stored, target: TargetModel, found: Correspondence) -> tuple[tuple[Tensor, ...] | None, str | None]:
-    """Return the optimizer's state for the target, and why there is none; no reason where nobody asked for it."""
+    """Return the optimizer's state for the target, and why there is none; no reason if it is not wanted."""
     if target.optimizer is None or not model.optimizer:
         return None, None
     assert model.architecture is not None

@@ -1,4 +1,4 @@
-"""Whether two layers compute the same from the same weights, by their configs."""
+"""Compare the configs of two layers: equal if they compute the same from the same weights."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def difference(one: JsonObject, other: JsonObject, *, activated: bool) -> str | 
         if key not in other or (key in IDLE and (key != "activation" or activated)) or key.endswith(IDLE_ENDS):
             continue
         if not _is_same(key, one[key], other[key]):
-            return f"{key} {_shown(one[key])} and {_shown(other[key])}"
+            return f"{key} {_value_text(one[key])} and {_value_text(other[key])}"
     return None
 
 
@@ -63,7 +63,7 @@ def _is_same_object(one: JsonObject, other: JsonObject) -> bool:
     return difference(configs[0], configs[1], activated=False) is None  # type: ignore[arg-type] # mappings, as asked
 
 
-def _shown(value: Json) -> str:
+def _value_text(value: Json) -> str:
     if isinstance(value, OBJECT):
         return str(value.get("class_name", "{...}"))
     return "[...]" if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 4 else repr(value)  # noqa: PLR2004 - as many as fit in a sentence

@@ -68,7 +68,7 @@ def converted_weights(leaf: Leaf, tensors: Sequence[Tensor], context: Context) -
 
 
 def _as_stored(entry: JsonObject, shapes: Sequence[tuple[int, ...]]) -> JsonObject:
-    """The layer whose weights have these shapes, with the arguments that the rules read."""
+    """Return the layer with the arguments that the rules read, given the shapes of its weights."""
     kind, config = str(entry.get("class_name")), entry.get("config")
     settings = config if isinstance(config, Mapping) else {}
     given: dict[str, Json] = {k: v for k, v in settings.items() if k in READ}

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.assign.flat_list import placed_by_order, split
+from unnest.core.assign.flat_list import layers_placed_by_order, split
 from unnest.core.assign.shares import Ambiguous, Share
 from unnest.core.model import Tensor
 
@@ -153,7 +153,7 @@ class TestPlacedByOrder:
 
     @staticmethod
     def told(names: list[str], graph: Graph) -> tuple[str, ...]:
-        return placed_by_order(split(tensors(*names), graph), graph)
+        return layers_placed_by_order(split(tensors(*names), graph), graph)
 
     def test_names_that_fit_say_it_all(self) -> None:
         assert self.told(["a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0"], TWINS) == ()
