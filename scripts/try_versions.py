@@ -4,7 +4,7 @@
 
 Wants `uv` (pip install uv). Pythons are pyenv's and those that uv finds. Nothing is compiled: the oldest version of a
 dependency is the oldest that pyproject.toml allows and that has a wheel for that Python. Prints the table of
-docs/versions.md, and with --write puts it there.
+docs/versions-tested.md, and with --write puts it there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 import tomllib
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "versions.md"
+PAGE = ROOT / "docs" / "versions-tested.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: As uv calls it, and as the table does.
 RESOLUTIONS = {"lowest-direct": "oldest", "highest": "newest"}
@@ -34,7 +34,7 @@ def main() -> int:
     """Exit code 1 where a combination fails."""
     parser = argparse.ArgumentParser(description="Test the wheel on every Python, with the oldest and newest versions.")
     parser.add_argument("--python", action="append", help="a version, such as 3.12; default: all that are there")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/versions.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/versions-tested.md")
     asked, tests = parser.parse_known_args()
     if all(argument.startswith("-") for argument in tests):
         tests += TESTS
