@@ -97,23 +97,31 @@ def markdown() -> str:
         "Made from the program by `scripts/make_pages.py`. Conversions, limits and exit codes",
     ]
     lines[-1] += " are in [a page of their own](commands.md)."
+    rows = {name: _option_rows(name, command) for name, command in commands()}
+    shared = [row for row in rows["unnest inspect"] if row in rows["unnest fix"]]
     for name, command in commands():
         lines += ["", f"## {name}", "", *_paragraphs(command.help), "", f"    {usage(name, command)}", ""]
-        lines += ["| option | default | meaning |", "|---|---|---|"]
-        lines += [_option_row(name, parameter) for parameter in command.params if parameter.param_type_name == "option"]
+        lines += [*HEADER, *(row for row in rows[name] if name == "unnest balance" or row not in shared)]
+    lines += ["", "## Options of inspect and fix", "", *HEADER, *shared]
     lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXITS.items()]
     return "\n".join([*lines, ""])
 
 
-def _option_row(name: str, parameter: Any) -> str:  # noqa: ANN401 - the parser's, whichever library it comes from
-    """Return the row of an option: how it is spelled with its value, its default, what it means."""
-    spelling = _spelling(parameter).replace("|", "\\|")
-    long = max(parameter.opts, key=len)
-    detail = DETAILS.get(f"{name} {long}") or DETAILS.get(long, "") if name != "unnest" else ""
-    words = [parameter.help or "", detail]
-    default = "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
-    return f"| `{spelling}` | {default} | {' '.join(filter(None, words))} |"
+#: Of a table of options.
+HEADER = ("| option | default | meaning |", "|---|---|---|")
+
+
+def _option_rows(name: str, command: Any) -> list[str]:  # noqa: ANN401 - the parser's, whichever library it comes from
+    """Return a row an option: how it is spelled with its value, its default, what it means."""
+    rows = []
+    for parameter in (each for each in command.params if each.param_type_name == "option"):
+        long = max(parameter.opts, key=len)
+        detail = DETAILS.get(f"{name} {long}") or DETAILS.get(long, "") if name != "unnest" else ""
+        default = "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
+        words = " ".join(filter(None, (parameter.help or "", detail)))
+        rows.append(f"| `{_spelling(parameter).replace('|', chr(92) + '|')}` | {default} | {words} |")
+    return rows
 
 
 def man_page() -> str:

@@ -64,6 +64,8 @@ def error_codes() -> set[str]:
 def test_commands_and_options(command: str) -> None:
     """All of them are in the table, under the right command."""
     section = OPTIONS.partition(f"\n## unnest {command}\n")[2].partition("\n## ")[0]
+    if command != "balance":
+        section += OPTIONS.partition("\n## Options of inspect and fix\n")[2].partition("\n## ")[0]
     told = {option for cell in re.findall(r"^\| `(-.*?)` \|", section, re.MULTILINE) for option in cell.split(", ")}
     assert options_of(command) - {"-h", "--help"} == {option.split()[0] for option in told}
 

@@ -392,7 +392,7 @@ def with_instructions(python: str, instructions: bytes) -> str:
 
 
 def test_the_document_names_every_function() -> None:
-    text = (Path(__file__).parents[5] / "docs" / "lambdas.md").read_text()
+    text = (Path(__file__).parents[5] / "docs" / "lambda-functions.md").read_text()
     rows = dict(re.findall(r"^\| `?([\w.]+)`? \| (`.*`) \|$", text, re.MULTILINE))
     named = {
         name if family == "Python" else f"{family}.{name}"
