@@ -1,7 +1,7 @@
-"""`unnest` and `python -m unnest`: load the rest with the signals already in hand.
+"""`unnest` and `python -m unnest`: load the rest with the signals already handled.
 
-What stands at the top is what Python has loaded by itself, or loads in no time: until `main` runs, Ctrl-C is Python's.
-Nothing here can be earlier: before it Python starts itself and runs `site`; of that time this package takes about 2 ms.
+The imports at the top are those that Python has loaded anyway, or loads in no time: until `main` runs, Ctrl-C is
+Python's. Nothing can be earlier: before it Python starts itself and runs `site`; this package adds about 2 ms to that.
 """
 
 from __future__ import annotations
@@ -11,17 +11,12 @@ import os
 import signal
 import sys
 
+from unnest.signals import ENDING, INTERRUPTED, received
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
-
-#: Signals that end the run as Ctrl-C does; the exit code is 128 and their number.
-ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-INTERRUPTED = 128 + signal.SIGINT
-
-#: The signals that came, the first one first. They end the run even where a library swallows the exception.
-received: list[int] = []
 
 
 def main() -> NoReturn:
@@ -129,6 +124,4 @@ def _open_streams() -> None:
 
 
 if __name__ == "__main__":
-    # `python -m unnest`: whoever imports this module by its name shall get this one, not another list of signals.
-    sys.modules["unnest.__main__"] = sys.modules[__name__]
     main()

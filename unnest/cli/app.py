@@ -12,12 +12,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from unnest.__main__ import INTERRUPTED
 from unnest.cli import balance, fix, inspect
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.reports import tell_what_to_paste
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, say, silence
 from unnest.errors import UsageError
+from unnest.signals import INTERRUPTED
 
 
 class _Commands(TyperGroup):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnest.__main__ import INTERRUPTED
 from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.parameters import AsJson, Quiet
 from unnest.cli.reports import collect_garbage
 from unnest.cli.streams import complain, say
 from unnest.errors import Failed, Refused, UsageError
+from unnest.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.__main__ import INTERRUPTED
+from unnest.signals import INTERRUPTED
 
 DONE, FOUND, TROUBLE = 0, 1, 2
 EXITS = {

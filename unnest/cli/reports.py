@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from unnest.__main__ import received
 from unnest.cli.progress import ProgressBar
 from unnest.cli.streams import StdoutError, complain, has_colors, say, tell
 from unnest.errors import UsageError
+from unnest.signals import received
 
 if TYPE_CHECKING:
     from unnest.report.result import Report, Tally

@@ -1,7 +1,7 @@
-"""Which container a path is, told by content: magic numbers and markers first, then structure.
+"""Find the container of a path by its content: magic numbers and markers first, then structure.
 
-The modules that read a container are imported when one is met: HDF5's library alone takes
-longer to load than everything else together.
+The modules that read a container are imported when one is met: loading HDF5's library alone takes longer than all the
+rest.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from importlib import import_module
 
 from unnest.errors import Unreadable
 from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
+from unnest.formats.hdf5.index import is_path_keyed
 from unnest.formats.keras3.weight_map import files_of, map_of
 from unnest.formats.tfjs.detection import is_model_json, model_json_around
 
@@ -163,14 +164,6 @@ def checkpoints_of(names: Collection[str]) -> list[str]:
     """The checkpoint prefixes among a folder's files: an index, and at least a data file that goes with it."""
     stems = {n.rpartition(".data-")[0] for n in names if ".data-" in n}
     return [n for n in (name.removesuffix(".index") for name in names if name.endswith(".index")) if n in stems]
-
-
-def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str], bool]) -> bool:
-    """Return True if the root of an HDF5 file has the path-keyed layout, not the older one with lists of names."""
-    if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
-        return False
-    has_layers = any(map(has_link, ("layers", "_layer_checkpoint_dependencies")))  # the latter in Keras 2.12 to 2.14
-    return has_layers and not has_link("model_weights")
 
 
 def _is_path_keyed(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from unnest.errors import Unreadable
@@ -78,3 +79,11 @@ def text_of(name: bytes) -> str:
 def short(path: str) -> str:
     """A path in the file, or a name, for a line that a person reads: of a long one both ends."""
     return path if len(path) <= SHOWN else f"{path[: SHOWN // 2]}...{path[-SHOWN // 4 :]}"
+
+
+def is_path_keyed(has_attribute: Callable[[str], bool], has_link: Callable[[str], bool]) -> bool:
+    """Return True if the root of an HDF5 file has the path-keyed layout, not the older one with lists of names."""
+    if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
+        return False
+    has_layers = any(map(has_link, ("layers", "_layer_checkpoint_dependencies")))  # the latter in Keras 2.12 to 2.14
+    return has_layers and not has_link("model_weights")

@@ -22,10 +22,9 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import BLOCK, MARK, Source
-from unnest.formats.detect import is_path_keyed
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
-from unnest.formats.hdf5.index import require_numbers, short
+from unnest.formats.hdf5.index import is_path_keyed, require_numbers, short
 from unnest.formats.json_text import parse_object
 from unnest.formats.storage_style import H5Spelling
 
