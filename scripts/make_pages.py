@@ -146,24 +146,37 @@ def man_page() -> str:
 
 def report() -> str:
     """The reference of the JSON report."""
-    schema = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
     lines = [
         "# JSON report",
         "",
-        "Made from `unnest/report/schema.json`, which the package ships, by `scripts/make_pages.py`.",
+        "What `--json` prints; with `--json-lines` every line is one entry of `files`. Keys may be added within a",
+        "`schema_version`. Made from `unnest/report/schema.json`, which the package ships, by `scripts/make_pages.py`.",
     ]
-    lines += ["", "## The document", "", *_properties(schema)]
-    for name, part in schema["$defs"].items():
+    lines += ["", "## document", "", *_properties(SCHEMA)]
+    for name, part in SCHEMA["$defs"].items():
         if "properties" in part:
-            lines += ["", f"## {name}", "", *_properties(part)]
+            inherits = ["", f"All keys of [{INHERITED}](#{INHERITED}), and:"] if "allOf" in part else []
+            lines += ["", f"## {name}", *inherits, "", *_properties(part)]
     return "\n".join([*lines, ""])
 
 
+#: The entry that `fixed` is made of.
+INHERITED = "inspected"
+
+
 def _properties(schema: dict[str, Any]) -> Iterator[str]:
-    yield from ("| key | value |", "|---|---|")
+    """Yield a table of the keys of an object, those of objects within it included."""
+    yield from ("| key | type | meaning |", "|---|---|---|")
+    yield from _rows(schema, "")
+
+
+def _rows(schema: dict[str, Any], above: str) -> Iterator[str]:
     for key, value in schema["properties"].items():
-        told = ": ".join(part for part in (_kind(value), value.get("description", "")) if part)
-        yield f"| `{key}` | {told} |".replace("||", "|")
+        yield f"| `{above}{key}` | {_kind(value)} | {value.get('description', '')} |"
+        items = value.get("items", {})
+        for part, mark in ((value, "."), (items, "[]."), *((each, ".") for each in value.get("anyOf", ()))):
+            if "properties" in part:
+                yield from _rows(part, f"{above}{key}{mark}")
 
 
 def _kind(value: dict[str, Any]) -> str:

@@ -38,6 +38,8 @@ SHOWN = {
     "unnest.report.result.Report": ["verdict", "wrappers", "findings", "error", "loads_in", "load", "near_misses"],
     "unnest.report.result.Result": ["action", "output", "checks", "conversions"],
     "unnest.core.model.Wrapper": ["towers", "confidence", "evidence"],
+    "unnest.core.model.Template": ["inputs", "layers", "parameters"],
+    "unnest.report.result.Kept": ["layers", "tensors", "parameters", "optimizer"],
     "unnest.findings.Finding": ["code", "severity", "message", "hint"],
     "unnest.keras.load_model": ["custom_objects", "safe_mode"],
     "unnest.keras.multi_gpu_model": ["gpus", "ratios"],
@@ -50,12 +52,13 @@ SHOWN = {
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_reference_of_python(name: str, site: Path) -> None:
     """Fields and parameters, each with its type."""
-    html = (site / "api" / "index.html").read_text(encoding="utf-8")
+    page = "api-keras" if name.startswith("unnest.keras") else "api"
+    html = (site / page / "index.html").read_text(encoding="utf-8")
     assert f'id="{name}"' in html
     described = re.sub(r"<[^>]+>", "", html.partition(f'id="{name}"')[2])
     for word in SHOWN[name]:
         assert re.search(rf"\b{word}\b", described), word
-    if name.endswith((".Report", ".Result", ".Wrapper", ".Finding")):
+    if name.endswith((".Report", ".Result", ".Wrapper", ".Finding", ".Template", ".Kept")):
         for word in SHOWN[name]:
             field = re.sub(r"<[^>]+>", "", html.partition(f'id="{name}.{word}"')[2][:3000])
             assert re.search(rf"\b{word}\s*:\s*\w", field), word

@@ -39,12 +39,22 @@ def inspect(
     trust: bool = False,
     draw: bool = False,
 ) -> Report:
-    """Tell what is in this file, and whether it is a parallel model.
+    """Report what is in a file, and whether it is a parallel model. A bad file is a report with an `error`.
 
-    `architecture` is for weights alone: the JSON, or the file that holds it, of the model that
-    was saved or of its template. `slice_layers` are the classes of which the caller vouches that
-    they cut the batch in order. `trust` raises the limits of work and memory. With `draw` the
-    report is one to be read: it has a `drawing`, for `unnest.report.diagram`, and `as_keras_3`.
+    Args:
+        path: A model file, a SavedModel's folder, a checkpoint's prefix, or a URL.
+        architecture: For weights alone: the JSON (a path, or the parsed object) of the model that was saved or of its
+            template.
+        slice_layers: Classes that, as the caller guarantees, cut the batch in order.
+        trust: Raise the limits of work and memory a hundredfold.
+        draw: Make a report to be read: with a `drawing`, and `as_keras_3`.
+
+    Returns:
+        The report, whose fields are those of the JSON report.
+
+    Raises:
+        UsageError: `architecture` holds no architecture.
+
     """
     inspect_here = partial(
         inspect_with,

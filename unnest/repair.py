@@ -56,7 +56,32 @@ def fix(  # noqa: PLR0913 - one argument per option of the command line
 ) -> Result:
     """Write the clean single-device model beside the file, to `output`, or in its place.
 
-    Raises UsageError for options that contradict each other; all else is in the result.
+    Args:
+        path: A model file, a SavedModel's folder, a checkpoint's prefix, or a URL.
+        output: The path to write; None: beside the input, `model.unnested.h5`.
+        in_place: Replace the input; the old file stays as a backup.
+        backup: Suffix of the backup's name.
+        force: Replace an existing output of the same kind.
+        dry_run: Write nothing; the result says what would be done.
+        to: The container to write: `h5`, `keras`, `weights`, `saved_model` or `json`; None: what `output` names, else
+            the input's.
+        architecture: For weights alone: the JSON (a path, or the parsed object) of their model or of its template.
+        keep_nested: If weights cannot be placed without doubt, keep the template as a nested model.
+        slice_layers: Classes that, as the caller guarantees, cut the batch in order.
+        trust: Raise the limits of work and memory a hundredfold.
+        verify: Load and run the output in its Keras, in a process of its own.
+        keras: The dialect to write: `original` or `3`; None: the file's own, and `3` where another container becomes a
+            `.keras`.
+        like: A built Keras 3 model that is to get the weights; the output is its `.weights.h5`.
+        stub: With `keras="3"`, the path of a module for the functions and classes that the output still needs.
+        meter: Called with the bytes that were moved so far, and with those in all.
+
+    Returns:
+        The result. A bad file is a result with an `error`, its `action` is then `refused` or `failed`.
+
+    Raises:
+        UsageError: Options contradict each other, or `architecture` holds no architecture.
+
     """
     options = FixOptions(
         None if output is None else given_path(output),

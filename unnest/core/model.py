@@ -152,7 +152,9 @@ class NearMiss(NamedTuple):
     """The layer that comes nearest to being a merge, and one sentence that says why there is no wrapper around it."""
 
     layer: str
+    """Its name."""
     reason: str
+    """One sentence."""
 
 
 class MixedRows(NearMiss):
@@ -165,10 +167,15 @@ class Template(NamedTuple):
     """The innermost template model, as a report shows it; None for what the file does not store."""
 
     class_name: str | None
+    """The class, as in `Sequential`."""
     inputs: int | None
+    """Number of input tensors."""
     outputs: int | None
+    """Number of output tensors."""
     layers: int | None
+    """Number of layers; a nested model is one."""
     parameters: int | None
+    """Number of scalars in its weights."""
 
 
 class Refusal(NamedTuple):

@@ -46,16 +46,18 @@ OUT_OF_MEMORY = ("out of memory", "out_of_memory", "alloc_failed", "oom")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of one device alone with `rows` rows: seconds a step, median and quartiles over the turns.
-
-    `seconds` is None, and so are the quartiles, if that many rows did not fit into its memory.
-    """
+    """The speed of one device alone with `rows` rows."""
 
     device: str
+    """Its name, as in `GPU:0`."""
     rows: int
+    """Rows of the batch."""
     seconds: float | None
+    """Seconds a step, the median over the turns; None if that many rows did not fit into its memory."""
     low: float | None = None
+    """The lower quartile, in seconds."""
     high: float | None = None
+    """The upper quartile, in seconds."""
 
     @property
     def samples_per_second(self) -> float | None:
@@ -65,20 +67,22 @@ class Speed:
 
 @dataclass
 class Balance:
-    """Measurements, and the split that follows from them.
-
-    `alone`: every device at every size tried. `equal`: the split in equal shares; `trials`: the splits tried after it,
-    in order. `too_large`: the splits, in rows, that did not fit into the devices' memory. All grow while `balance`
-    measures; `finished` is True once it has come to its end.
-    """
+    """Measurements, and the split that follows from them. All fields grow while `balance` measures."""
 
     devices: tuple[str, ...]
+    """Names, as in `GPU:0`."""
     batch_size: int
+    """Rows of the whole batch."""
     alone: list[Speed] = field(default_factory=list)
+    """Every device at every size tried."""
     equal: Trial | None = None
+    """The split in equal shares."""
     trials: list[Trial] = field(default_factory=list)
+    """The splits tried after it, in order."""
     too_large: list[tuple[int, ...]] = field(default_factory=list)
+    """The splits, in rows, that did not fit into the devices' memory."""
     finished: bool = False
+    """True once the measuring has come to its end."""
 
     @property
     def best_single(self) -> Speed | None:

@@ -23,24 +23,31 @@ class Problem(NamedTuple):
     """Why a file could not be read, or not be fixed: one line, and a stable code."""
 
     code: str
+    """One of the error codes."""
     message: str
+    """One line: what is wrong, where, what to do."""
 
 
 class Writer(NamedTuple):
     """Who wrote the file, as far as it says."""
 
     keras_version: str | None = None
+    """As in `2.2.4` or `2.2.4-tf`."""
     backend: str | None = None
+    """As in `tensorflow`."""
 
 
 class Kept(NamedTuple):
     """What the output holds."""
 
     layers: int
+    """Number of layers."""
     tensors: int
+    """Number of weights."""
     parameters: int
+    """Number of scalars in them."""
     optimizer: int | None
-    """Tensors of the optimizer's state; None where there is none."""
+    """Number of tensors of the optimizer's state; None where there is none."""
 
 
 class AsKeras3(NamedTuple):
@@ -64,7 +71,7 @@ class Report:
     path: str
     """As given; of a URL without user, password and query."""
     container: str | None = None
-    """`h5`, `keras`, `weights_h5`, `saved_model`, `checkpoint`, `json`; None where the file could not be told."""
+    """`h5`, `keras`, `weights_h5`, `saved_model`, `checkpoint`, `json` or `tfjs`; None if unreadable."""
     contents: str | None = None
     """`model`, `weights` or `architecture`."""
     writer: Writer = field(default_factory=Writer)

@@ -23,8 +23,11 @@ class Conversion(NamedTuple):
     """One rule that changed something: its name, the layers that it touched, and what it does."""
 
     rule: str
+    """Name of the rule."""
     layers: tuple[str, ...]
+    """Names of the layers that it changed."""
     what: str
+    """The change, in words."""
 
 
 @dataclass

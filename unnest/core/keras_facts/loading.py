@@ -51,14 +51,14 @@ PYTHON_OF_TODAY = (2, 5)
 class Needs(NamedTuple):
     """What a model's file does not hold, in the order of its layers."""
 
-    #: Somebody's own classes, by the name that the file calls them.
     classes: tuple[str, ...] = ()
-    #: Functions that Lambda layers call by name.
+    """Custom classes, by the name that the file calls them."""
     functions: tuple[str, ...] = ()
-    #: Whether it holds stored code, which only the Python that wrote it runs.
+    """Functions that Lambda layers call by name."""
     stored_code: bool = False
-    #: Files that vocabularies are read from.
+    """True if it holds stored code, which only the Python that wrote it runs."""
     files: tuple[str, ...] = ()
+    """Files that vocabularies are read from."""
 
 
 def layer_entries(model: Json) -> Iterator[JsonObject]:
