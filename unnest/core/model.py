@@ -15,6 +15,8 @@ from unnest.findings import Finding
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
+Shape: TypeAlias = "tuple[int | None, ...]"
+"""Sizes of a tensor's axes, None for one that a file does not store: the batch, as a rule."""
 
 RELEASE = re.compile(r"\d{1,9}")
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Shape
 
-Shape: TypeAlias = "tuple[int | None, ...]"
+__all__ = ["Rule", "Shape", "UnknownShape", "rule_of"]
+
 Rule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 

@@ -24,6 +24,10 @@ MAX_ELEMENTS = 4_000_000
 """Of one result: small files may ask for large ones."""
 
 
+class TooLarge(UnreadableCall):
+    """An array that no memory holds."""
+
+
 class ByContents(Exception):
     """The contents of the source decide where its rows go, or are changed on the way."""
 
@@ -67,6 +71,11 @@ def axis_number(value: Value) -> int:
 
 
 def check_size(elements: int) -> None:
-    """Raises UnreadableCall for an array that no memory holds, as small files may ask for."""
+    """Raise TooLarge for an array that no memory holds, as small files may ask for."""
     if elements > MAX_ELEMENTS:
-        raise UnreadableCall
+        raise TooLarge
+
+
+def check_copy(*arrays: Array) -> None:
+    """Raise TooLarge for views whose copies no memory holds: a view may stand for more numbers than it keeps."""
+    check_size(sum(array.size for array in arrays if not array.flags.c_contiguous))

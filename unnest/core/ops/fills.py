@@ -27,7 +27,7 @@ def size(x: Value) -> Array:
     return np.array(np.size(x))
 
 
-@operation("rank", "x", Kind.CONTROL)
+@operation("rank ndim", "x", Kind.CONTROL)
 def rank(x: Value) -> Array:
     """The number of axes."""
     return np.array(np.ndim(x))
@@ -108,12 +108,14 @@ def ones(shape: Value, dtype: Value = None) -> Array:
 @operation("zeros_like", "x dtype", Kind.FILL)
 def zeros_like(x: Value, dtype: Value = None) -> Array:
     """Zeros in the shape of a tensor."""
+    check_size(np.size(x))
     return cast(np.zeros(np.shape(x), np.int64), dtype or "int64")
 
 
 @operation("ones_like", "x dtype", Kind.FILL)
 def ones_like(x: Value, dtype: Value = None) -> Array:
     """Ones in the shape of a tensor."""
+    check_size(np.size(x))
     return cast(np.ones(np.shape(x), np.int64), dtype or "int64")
 
 

@@ -13,6 +13,7 @@ from unnest.core.ops.elements import (
     Array,
     ByContents,
     axis_number,
+    check_copy,
     check_size,
     whole_numbers,
 )
@@ -26,6 +27,7 @@ def overlaid(arrays: Sequence[Array]) -> Array:
     elements = [np.atleast_1d(a["element"]) for a in arrays]
     # Most sums are of whole tensors: their first elements tell, and nothing has to be copied.
     for parts in ([part[..., :1] for part in elements], elements):
+        check_copy(*parts)
         numbers = np.stack(parts)
         if np.any(np.sum(numbers != ZERO, axis=0) > 1):
             raise ByContents
@@ -155,6 +157,7 @@ def slice_updated(x: Array, begin: Value, updates: Array) -> Array:
 
 def _over(x: Array, rows: Array) -> Array:
     """What rows are put over: a copy of a tensor, or of zeros. Raises ByContents for other numbers."""
+    check_copy(x)
     if x.dtype == rows.dtype:
         return x.copy()
     if rows.dtype != ELEMENT or np.any(x):

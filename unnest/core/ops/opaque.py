@@ -13,6 +13,7 @@ define_all("over_steps", "*x", Kind.WINDOW)
 define_all("row_wise", "*x", Kind.ROWWISE)
 define("mirror_pad", "x paddings mode", Kind.OPAQUE, nodes={"MirrorPad": "x paddings @mode"})
 define("identity_n", "*x", Kind.OPAQUE)
+define("unknown", "", Kind.CONTROL)
 define_all("mixes takes time_major batch_moments", "*x", Kind.OPAQUE)
 
 

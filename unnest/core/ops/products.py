@@ -13,6 +13,8 @@ define(
         **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), "x y @adj_x:transpose_a @adj_y:transpose_b"),
     },
 )
+define("dot", "x|a|x1 y|b|x2", Kind.PRODUCT)
+define("batch_dot", "x y axes", Kind.ROWWISE)
 define("tensordot", "x|a|x1 y|b|x2 axes", Kind.PRODUCT)
 define("einsum", "subscripts|equation *xs", Kind.PRODUCT, nodes={"Einsum": "*xs @equation:subscripts"})
 define_all(

@@ -72,6 +72,9 @@ IN_PLACE = frozenset({Kind.MAP, Kind.ELEMENTWISE})
 ROW_BY_ROW = IN_PLACE | {Kind.WINDOW, Kind.ROWWISE}
 """Operations that leave every entry of the first axis where it is."""
 
+COMPUTING = ROW_BY_ROW | {Kind.REDUCTION, Kind.ALONG, Kind.FOLD, Kind.SEGMENT, Kind.MATRIX, Kind.PRODUCT}
+"""Operations that make new numbers of those that they are given."""
+
 KEEPING_SHAPE = frozenset({Kind.MAP, Kind.ALONG, Kind.REORDER})
 """Operations whose result has the shape of the first tensor that they read."""
 

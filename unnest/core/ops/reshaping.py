@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
 from unnest.core.ops.call import Value
-from unnest.core.ops.elements import Array, axis_number, check_size, whole_number, whole_numbers
+from unnest.core.ops.elements import Array, axis_number, check_copy, check_size, whole_number, whole_numbers
 from unnest.core.ops.registry import Kind, operation
 
 
@@ -26,7 +27,26 @@ def stop_gradient(x: Value) -> Array:
 @operation("reshape", "x shape|newshape|dims", Kind.MOVE)
 def reshape(x: Value, shape: Value) -> Array:
     """The same numbers, row-major, in another shape."""
-    return np.reshape(x, whole_numbers(shape))
+    return _reshaped(np.asarray(x), whole_numbers(shape))
+
+
+def _reshaped(x: Array, shape: Sequence[int]) -> Array:
+    """A view of the same numbers, or a copy where that is none: of an array whose memory is not in order."""
+    check_copy(x)
+    return np.reshape(x, shape)
+
+
+@operation("flatten", "x", Kind.MOVE)
+def flatten(x: Value) -> Array:
+    """All numbers along one axis."""
+    return _reshaped(np.asarray(x), [-1])
+
+
+@operation("batch_flatten", "x", Kind.MOVE)
+def batch_flatten(x: Value) -> Array:
+    """All numbers of each entry of the first axis along one axis."""
+    array = np.asarray(x)
+    return _reshaped(array, [len(array), prod(array.shape[1:])])
 
 
 @operation("expand_dims", "x axis", Kind.MOVE)
@@ -41,7 +61,7 @@ def squeeze(x: Value, axis: Value = None) -> Array:
     return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
 
 
-@operation("transpose", "x perm|axes", Kind.MOVE)
+@operation("transpose permute_dimensions", "x perm|axes|pattern", Kind.MOVE)
 def transpose(x: Value, perm: Value = None) -> Array:
     """Axes in another order, reversed where none is given."""
     return np.transpose(x, None if perm is None else whole_numbers(perm))
@@ -75,6 +95,7 @@ def flip(x: Value, axis: Value = None) -> Array:
 def roll(x: Value, shift: Value, axis: Value = None) -> Array:
     """Entries of an axis some places further, around its end; of all numbers, row-major, where none is given."""
     array = np.asarray(x)
+    check_copy(array)
     if axis is None:
         return np.roll(array, whole_number(shift))
     return np.roll(array, whole_numbers(shift), whole_numbers(axis))
@@ -87,7 +108,7 @@ def rot90(x: Value, k: Value = 1, axes: Value = (0, 1)) -> Array:
     return np.rot90(np.asarray(x), whole_number(k), (first, second))
 
 
-@operation("repeat", "x repeats axis", Kind.REPEAT)
+@operation("repeat repeat_elements", "x repeats|rep axis", Kind.REPEAT)
 def repeat(x: Value, repeats: Value, axis: Value = None) -> Array:
     """Every entry of an axis several times, or every number."""
     array, times = np.asarray(x), whole_numbers(repeats)

@@ -10,6 +10,7 @@ from unnest.core.ops.call import UnreadableCall, Value
 from unnest.core.ops.elements import (
     Array,
     axis_number,
+    check_copy,
     check_size,
     whole_number,
     whole_numbers,
@@ -168,6 +169,7 @@ def along_axis(x: Array, indices: Value, axis: Value = None) -> Array:
     if where.dtype.kind not in "iu" or axis is None:
         raise UnreadableCall
     check_size(where.size)
+    check_copy(x)
     return np.take_along_axis(x, where, axis_number(axis))
 
 
@@ -179,6 +181,7 @@ def boolean_mask(x: Array, mask: Value, axis: Value = 0) -> Array:
         raise UnreadableCall
     if len(where) != x.shape[axis]:
         raise ValueError("a mask of another length")
+    check_copy(x)
     return np.compress(where, x, axis)
 
 
@@ -193,4 +196,5 @@ def dynamic_partition(x: Array, partitions: Value, num: Value) -> list[Array]:
     where = np.asarray(partitions)
     if where.ndim != 1:
         raise UnreadableCall
+    check_copy(x)
     return [x[where == part] for part in range(_few(whole_number(num)))]

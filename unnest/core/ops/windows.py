@@ -7,7 +7,8 @@ from unnest.core.ops.registry import Kind, define, define_all
 define_all(
     "conv conv1d conv2d conv3d conv_transpose depthwise_conv depthwise_conv2d depthwise_conv2d_native separable_conv "
     "separable_conv2d max_pool max_pool1d max_pool3d avg_pool avg_pool1d avg_pool3d average_pool "
-    "pool pool2d pool3d resize dot_product_attention",
+    "pool pool2d pool3d resize resize_images resize_volumes temporal_padding spatial_2d_padding spatial_3d_padding "
+    "dot_product_attention",
     "*x",
     Kind.WINDOW,
 )

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from unnest.budget import remembered
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Ref
+from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.tensor_graph import TensorGraph
-from unnest.core.recognise.tower_rows import RowsKept, TowerRows
+from unnest.core.recognise.searched_graph import SearchedGraph
 
 RANKS = (2, 4, 3, 5)
 """Of tensors whose number of axes is not known, tried in turn."""
@@ -24,7 +24,7 @@ UNKNOWN_SIZES = (7, 1)
 """Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""
 
 
-def rows_kept(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
+def rows_kept(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> RowsKept:
     """What becomes of rows (`entries`, on axis 0, with the shapes that are known beside the graph) up to the ends.
 
     A loss is reduced over the batch, beside what is told of rows: it counts where nothing else is told.
@@ -36,7 +36,7 @@ def rows_kept(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Sha
     return RowsKept(mixing, all(each.is_told or each.mixing in losses for each in rows))
 
 
-def _tried(graph: TensorGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> list[RowsKept]:
+def _tried(graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]) -> list[RowsKept]:
     """The answer for every end: where ranks are not known, mixed is what is so for all of them."""
     by_rank: list[list[RowsKept]] = []
     for rank in RANKS:
@@ -61,7 +61,7 @@ def _of_trials(trials: Sequence[RowsKept], *, may_fail: bool = True) -> RowsKept
     return RowsKept(answers[0].mixing if is_mixed else None, is_told)
 
 
-def _is_loss(graph: TensorGraph, ref: Ref) -> bool:
+def _is_loss(graph: SearchedGraph, ref: Ref) -> bool:
     """Whether a tensor is a number, or one in a row of its own."""
     return graph.is_number(ref) or (graph.shape(ref) or (None,))[0] == 1
 

@@ -37,8 +37,8 @@ from unnest.core.recognise.slice_layers import Cut, InputFacts, can_slice, check
 from unnest.core.recognise.told_numbers import Slice
 
 if TYPE_CHECKING:  # bring NumPy, which most graphs do not need
+    from unnest.core.interpreters.tensor_graph import Column
     from unnest.core.recognise.layer_tensors import LayerTensors
-    from unnest.core.recognise.tensor_graph import Column
     from unnest.core.recognise.tower_copies import Copies
 
 

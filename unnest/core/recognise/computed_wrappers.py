@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.interpreters.tensor_graph import Column, Values, rows_of
 from unnest.core.model import MixedRows, NearMiss
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
 from unnest.core.recognise.batch_axis import rows_kept
 from unnest.core.recognise.mean_outputs import averages
+from unnest.core.recognise.searched_graph import SearchedGraph
 from unnest.core.recognise.symbolic_rows import Joined, RowOrder, RowTrial, Taken, batches, beyond, longest
-from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, rows_of
 from unnest.core.recognise.tower_copies import Copies, Unlike, walk_back
 
 MAX_LEVELS = 6
@@ -58,7 +59,7 @@ class _Search:
     near_misses: list[NearMiss] = field(default_factory=list)
 
 
-def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
+def find(graph: SearchedGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
     """The wrappers of one graph whose slices and joins can be computed, outermost first, and the near misses.
 
     A wrapper with a `reader` is among the near misses too.
@@ -85,7 +86,7 @@ def find(graph: TensorGraph) -> tuple[list[ComputedWrapper], list[NearMiss]]:
     return whole, [*search.near_misses, *read]
 
 
-def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
+def _row_by_row(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper | NearMiss:
     """The wrapper, or why its towers are none: a row's result must not depend on which rows are in its part."""
     entries = {column[0]: graph.rows_of_part(column[0], source) for column, source in wrapper.sources.items()}
     kept = rows_kept(graph, [joined.operands[0] for joined in wrapper.joins], entries)
@@ -94,7 +95,7 @@ def _row_by_row(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
     return wrapper._replace(keeps_rows=kept.is_told)
 
 
-def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
+def joined_by(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     """What the operation behind a tensor puts together, or moves where a join lies behind it; else nothing."""
     moved_on: list[Ref] = []
     while len(moved_on) < MAX_LEVELS:
@@ -116,7 +117,7 @@ def joined_by(graph: TensorGraph, ref: Ref) -> list[Ref]:
     return []
 
 
-def _is_of_rows(graph: TensorGraph, operands: Sequence[Ref], axis: int | None) -> bool:
+def _is_of_rows(graph: SearchedGraph, operands: Sequence[Ref], axis: int | None) -> bool:
     """Whether an axis is the batch's, or the next one, along which rows may be stacked; the last one is a row's own."""
     if axis is None or axis >= 0 or not operands:
         return axis in (0, 1)
@@ -124,7 +125,7 @@ def _is_of_rows(graph: TensorGraph, operands: Sequence[Ref], axis: int | None) -
     return axis + rank == 0 if rank is not None else axis < -1
 
 
-def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
+def _levels(graph: SearchedGraph, root: Ref) -> Iterator[Joined]:
     """What a tensor puts together: of what it reads itself, of what these read in turn, and so on.
 
     Some of them may be turned, or cut out of another join, and put in their places again.
@@ -144,13 +145,13 @@ def _levels(graph: TensorGraph, root: Ref) -> Iterator[Joined]:
         operands = deeper if len(set(operands)) < len(operands) else [*dict.fromkeys(deeper)]
 
 
-def _moved_alone(graph: TensorGraph, ref: Ref) -> list[Ref]:
+def _moved_alone(graph: SearchedGraph, ref: Ref) -> list[Ref]:
     """The one tensor that an operation cuts or moves; nothing where it is no such operation."""
     moved = graph.moved(ref.call) if kind_of(graph.of(ref.call)) in SLICES | MOVES else []
     return moved if len(moved) == 1 else []
 
 
-def _judged(graph: TensorGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
+def _judged(graph: SearchedGraph, root: Ref, all_sources: Sequence[_Sources]) -> ComputedWrapper | NearMiss | None:
     """The wrapper that a tensor joins, or why it is none; None where nothing looks like towers."""
     miss: NearMiss | None = None
     for sources in all_sources:
@@ -180,12 +181,12 @@ def _judged(graph: TensorGraph, root: Ref, all_sources: Sequence[_Sources]) -> C
     return miss
 
 
-def _are_split(graph: TensorGraph, copies: Copies) -> bool:
+def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
     """Whether the towers' parts are those of a split, which leaves no rows over."""
     return any(graph.of(ref.call).name == "split" for column in copies.entries for ref in column)
 
 
-def _slices(graph: TensorGraph, copies: Copies) -> frozenset[CallId]:
+def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
     """The calls that cut the towers' parts, and what they compute their bounds from."""
     return frozenset(graph.behind([ref for column in copies.entries for ref in column], copies.entries.values()))
 
@@ -206,7 +207,7 @@ MOST_KEPT = 10_000_000
 class _Sources:
     """What columns of tensors are rows of: the nearest tensor that they are cut from, or, if `far`, the furthest."""
 
-    def __init__(self, graph: TensorGraph, *, far: bool) -> None:
+    def __init__(self, graph: SearchedGraph, *, far: bool) -> None:
         self.graph, self.far = graph, far
         #: By the rows of the batch and the longest axis: what was computed for one column serves others.
         self._computed: dict[tuple[int, int], Values] = {}
@@ -268,7 +269,7 @@ class _Sources:
         yield values
 
 
-def _add(graph: TensorGraph, wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:
+def _add(graph: SearchedGraph, wrappers: list[ComputedWrapper], new: ComputedWrapper) -> None:
     """A further output of the towers of one of the wrappers found, or else a new one."""
     for at, old in enumerate(wrappers):
         if len(old.copies.calls) == len(new.copies.calls) and _belong_together(graph, old, new):
@@ -277,7 +278,7 @@ def _add(graph: TensorGraph, wrappers: list[ComputedWrapper], new: ComputedWrapp
     wrappers.append(new)
 
 
-def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrapper) -> bool:
+def _belong_together(graph: SearchedGraph, old: ComputedWrapper, new: ComputedWrapper) -> bool:
     """Whether two joins are of the same parts, or of parts of one source that are the same rows."""
     if old.sources.keys() & new.sources.keys():
         return True
@@ -285,7 +286,7 @@ def _belong_together(graph: TensorGraph, old: ComputedWrapper, new: ComputedWrap
     return graph.is_cut_apart and is_of_one_source and _is_cut_alike(graph, _together(old, new))
 
 
-def _is_cut_alike(graph: TensorGraph, wrapper: ComputedWrapper) -> bool:
+def _is_cut_alike(graph: SearchedGraph, wrapper: ComputedWrapper) -> bool:
     """Whether the parts of all sources are the same rows."""
     taken = RowTrial(graph, wrapper.sources, wrapper.joins).answer()
     return taken.rows is RowOrder.CONSECUTIVE or (wrapper.reach is not None and taken.reach == wrapper.reach)
@@ -300,7 +301,7 @@ def _together(old: ComputedWrapper, new: ComputedWrapper) -> ComputedWrapper:
     return old._replace(copies=copies, joins=(*old.joins, *new.joins), slices=old.slices | new.slices)
 
 
-def _with_means(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
+def _with_means(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
     """The wrapper with the means of numbers that its towers give beside rows."""
     joins = wrapper.joins
     for root, numbers, calls in averages(graph, wrapper.sources, [joined.root for joined in joins]):
@@ -318,7 +319,7 @@ def _with_means(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper
     return wrapper
 
 
-def _with_reader(graph: TensorGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
+def _with_reader(graph: SearchedGraph, wrapper: ComputedWrapper) -> ComputedWrapper:
     """The wrapper with the reason, where towers, slices or joins of some towers are needed by others than itself."""
     towers = set().union(*wrapper.copies.calls)
     operands = [ref for joined in wrapper.joins for ref in joined.operands]

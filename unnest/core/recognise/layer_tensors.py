@@ -12,11 +12,14 @@ from unnest.budget import spend
 from unnest.core.architecture import is_input, is_model, read, tensor_refs
 from unnest.core.architecture.graph import Call, CallId, Graph, Layer, Ref
 from unnest.core.frontends.node_def import parse_node_def
+from unnest.core.interpreters.product_axes import MATRIX
+from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.layer_classes import PLAIN, is_keras_class, today
 from unnest.core.keras_facts.shape_rules import Shape, UnknownShape, rule_of
 from unnest.core.keras_facts.weight_order import promised
 from unnest.core.model import Json
 from unnest.core.ops.call import OpCall, UnreadableCall
+from unnest.core.ops.call_shapes import broadcast, call_shape, lined_up
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.recognise import followed_slices, layer_facts
@@ -27,12 +30,10 @@ from unnest.core.recognise.op_calls import (
     shape_of,
     with_refs,
 )
-from unnest.core.recognise.op_shapes import broadcast, lined_up, op_shape
-from unnest.core.recognise.product_axes import MATRIX
-from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
+from unnest.core.recognise.searched_graph import SearchedGraph
 
 
-class LayerTensors(TensorGraph):
+class LayerTensors(SearchedGraph):
     """The tensors of one model's graph of layers, not of the models nested in it.
 
     `supposed` are shapes of tensors that the file does not tell. `claimed` are the rows that layers which are no
@@ -181,7 +182,7 @@ class LayerTensors(TensorGraph):
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
                 is_of_keras = said(layer, self.graph.call(here.call)) is None
                 of_reads = dict(zip(reads, after, strict=True))
-                shapes[here] = _after(layer, after) if is_of_keras else op_shape(self.parsed(here.call), of_reads)
+                shapes[here] = _after(layer, after) if is_of_keras else call_shape(self.parsed(here.call), of_reads)
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.interpreters.tensor_graph import Column, Values
 from unnest.core.ops.elements import NOT_COMPUTED, Array
+from unnest.core.recognise.searched_graph import SearchedGraph
 from unnest.core.recognise.symbolic_rows import DIVISIBLE
-from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values
 
 
 def averages(
-    graph: TensorGraph, parts: Collection[Column], merges: Iterable[Ref]
+    graph: SearchedGraph, parts: Collection[Column], merges: Iterable[Ref]
 ) -> Iterator[tuple[Ref, Column, frozenset[CallId]]]:
     """(mean, what it is the mean of: one number per tower, the calls between) in a graph, not behind a merge.
 
@@ -44,7 +45,7 @@ def averages(
 class _Marks:
     """Which towers each tensor depends on, as a set of bits."""
 
-    def __init__(self, graph: TensorGraph, parts: Iterable[Column]) -> None:
+    def __init__(self, graph: SearchedGraph, parts: Iterable[Column]) -> None:
         self.parts = {ref: 1 << tower for column in parts for tower, ref in enumerate(column)}
         self.calls: dict[CallId, int] = {}
         users = [(user, ref) for ref in self.parts for user in graph.readers.get(ref.call, ())]
@@ -62,7 +63,7 @@ class _Marks:
         return self.parts.get(tensor, self.calls.get(tensor.call, 0))
 
 
-def _numbers(graph: TensorGraph, tensor: Ref, marks: _Marks) -> tuple[Column, frozenset[CallId]]:
+def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, frozenset[CallId]]:
     """The one tensor of every tower that a tensor is made of, none where there are more, and the calls between."""
     leaves: dict[int, Ref] = {}
     calls: set[CallId] = set()
@@ -82,7 +83,7 @@ def _numbers(graph: TensorGraph, tensor: Ref, marks: _Marks) -> tuple[Column, fr
     return (numbers if sum(leaves) == marks.of(tensor) else ()), frozenset(calls)
 
 
-def _is_mean(graph: TensorGraph, tensor: Ref, numbers: Column) -> bool:
+def _is_mean(graph: SearchedGraph, tensor: Ref, numbers: Column) -> bool:
     """Whether a tensor is the mean of others, whatever their values."""
     for values in np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers))):
         given: dict[Ref, Array] = {ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)}

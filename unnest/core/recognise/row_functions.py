@@ -11,10 +11,10 @@ from functools import reduce
 from math import prod
 
 from unnest.core.byte_code.interpretation import NotFollowed
+from unnest.core.interpreters.product_axes import MATRIX
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.registry import IN_PLACE, OPERATIONS, ROW_BY_ROW, Kind
 from unnest.core.recognise import row_operations
-from unnest.core.recognise.product_axes import MATRIX
 from unnest.core.recognise.row_kernels import OF_ONE_VALUE, by_kernel
 from unnest.core.recognise.row_operations import part_of
 from unnest.core.recognise.row_values import (

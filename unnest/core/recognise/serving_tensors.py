@@ -15,10 +15,11 @@ import numpy as np
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
 from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
+from unnest.core.interpreters.tensor_graph import NOTHING, Column
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.recognise.op_graph import CALLS, PASSES, Broken, Function, GraphView, Op, Place
-from unnest.core.recognise.tensor_graph import NOTHING, Column, TensorGraph
+from unnest.core.recognise.searched_graph import SearchedGraph
 
 STEPS_A_PAIR = 15
 """What comparing two operations costs."""
@@ -42,7 +43,7 @@ DTYPES = {1: "float", 2: "double", 3: "int32", 9: "int64", 10: "bool", 14: "bflo
 """TensorFlow's numbers of the types that arithmetic casts to (source: types.proto)."""
 
 
-class ServingTensors(TensorGraph):
+class ServingTensors(SearchedGraph):
     """The tensors that the root graph of a view gives, and all that they are made of. Its answers may raise Broken.
 
     `rank` is taken for the rank of a tensor where the graph does not tell its shape; `is_guessed` says whether one was.

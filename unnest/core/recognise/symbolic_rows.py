@@ -15,12 +15,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import CallId, Graph, Ref
+from unnest.core.interpreters.tensor_graph import Column, Values, numbered, row_sizes, rows_of
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import MISFITS, Array, ByContents
 from unnest.core.ops.opaque import ClaimedRows
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.tensor_graph import Column, TensorGraph, Values, numbered, row_sizes, rows_of
+from unnest.core.recognise.searched_graph import SearchedGraph
 
 DIVISIBLE = 2520
 """A batch that 1 to 10 towers, and shares in tenths, divide without rest."""
@@ -108,7 +109,7 @@ def verdict(found: Mapping[int, BatchOutcome], towers: int, *, is_fixed: bool) -
     return Taken(RowOrder.UNKNOWN)
 
 
-def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
+def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) -> int:
     """The largest number that is mentioned between some tensors and others."""
     if not stops:
         return max(map(graph.largest_behind, ends), default=0)
@@ -118,7 +119,7 @@ def longest(graph: TensorGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()) 
 class RowTrial:
     """What towers read and joins give, carried out for one batch size after the other."""
 
-    def __init__(self, graph: TensorGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
+    def __init__(self, graph: SearchedGraph, sources: Mapping[Column, Ref], joins: Sequence[Joined] = ()) -> None:
         """`sources`: what the towers' parts are rows of. Without a join they are taken one after the other."""
         self.graph, self.sources, self.joins = graph, sources, joins
         self.towers = len(next(iter(sources)))

@@ -1,8 +1,8 @@
 """Towers that are one computation: the operands of a join, walked back in step until they part.
 
 Two towers are alike where the same is computed in the same way of what is alike. What is the same is the graph's to say
-(`TensorGraph.differ`): the same layer, called on each of them; operations, and Keras's layers without weights, that are
-equal but for their names. Layers with weights, or variables, of their own are different computations.
+(`SearchedGraph.differ`): the same layer, called on each of them; operations, and Keras's layers without weights, that
+are equal but for their names. Layers with weights, or variables, of their own are different computations.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from unnest.budget import spend
 from unnest.core.architecture.graph import CallId, Ref
-from unnest.core.recognise.tensor_graph import Column, TensorGraph
+from unnest.core.interpreters.tensor_graph import Column
+from unnest.core.recognise.searched_graph import SearchedGraph
 
 #: What comparing one tensor of every tower costs.
 STEPS_A_COLUMN = 10
@@ -39,7 +40,7 @@ class Copies:
     shared: set[Ref] = field(default_factory=set)
 
 
-def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], Ref | None]) -> Copies:
+def walk_back(graph: SearchedGraph, operands: Column, source: Callable[[Column], Ref | None]) -> Copies:
     """The towers that end in these operands. Raises Unlike.
 
     `source` tells what the towers' tensors are rows of, where they part; None where they do not.
@@ -76,7 +77,7 @@ def walk_back(graph: TensorGraph, operands: Column, source: Callable[[Column], R
 
 
 def _differ(
-    graph: TensorGraph, column: Column, made_by: Sequence[CallId], reads: Sequence[Sequence[Ref]]
+    graph: SearchedGraph, column: Column, made_by: Sequence[CallId], reads: Sequence[Sequence[Ref]]
 ) -> str | None:
     """Why one step of the towers is not the same computation in all of them; None where it is."""
     names = [*dict.fromkeys(ref.layer for ref in column)]
@@ -91,7 +92,7 @@ def _differ(
     return graph.differ(column)
 
 
-def _reaches_rows(graph: TensorGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
+def _reaches_rows(graph: SearchedGraph, tensors: Iterable[Ref], sources: set[Ref]) -> Ref | None:
     """What some tensors are computed from that is cut, or given by the caller: rows, or their number, for all alike."""
     pending, met = [*tensors], {*tensors}
     while pending:

@@ -7,11 +7,11 @@ import pytest
 
 from tests.unit.core.recognise.inline import Writer, X
 from unnest.core.architecture.graph import Ref
+from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
+from unnest.core.interpreters.tower_tensors import ROWS, Known, TowerTensors
 from unnest.core.ops.call import OpCall, UnreadableCall
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.row_counts import Counts
-from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER
-from unnest.core.recognise.tower_tensors import ROWS, Known, TowerTensors
 
 ENTRY = Ref("x", 0, 0)
 

@@ -11,17 +11,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from unnest.core.architecture.graph import Ref
+from unnest.core.interpreters import product_axes, row_dependence
+from unnest.core.interpreters.product_axes import MATRIX
+from unnest.core.interpreters.row_counts import Counts, computed
+from unnest.core.interpreters.row_dependence import (
+    NO_ROW,
+    THEIR_NUMBER,
+    RowsMixed,
+    along,
+    combined,
+    each_its_own,
+    every,
+)
+from unnest.core.interpreters.tower_tensors import Known, Tensor, TowerTensors
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
 from unnest.core.ops.elements import NOT_COMPUTED, Array, ByContents, check_size
 from unnest.core.ops.registry import IN_PLACE, JOINS, OPERATIONS, ROW_BY_ROW, Kind, argument, kind_of, operation_of
-from unnest.core.recognise import product_axes, row_dependence
-from unnest.core.recognise.followed_slices import RowsMade
-from unnest.core.recognise.layer_tensors import OF_CODE
-from unnest.core.recognise.product_axes import MATRIX
-from unnest.core.recognise.row_counts import Counts, computed
-from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed, along, combined, each_its_own, every
-from unnest.core.recognise.tower_tensors import Known, Tensor, TowerTensors
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""
@@ -40,7 +46,7 @@ class TowerOperations:
         self._tensors = tensors
         #: Operations of which more counts than the rows that they are made of.
         self._whole: dict[str, Callable[[Ref, OpCall], Tensor]] = {
-            **dict.fromkeys((OF_CODE[RowsMade.MIXED], OF_CODE[RowsMade.OTHERS], "timemajor"), self._in_another_order),
+            **dict.fromkeys(("mixes", "takes", "timemajor"), self._in_another_order),
             **dict.fromkeys(_names(Kind.SIZE), lambda _, what: _size(what, self._tensors.first(what))),
             **dict.fromkeys(_names(Kind.FILL), lambda _, what: every(NO_ROW, self._tensors.first(what).shape)),
         }
@@ -219,7 +225,7 @@ class TowerOperations:
         """Rows that were mixed, or stand elsewhere; layers whose first axis is time take the rows for it."""
         tensor = self._tensors.first(what)
         combined([tensor, each_its_own(tensor.shape)])
-        if what.name != OF_CODE[RowsMade.OTHERS]:
+        if what.name != "takes":
             raise RowsMixed
         self._tensors.taken.add(here)
         return self._elsewhere((self._tensors.rows, *self._tensors.sizes(here)[1:]))

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.keras_facts.shape_rules import Shape
-from unnest.core.model import Json
+from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.elements import NOT_COMPUTED, whole_numbers
 from unnest.core.ops.registry import Kind, argument, operation_of
 
 
-def op_shape(what: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
+def call_shape(what: OpCall, shapes: Mapping[Ref, Shape | None]) -> Shape | None:
     """The shape of what an operation makes of tensors of these shapes; None where that does not follow."""
     operation = operation_of(what)
     if operation is None:

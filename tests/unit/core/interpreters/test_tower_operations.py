@@ -10,13 +10,13 @@ import pytest
 
 from tests.unit.core.recognise.inline import Writer, X
 from unnest.core.architecture.graph import Ref
+from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
+from unnest.core.interpreters.tower_operations import TowerOperations
+from unnest.core.interpreters.tower_tensors import Known, TowerTensors
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.row_counts import Counts
-from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER, RowsMixed
-from unnest.core.recognise.tower_operations import TowerOperations
-from unnest.core.recognise.tower_tensors import Known, TowerTensors
 
 ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 

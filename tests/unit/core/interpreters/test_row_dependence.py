@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unnest.core.ops.call import UnreadableCall
-from unnest.core.ops.elements import Array
-from unnest.core.recognise.row_dependence import (
+from unnest.core.interpreters.row_dependence import (
     NO_ROW,
     THEIR_NUMBER,
     RowsMixed,
@@ -17,6 +15,8 @@ from unnest.core.recognise.row_dependence import (
     every,
     product,
 )
+from unnest.core.ops.call import UnreadableCall
+from unnest.core.ops.elements import Array
 
 ROWS = each_its_own((3, 2))
 TURNED = ROWS.transpose()

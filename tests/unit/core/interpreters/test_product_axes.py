@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from unnest.core.interpreters import product_axes
 from unnest.core.ops.call import UnreadableCall
 from unnest.core.ops.elements import Array
-from unnest.core.recognise import product_axes
 
 RNG = np.random.default_rng(0)
 

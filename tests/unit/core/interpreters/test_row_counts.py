@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture.graph import Ref
+from unnest.core.interpreters.row_counts import Counts, computed
+from unnest.core.interpreters.row_dependence import NO_ROW, THEIR_NUMBER
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.elements import NOT_COMPUTED
-from unnest.core.recognise.row_counts import Counts, computed
-from unnest.core.recognise.row_dependence import NO_ROW, THEIR_NUMBER
 
 SHAPE, ROWS, TABLE = Ref("shape", 0, 0), Ref("rows", 0, 0), Ref("table", 0, 0)
 KNOWN: dict[Ref, Any] = {

@@ -7,9 +7,9 @@ import pytest
 
 from tests.unit.core.recognise.inline import Tensor, Writer, X
 from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.interpreters.row_dependence import NO_ROW
+from unnest.core.interpreters.tower_rows import RowsKept, TowerRows
 from unnest.core.recognise.layer_tensors import LayerTensors
-from unnest.core.recognise.row_dependence import NO_ROW
-from unnest.core.recognise.tower_rows import RowsKept, TowerRows
 
 ROWS = 6
 

@@ -7,7 +7,7 @@ import pytest
 from unnest.core.architecture.graph import Ref
 from unnest.core.keras_facts.shape_rules import Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.recognise.op_shapes import broadcast, lined_up, op_shape
+from unnest.core.ops.call_shapes import broadcast, call_shape, lined_up
 
 X, COLUMN, UNKNOWN = Ref("x", 0, 0), Ref("column", 0, 0), Ref("unknown", 0, 0)
 SHAPES: dict[Ref, Shape | None] = {X: (None, 5, 3), COLUMN: (None, 1, 1), UNKNOWN: None}
@@ -35,7 +35,7 @@ SHAPES: dict[Ref, Shape | None] = {X: (None, 5, 3), COLUMN: (None, 1, 1), UNKNOW
     ],
 )
 def test_what_an_operation_makes(what: OpCall, shape: Shape | None) -> None:
-    assert op_shape(what, SHAPES) == shape
+    assert call_shape(what, SHAPES) == shape
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from typing import TypeAlias
 import numpy as np
 
 from unnest.core.architecture.graph import Ref
-from unnest.core.keras_facts.shape_rules import Shape
+from unnest.core.interpreters.row_counts import Counts
+from unnest.core.interpreters.row_dependence import NO_ROW, each_its_own, every
+from unnest.core.interpreters.tensor_graph import TensorGraph, Values
+from unnest.core.model import Shape
 from unnest.core.ops.apply import contents
 from unnest.core.ops.call import OpCall, UnreadableCall, Value, refs_in
 from unnest.core.ops.elements import ELEMENT, Array, whole_numbers
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
-from unnest.core.recognise.row_counts import Counts
-from unnest.core.recognise.row_dependence import NO_ROW, each_its_own, every
-from unnest.core.recognise.tensor_graph import TensorGraph, Values
 
 ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""

@@ -1,0 +1,1 @@
+"""What operations mean: for the rows of a batch, for the dependence of numbers on rows."""

@@ -1,0 +1,155 @@
+"""What the search for wrappers asks of a graph, of layers (`layer_tensors`) or of operations (`serving_tensors`).
+
+One engine finds wrappers in both (`computed_wrappers`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from unnest.budget import spend
+from unnest.core.architecture.graph import CallId, Ref
+from unnest.core.interpreters.tensor_graph import Column, TensorGraph
+from unnest.core.model import Shape
+from unnest.core.ops.apply import contents
+
+
+class SearchedGraph(TensorGraph):
+    """A graph whose wrappers are looked for.
+
+    `outputs` are the tensors that the graph gives. `reaches`: whether slices of slices are looked through to what the
+    first of them cuts, in the order in which that is tried. `takes_numbers`: whether bounds may be numbers of rows.
+    `is_cut_apart`: whether outputs of the same towers may be made of slices of their own.
+    """
+
+    outputs: Sequence[Ref]
+    reaches: Sequence[bool] = (True,)
+    takes_numbers = False
+    is_cut_apart = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._moved: dict[CallId, list[Ref]] = {}
+        self._largest: dict[Ref, int] = {}
+
+    def rows_alone(self, ref: Ref) -> Shape | None:
+        """The shape of any number of rows of a tensor, None where the file does not tell."""
+        shape = None if self.rank_of(ref) is None else self.shape(ref)
+        return (None, *shape[1:]) if shape else None
+
+    def rows_of_part(self, part: Ref, source: Ref) -> Shape | None:
+        """The shape of a part of the rows of a tensor; any number of them where the file does not tell how many."""
+        shape = self.rows_alone(source)
+        told = None if shape is None or self.rank_of(part) is None else self.shape(part)
+        return (told[0], *shape[1:]) if shape and told else shape
+
+    def unread(self, column: Column) -> str:
+        """Why calls of which some read no tensor are not the same computation."""
+        names = [*dict.fromkeys(ref.layer for ref in column)]
+        return f"the towers read different tensors: {', '.join(names[:4])}"
+
+    @abstractmethod
+    def is_given(self, ref: Ref) -> bool:
+        """Whether a tensor holds rows as the caller gives them."""
+
+    @abstractmethod
+    def is_number(self, ref: Ref) -> bool:
+        """Whether a tensor has no rows, a loss say."""
+
+    @abstractmethod
+    def backwards(self) -> Iterator[Ref]:
+        """The tensors that may be an output of a wrapper, from the graph's outputs back, breadth first."""
+
+    @abstractmethod
+    def may_join(self, ref: Ref) -> bool:
+        """Whether a tensor may put rows of others together, told at a glance."""
+
+    def says_batch_axis(self, ref: Ref) -> bool:
+        """Whether a tensor is joined of rows for sure: it is worth a word why these are no towers'."""
+        del ref
+        return False
+
+    def moved(self, at: CallId) -> list[Ref]:
+        """The tensors whose contents an operation moves about; none where it is no operation."""
+        if at not in self._moved:
+            self._moved[at] = [value for value in _flat(contents(self.of(at))) if isinstance(value, Ref)]
+        return self._moved[at]
+
+    def literals(self, calls: Iterable[CallId]) -> Iterator[int]:
+        """The whole numbers among the arguments of some calls, without their signs; of an array the largest."""
+        for value in _flat([[*self.of(at).args, *self.of(at).kwargs.values()] for at in calls]):
+            if isinstance(value, int) and not isinstance(value, bool):
+                yield abs(value)
+            elif isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+                yield int(max(-int(value.min()), int(value.max())))
+
+    def behind(self, ends: Iterable[Ref], stops: Iterable[Ref]) -> set[CallId]:
+        """The calls that some tensors are made by, no further than `stops`, nor than what is given."""
+        calls: set[CallId] = set()
+        met = {*stops}
+        pending = [*ends]
+        while pending:
+            spend()
+            ref = pending.pop()
+            if ref in met or self.is_given(ref):
+                continue
+            met.add(ref)
+            calls.add(ref.call)
+            pending += self.reads(ref.call)
+        return calls
+
+    def largest_behind(self, ref: Ref) -> int:
+        """The largest of the `literals` of the calls behind a tensor, as `behind` has them; 0 where there is none.
+
+        In a circle, of which nothing can be computed, it may be that of a part.
+        """
+        pending, entered = [ref], set[Ref]()
+        while pending:
+            here = pending[-1]
+            reads = () if self.is_given(here) else self.reads(here.call)
+            if here not in entered and here not in self._largest:
+                spend()
+                entered.add(here)
+                pending += [read for read in reads if read not in self._largest]
+                continue
+            pending.pop()
+            if here not in self._largest:
+                own = () if self.is_given(here) else self.literals([here.call])
+                self._largest[here] = max([*own, *(self._largest.get(read, 0) for read in reads)], default=0)
+        return self._largest[ref]
+
+    @cached_property
+    def readers(self) -> Mapping[CallId, set[CallId]]:
+        """Who reads an output of each call, of all calls that the graph's outputs need."""
+        ends = {ref.call for ref in self.outputs}
+        found: dict[CallId, set[CallId]] = {at: set() for at in ends}
+        pending = [*ends]
+        while pending:
+            spend()
+            at = pending.pop()
+            for made in {ref.call for ref in self.reads(at)}:
+                if made in found:
+                    found[made].add(at)
+                else:
+                    found[made] = {at}
+                    pending.append(made)
+        return found
+
+
+def _flat(value: object) -> Iterator[object]:
+    """What is not made of other values, in lists, slices and objects of any depth, in their order."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (list, tuple)) and not isinstance(part, Ref):
+            pending += reversed(part)
+        elif isinstance(part, slice):
+            pending += (part.step, part.stop, part.start)
+        elif isinstance(part, Mapping):
+            pending += reversed([*part.values()])
+        else:
+            yield part
