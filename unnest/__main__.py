@@ -48,7 +48,7 @@ def main() -> NoReturn:
 
 
 def _state() -> str:
-    """What an interrupted run leaves behind. Outputs that were completed stay, and a signal may come that late."""
+    """Return what an interrupted run leaves. Outputs that were complete stay, and a signal may arrive that late."""
     interrupts = sys.modules.get("unnest.files.interrupts")
     completed = interrupts.completed if interrupts is not None else []
     if not completed:

@@ -22,10 +22,10 @@ MOST_FILES, MOST_BYTES = 12, 16 << 20
 
 
 def find(path: str, choices: Choices, *, trust: bool = False) -> str | None:
-    """The one file in the folder of `path` whose architecture fits the weights there by their names.
+    """Return the one file beside `path` with an architecture that fits the weights in it by their names.
 
-    Of several that fit, the one that is called like the weights. None where none does, or several, or where `path`
-    holds no weights alone.
+    Of several that fit, the one with the name of the weights. None if there is none, or several, or if `path` does not
+    hold weights alone.
     """
     candidates = [*_candidates(path)]
     if not candidates:
@@ -71,7 +71,7 @@ def _stem(path: str) -> str:
 
 
 def _fits(source: Source, candidate: str, choices: Choices) -> bool:
-    """Whether each weight has its place in this architecture, told by names and shapes and not by order alone."""
+    """Return True if each weight has its place in this architecture by names and shapes, not by order alone."""
     try:
         plan = examine.planned(source, read_architecture(candidate), choices)
     except UnnestError:

@@ -1,13 +1,12 @@
-"""What one file may cost: work in steps, and memory in bytes, in proportion to what it holds.
+"""The budget of one file: work in steps, and memory in bytes, in proportion to its size.
 
-A file from a stranger may ask for anything: a few bytes that stand for a billion operations, a header that
-claims gigabytes. So whoever reads, decodes or walks what a file holds says what it is about to cost, with `spend`
-for work and `hold` for memory, before it does it; beyond the file's budget that raises `OverBudget`. The budget is
-opened once per file, by `limited`, and lives in a context variable, so that the pure core need not carry it about.
-Where none is open nothing is limited.
+A file from a stranger may ask for anything: a few bytes that stand for a billion operations, a header that claims
+gigabytes. So code that reads, decodes or walks a file announces its cost, with `spend` for work and `hold` for memory,
+before it starts; beyond the file's budget that raises `OverBudget`. The budget is opened once per file, by `limited`,
+and lives in a context variable, so that the pure core need not pass it around. Without one nothing is limited.
 
-A step is one or two microseconds of Python on today's machines; C that works on bytes does `BYTES_A_STEP` in one. Of
-1,307 genuine files (below 1 MB) none takes more than 112,000 steps and 7 MB.
+A step is one or two microseconds of Python on today's machines; C code handles `BYTES_A_STEP` bytes in one. Of 1,307
+genuine files (below 1 MB) none takes more than 112,000 steps and 7 MB.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Answers:
         self._lock = Lock()
 
     def get(self, question: Hashable) -> tuple[object, Cost] | None:
-        """The answer; None where there is none, or none any more."""
+        """Return the answer and its cost; None if it is not, or no longer, known."""
         with self._lock:
             if question in self._known:
                 self._known.move_to_end(question)
@@ -66,7 +65,7 @@ class Answers:
 
 
 class Cost(NamedTuple):
-    """What some work took: steps, memory for good, and memory that had to be there at some moment."""
+    """The cost of some work: steps, memory that it keeps, and the most memory that it had at any moment."""
 
     steps: int
     memory: int
@@ -75,7 +74,7 @@ class Cost(NamedTuple):
 
 @dataclass
 class Budget:
-    """What is left of one file's allowance: `steps` of work, `memory` in bytes."""
+    """The rest of one file's allowance: `steps` of work, `memory` in bytes."""
 
     path: str
     steps: int
@@ -84,7 +83,7 @@ class Budget:
     known: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
     #: What follows from a question alone, whichever file asks it; see `answered`.
     answers: Answers = field(default_factory=Answers)
-    #: The least memory that was left at any moment, since somebody began to measure.
+    #: The least memory that was left at any moment since `measured` began.
     least: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -157,7 +156,7 @@ def fits(count: int) -> None:
 
 @contextmanager
 def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
-    """What is spent and held within is given back where it raises `attempt_failed`: the work is done in another way."""
+    """Give back what is spent and held within, if it raises `attempt_failed`: the work is then done in another way."""
     budget = _current.get()
     steps, memory = (budget.steps, budget.memory) if budget is not None else (0, 0)
     try:
@@ -169,7 +168,7 @@ def refunded(attempt_failed: type[Exception]) -> Iterator[None]:
 
 
 def measured(work_out: Callable[[], Result]) -> tuple[Result, Cost]:
-    """What `work_out` gives, and what it took."""
+    """Return the result of `work_out`, and its cost."""
     budget = _current.get()
     if budget is None:
         return work_out(), Cost(0, 0, 0)
@@ -195,11 +194,9 @@ def spent_again(cost: Cost) -> bool:
 
 
 def remembered(work_out: Callable[..., Result], *values: object) -> Result:
-    """What `work_out`, a function of a module, gives for values that nobody changes.
+    """Return the result of `work_out`, a module's function, on immutable values, computed once a file.
 
-    Asked again while the file is worked on, it is the same one.
-
-    The last REMEMBERED are kept, by identity: looking is cheaper than comparing.
+    The last REMEMBERED results are kept, by the identity of the values, which is cheaper than comparing them.
     """
     budget = _current.get()
     if budget is None:
@@ -215,9 +212,9 @@ def remembered(work_out: Callable[..., Result], *values: object) -> Result:
 
 
 def answered(question: Hashable, work_out: Callable[[], Result]) -> Result:
-    """What `work_out` gives, which must follow from the question alone, and which nobody changes.
+    """Return the result of `work_out`, which must follow from the question alone, and must be immutable.
 
-    It is worked out once for all files whose budgets share their `answers`, and spent each time.
+    It is computed once for all files with budgets that share their `answers`, and charged each time.
     """
     budget = _current.get()
     if budget is None:

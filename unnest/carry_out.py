@@ -1,4 +1,4 @@
-"""What `fix` does to the disk, once the plan is made: leave, copy, convert, or write the template."""
+"""Apply a plan to the disk: leave the file, copy it, convert it, or write the template."""
 
 from __future__ import annotations
 
@@ -42,9 +42,13 @@ def carried_out(
     meter: Meter | None,
     fingerprint: atomic.Fingerprint | None,
 ) -> Result:
-    """Leave, copy, convert, or write the template: what the plan and the options ask for.
+    """Apply the plan as the options ask: leave, copy, convert, or write the template.
 
-    `fingerprint` is the input's, taken before it was read. Raises UnnestError.
+    `fingerprint`: the input's, taken before it was read.
+
+    Raises:
+        UnnestError: the plan is refused, or the output cannot be written.
+
     """
     if not _places_alone(source, plan, options):
         _check_refusal(source, plan, options)
@@ -134,14 +138,14 @@ def _output_path(source: Source, target: TargetFormat, options: FixOptions) -> s
 
 
 def _as_keras_3(source: Source, plan: Plan, result: Result, options: FixOptions) -> AsKeras3 | None:
-    """What --keras 3 would do, for whoever did not ask for it."""
+    """Return what --keras 3 would do, unless it was given."""
     if options.keras == "3":
         return None
     return examine.as_keras_3(source, plan, result, options, planned_model(plan) if plan.refusal is None else None)
 
 
 def _places_alone(source: Source, plan: Plan, options: FixOptions) -> bool:
-    """Whether weights without an architecture go into the caller's model, whatever the plan says of them."""
+    """Return True if weights without an architecture go into the caller's model, whatever the plan."""
     if options.like is None:
         return False
     from unnest.formats.keras3.like import has_no_architecture
@@ -167,7 +171,12 @@ def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFor
 
 
 def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | None) -> Target | None:
-    """The container for a source of one that is never written. Raises Refused where `-o` seems to name its own."""
+    """Return the target container for a source in a container that is never written.
+
+    Raises:
+        Refused: `-o` seems to name the source's own container.
+
+    """
     if named == "json" != source.written_as:
         why = "names the JSON of a TensorFlow.js model, which is read and not written"
         raise Refused("cannot-write", f"{options.output}: {why}; name an .h5 or a .keras, or pass --to json")
@@ -175,7 +184,12 @@ def _asked_of_unwritten(source: Source, options: FixOptions, named: Target | Non
 
 
 def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptions) -> tuple[Action, Action]:
-    """What is done, and what a dry run calls that. Raises Failed where a wrapper would be left."""
+    """Return the action, and its name in a dry run.
+
+    Raises:
+        Failed: a wrapper would be left.
+
+    """
     if options.like is not None:
         return _FIX if plan.verdict == "parallel" else _CONVERT
     if plan.result is not None:
@@ -189,7 +203,7 @@ def _actions(source: Source, plan: Plan, target: TargetFormat, options: FixOptio
 
 
 def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None], TargetFormat]:
-    """What chooses the target format; the rules of Keras 3 are a third of all modules, loaded for who asks for them."""
+    """Return the function that chooses the target; Keras 3's rules, a third of all modules, are loaded only for it."""
     if dialect == "original":
         return target_format
     from unnest.formats.keras3.dialect import keras_3_target_format
@@ -200,12 +214,17 @@ def _format_chooser(dialect: Dialect) -> Callable[[Source, Plan, Target | None],
 #: Findings on what a file does when it is loaded: of the output they are found anew.
 ON_LOADING = ("stored-code", "frozen-within", "frozen-state")
 
-#: Findings on what names alone tell, and where the template's architecture is missing: --like has it.
+#: Findings on names alone, and on a missing architecture: --like has it.
 OF_NAMES = ("names-alone", "named-by-count", "needs-architecture", "weightless-left-out")
 
 
 def _backup(path: str, source: Source, options: FixOptions) -> str:
-    """Where the input goes when the output takes its name. Raises Refused where it cannot."""
+    """Return the path to which the input moves if the output takes its name.
+
+    Raises:
+        Refused: the input cannot be replaced.
+
+    """
     if source.not_in_place is not None:
         raise Refused("cannot-write", f"{path}: {source.not_in_place}; use -o")
     return os.path.realpath(path) + options.backup
@@ -222,7 +241,7 @@ _COPY: tuple[Action, Action] = ("unchanged", "unchanged")
 
 
 def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: str, options: FixOptions) -> Result:
-    """What is going to be where."""
+    """Return the result with the output's path and everything that it will hold."""
     model, is_like = target.model, options.like is not None
     weights = sum(len(g.tensors) for g in model.groups)
     state = model.optimizer
@@ -246,14 +265,14 @@ def _with_output(result: Result, target: TargetFormat, plan: Plan, output_path: 
 
 
 class _Job(NamedTuple):
-    """How a file is filled, and how it is read back before it gets its name."""
+    """Functions that write a file, and read it back before it gets its name."""
 
     fill: atomic.Fill
     check: atomic.Fill
     checks: list[str]
 
     def followed_by(self, prepare: Callable[[], object]) -> _Job:
-        """The same job, with something to do while the disk is still busy with what was written."""
+        """Return the same job, with something to do while the disk is still busy with what was written."""
 
         def check(path: str) -> None:
             self.check(path)
@@ -303,20 +322,24 @@ def _check_readable(source: Source) -> None:
 
 
 def _unwatched(_done: int, _all: int) -> None:
-    """The meter that nobody looks at."""
+    """Ignore progress."""
 
 
 def _architecture(plan: Plan, options: FixOptions) -> JsonObject | None:
-    """The output's architecture, where it was given beside weights alone: their names tell less."""
+    """Return the output's architecture, if it was given beside weights alone: their names show less."""
     if options.like is not None:
         return options.like.architecture
     return None if plan.complete is None else plan.complete.architecture
 
 
 def _check_clean(path: str, plan: Plan, architecture: JsonObject | None, choices: Choices) -> None:
-    """Raises Failed where `inspect` would call the output unreadable or parallel, or its ends are exchanged.
+    """Check that `inspect` calls the output clean, and that no inputs or outputs are exchanged.
 
-    One whose inputs and outputs are the template's own, in its order, has a finding that says so.
+    An output that has the template's own inputs and outputs, in its order, has a finding that says so.
+
+    Raises:
+        Failed: the output would be unreadable or still parallel, or its ends are exchanged.
+
     """
     try:
         with open_container(path).open(path) as written:
@@ -349,7 +372,7 @@ def _copy_job(source: Source) -> _Job:
 
 
 def _dry_run_action(result: Result, target: TargetFormat, job: _Job, options: FixOptions, action: Action) -> Action:
-    """What would become of the output: a dry run meets the same obstacles. Nothing is written where files are."""
+    """Return what would become of the output; a dry run meets the same obstacles, and writes no file."""
     output_path = result.output or ""
     if options.in_place:
         if not atomic.may_back_up(result.backup or "", result.path):
@@ -365,7 +388,7 @@ def _dry_run_action(result: Result, target: TargetFormat, job: _Job, options: Fi
 
 
 def _would_be_same(output_path: str, job: _Job, *, folder: bool) -> bool:
-    """Whether `place` holds what would be written: most differences show at once, the last need the very bytes."""
+    """True if `place` holds what would be written: most differences show at once, the last need the very bytes."""
     try:
         job.check(output_path)
     except (UnnestError, OSError):

@@ -1,4 +1,4 @@
-"""Where an output goes: what it must not touch, which files it is, and with which permissions it gets there."""
+"""Places for outputs: what they must not touch, which files they consist of, and with which permissions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def places(source: Source, target_format: TargetFormat, place: str) -> tuple[str
 
 
 def is_folder(target_format: TargetFormat) -> bool:
-    """Whether the output is a folder."""
+    """Return True if the output is a folder."""
     return container(target_format.container).folder
 
 

@@ -1,4 +1,4 @@
-"""One exception tree. The kind says whose fault it is; anything else that is raised is a bug.
+"""The exceptions of the package, by whose fault they are; anything else that is raised is a bug.
 
 Every message is one line: what is wrong, where, and what to do next.
 """
@@ -24,7 +24,7 @@ class Unreadable(UnnestError):
 
 
 class Refused(UnnestError):
-    """Nobody's: the file is valid, but what was asked cannot be done without doubt."""
+    """The file is valid, but the request cannot be fulfilled without doubt."""
 
 
 class Failed(UnnestError):

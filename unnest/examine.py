@@ -1,4 +1,4 @@
-"""What a file holds, and what a report says of it."""
+"""Open files, plan, and describe the result in a report."""
 
 from __future__ import annotations
 
@@ -43,13 +43,18 @@ def opened(path: str) -> Source:
 
 
 def looked_at(path: str) -> Source:
-    """The same, to be told of and not to be copied."""
+    """Open the model to be inspected, not copied."""
     with reading(path):
         return look(path)
 
 
 def planned(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:
-    """What becomes of every tensor. Raises Unreadable where the architecture is no model."""
+    """Return the plan for a source.
+
+    Raises:
+        Unreadable: the architecture is not a model.
+
+    """
     try:
         made = source.plan(architecture, choices=choices)
         check()
@@ -61,7 +66,7 @@ def planned(source: Source, architecture: JsonObject | None, choices: Choices) -
 
 
 def described(report: R, source: Source, made: Plan) -> R:
-    """The report with what reading and planning found."""
+    """Return the report with the results of reading and planning."""
     stored = made.stored
     return replace(
         report,
@@ -83,10 +88,10 @@ def described(report: R, source: Source, made: Plan) -> R:
 
 
 def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
-    """The picture of what is stored, or was given, and of what `fix` would write.
+    """Draw the stored or given graph, and the one that `fix` would write.
 
-    None where there is no graph to draw, or the file's budget does not last for it: a picture costs about what
-    recognition costs. It decides nothing: what the file is has been told by the plan.
+    None if there is no graph to draw, or if the file's budget is used up: a picture costs about as much as recognition.
+    Drawing never affects the verdict.
     """
     from unnest.report.diagram.drawing import draw
 
@@ -176,7 +181,7 @@ def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[
 
 
 def foreseen(made: Plan) -> str | None:
-    """What fix would do to a parallel model, in one sentence; None where it is clean."""
+    """Return what fix would do to a parallel model, in one sentence; None for a clean one."""
     if made.verdict == "clean":
         return None
     if made.refusal is not None:
@@ -193,7 +198,7 @@ def foreseen(made: Plan) -> str | None:
 
 
 def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
-    """What loading an `.h5` of an older Keras would silently change, or stop at."""
+    """Report what loading an `.h5` of an older Keras would silently change, or stop at."""
     name = misplaced_within(model, container)
     if name is not None:
         return (Code.FROZEN_WITHIN(name=name),)

@@ -1,4 +1,4 @@
-"""inspect(): open the file, let the core make a plan, and tell of it (`unnest.examine`).
+"""inspect(): open the file, let the core make a plan, and report it (`unnest.examine`).
 
 A bad file is a Report that says so; only a caller's mistake raises (UsageError).
 """
@@ -86,9 +86,9 @@ def inspect_with(
             budget.answers = known.answers
         with limited(budget), reading(report.path), examine.looked_at(report.path) as source:
             if known is not None and architecture is None and not draw:
-                return known.report(source, choices, partial(_told, report, source, choices))
+                return known.report(source, choices, partial(_report_without_architecture, report, source, choices))
             plan = examine.planned(source, architecture, choices)
-            report = _described(report, source, plan)
+            report = _report_with(report, source, plan)
             if draw:
                 options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust)
                 report = replace(
@@ -118,12 +118,17 @@ def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *
     return architecture_beside.find(report.path, choices, trust=trust)
 
 
-def _told(report: Report, source: Source, choices: Choices) -> Report:
-    """The report of a model for which no architecture was given. Raises Unreadable."""
-    return _described(report, source, examine.planned(source, None, choices))
+def _report_without_architecture(report: Report, source: Source, choices: Choices) -> Report:
+    """Return the report of a model without a given architecture.
+
+    Raises:
+        Unreadable: the stored architecture is not a model.
+
+    """
+    return _report_with(report, source, examine.planned(source, None, choices))
 
 
-def _described(report: Report, source: Source, plan: Plan) -> Report:
+def _report_with(report: Report, source: Source, plan: Plan) -> Report:
     described = examine.described(report, source, plan)
     return replace(described, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
 

@@ -1,9 +1,8 @@
-"""Models that this process has looked at before: of a folder of checkpoints only the first is worked out.
+"""Cache of reports: of a folder of alike checkpoints only the first is worked out.
 
 A report follows from the content of a source (`Source.content`, compared exactly and by its types), from the caller's
-choices and from the path, of which it shows the name and which is of some ending. What was told before is told again
-only where all that is the same, and where the budget of this file would have lasted for the work: as much is taken
-from it. So a report does not depend on what came before it.
+choices, and from the path's name and suffix. A cached report is used only if all that is the same, and if the budget of
+this file would have lasted for the work, which is charged again. So a report does not depend on what came before it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class _Known(NamedTuple):
 
 
 class KnownModels:
-    """The last models, of MOST bytes together, and what was told of them."""
+    """The reports of the last models, of MOST bytes together."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, _Known] = OrderedDict()
@@ -43,7 +42,7 @@ class KnownModels:
         self._lock = Lock()
 
     def report(self, source: Source, choices: Choices, work_out: Callable[[], Report]) -> Report:
-        """What `work_out` would tell of a source, with these choices and no architecture given."""
+        """Return the report of a source with these choices and no architecture, from the cache or by `work_out`."""
         content = source.content
         if content is None:
             return work_out()
@@ -68,7 +67,7 @@ class KnownModels:
 
 
 def _size_of(source: Source) -> int:
-    """What its content takes in memory, about; its JSON by what is in the file."""
+    """Return about how many bytes the content takes in memory."""
     tensors = source.tensors
     names = sum(len(t.name) + len(t.ref) for t in tensors) + sum(len(g.name) for g in source.stored.groups)
     return REPORT + TENSOR * len(tensors) + names + source.json_size

@@ -1,4 +1,4 @@
-"""What the library does, for `logging`: the logger `unnest`. A process that has not loaded logging pays nothing."""
+"""The library's logger `unnest`; a process that has not loaded `logging` pays nothing."""
 
 from __future__ import annotations
 

@@ -16,13 +16,15 @@ from unnest.report import balance_table
 def measure(
     target: str, batch_size: int, gpus: str | None, sizes: str | None, show: Callable[[str], None]
 ) -> dict[str, Any]:
-    """What `unnest.keras.balance` measured with the model that MODULE:FN returns, as JSON's types.
+    """Measure devices with the model that MODULE:FN returns; return `unnest.keras.balance`'s result as JSON's types.
 
-    `gpus` is a list with commas of numbers or names; None is all there are. `sizes` is a list with commas of batch
-    sizes to try on each device alone; None is the library's choice. `show` is given the table so far after
-    every measurement, and an empty text at the end. What the caller's code prints goes to stderr: stdout is the
-    report's. Raises UsageError, in one line, for whatever is the caller's to mend: a module or function that is not
-    there, devices that do not exist, a model that cannot be made parallel.
+    `gpus`: a list with commas of numbers or names; None: all there are. `sizes`: a list with commas of batch sizes to
+    try on each device alone; None: the library's choice. `show` receives the table so far after every measurement, and
+    an empty text at the end. Output of the caller's code goes to stderr: stdout is the report's.
+
+    Raises:
+        UsageError: a module or function is missing, a device does not exist, or the model cannot be made parallel.
+
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's greetings would run through the table
     with contextlib.redirect_stdout(sys.stderr):

@@ -1,4 +1,4 @@
-"""What a caller of inspect and fix wants, and which options contradict each other."""
+"""Options of inspect and fix, and the checks for contradictions among them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,12 @@ class FixOptions(NamedTuple):
 
 
 def check_name(output: str | None) -> None:
-    """What is no name of a file at all."""
+    """Check that the output can be the name of a file that unnest writes.
+
+    Raises:
+        UsageError: it cannot.
+
+    """
     if output == "":
         raise UsageError("usage", "-o '': is no name; name the file or the folder to write")
     if output == "-":
@@ -68,7 +73,12 @@ def check_name(output: str | None) -> None:
 
 
 def check_usage(path: str, options: FixOptions) -> None:
-    """Options that contradict each other, or are none, whatever the file holds."""
+    """Check that options are valid and do not contradict each other, whatever the file holds.
+
+    Raises:
+        UsageError: one does.
+
+    """
     check_name(options.output)
     _check_choice("to", options.to, (None, *get_args(Target)))
     if options.keras is not None:
@@ -124,7 +134,12 @@ def _check_choice(option: str, value: object, choices: tuple[str | None, ...]) -
 
 
 def given_architecture(architecture: Architecture) -> JsonObject | None:
-    """The JSON that --architecture names. Not readable means that the caller named the wrong file."""
+    """Read the JSON that --architecture names.
+
+    Raises:
+        UsageError: it cannot be read, so the caller named the wrong file.
+
+    """
     if architecture is None or isinstance(architecture, Mapping):
         return architecture
     from unnest.formats.architecture_json import read_architecture
@@ -146,7 +161,7 @@ def architecture_inputs(architecture: Architecture) -> tuple[Inputs, ...]:
 
 
 def _same_place(a: str, b: str) -> bool:
-    """Whether writing `b` would write `a`: the same file by any of its names."""
+    """Return True if writing `b` would write `a`: the same file by any of its names."""
     try:
         return os.path.samefile(a, b)
     except OSError:

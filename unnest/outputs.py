@@ -1,4 +1,4 @@
-"""What outputs, backups and temporary files are called, and what a suffix says about a file."""
+"""Names of outputs, backups and temporary files, and the meaning of suffixes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OWN_OUTPUT = re.compile(re.escape(MARK) + r"(\.weights\.h5|\.[^.]+)?$", re.IGNO
 
 
 def named_by(path: str) -> Target | None:
-    """The container that a path's suffix names, if any."""
+    """Return the container that a path's suffix names, if any."""
     return next((names for suffix, names, _ in NAMED if path.lower().endswith(suffix)), None)
 
 
@@ -43,13 +43,13 @@ def foreign_suffix(path: str) -> str | None:
 
 
 def asked_for(place: str, source: str, *, is_hdf5: bool) -> Target | None:
-    """The container that an output's suffix asks for; HDF5 called `.keras` (Keras 2.2 wrote it) stays what it is."""
+    """Return the container that an output's suffix names; HDF5 called `.keras` (Keras 2.2 wrote it) stays HDF5."""
     named = named_by(place)
     return None if named == "keras" and is_hdf5 and named_by(source) == "keras" else named
 
 
 def agrees(path: str, to: Target) -> bool:
-    """Whether a path's suffix leaves room for --to."""
+    """Return True if a path's suffix allows --to."""
     for suffix, names, also in NAMED:
         if path.lower().endswith(suffix):
             return to == names or to in also
@@ -87,7 +87,7 @@ def split(path: str) -> tuple[str, str]:
 
 
 def is_suffix(text: str) -> bool:
-    """Whether a file with this appended is another file in the same folder."""
+    """Return True if a name with this appended is another file in the same folder."""
     return bool(text) and not {"/", "\\", "\0"} & set(text)
 
 

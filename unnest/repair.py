@@ -168,7 +168,7 @@ def output_path(path: str, options: FixOptions) -> str | None:
 
 
 def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
-    """`fix` of a copy, whose output is sent to where it belongs."""
+    """Fix a copy of a remote file, and send the output to its place."""
     from unnest.remote import transfer
 
     result = Result(path=shown(path), verdict="unreadable", action="failed")
@@ -179,7 +179,7 @@ def _fix_remote(path: str, options: FixOptions, meter: Meter | None) -> Result:
 
 
 def _has_moved_on(path: str, fingerprint: atomic.Fingerprint | None, error: Exception) -> bool:
-    """Whether somebody wrote or removed the input meanwhile: no disk, and no output, is to blame for that."""
+    """Return True if the input was written or removed meanwhile, so that neither disk nor output is to blame."""
     if fingerprint is not None and not os.path.lexists(path):
         return isinstance(error, (Failed, Unreadable))
     blames_read_back = isinstance(error, Failed) and error.code == "read-back"

@@ -1,7 +1,7 @@
-"""--verify: the result loaded and run by the Keras it is for, in a process of its own with limits of time and memory.
+"""--verify: load and run the result in the Keras that it is for, in a separate process with limits of time and memory.
 
-Stored code is not run, and nobody's classes are at hand: what needs them is called not verified. Where the input runs
-in that Keras too, both predict for the same generated inputs, and the predictions are compared.
+Stored code is not run, and custom classes are not available: a result that needs them is reported as not verified. If
+the input runs in that Keras too, both predict for the same generated inputs, and the predictions are compared.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def verified(result: Result, before: Report) -> Result:
         "memory": MEMORY + PER_BYTE * sum(os.path.getsize(path) for path in loaded),
     }  # fmt: skip
     try:
-        outcome = _tried(job)
+        outcome = _run_worker(job)
     except subprocess.TimeoutExpired:
         return _not_verified(result, f"it took longer than {PATIENCE} s")
     return _with(result, outcome, SOFTWARE[module])
 
 
 def _cannot(result: Result, module: str) -> str | None:
-    """Why it is not tried at all."""
+    """Return why the result is not tried at all; None if it can be."""
     software, line, needs = SOFTWARE[module], result.load or "", result.needs
     names = ", ".join([*needs.classes, *needs.functions])
     reasons = {
@@ -74,7 +74,7 @@ def _cannot(result: Result, module: str) -> str | None:
 
 
 def _runs_too(before: Report, module: str) -> bool:
-    """Whether the input may be run beside the output: same Keras, and nothing of somebody else's in it."""
+    """Return True if the input may be run beside the output: same Keras, and no custom code."""
     needs = before.needs
     own = needs == Needs()
     return own and before.container in ("h5", "keras") and before.contents == "model" and (
@@ -90,8 +90,13 @@ def _towers(before: Report) -> int:
     return count
 
 
-def _tried(job: dict[str, Any]) -> dict[str, Any]:
-    """What the other process says. Raises TimeoutExpired."""
+def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
+    """Run the other process, and return its answer.
+
+    Raises:
+        TimeoutExpired: it takes too long.
+
+    """
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
     if job["keras"] == "tf_keras":
         env["TF_USE_LEGACY_KERAS"] = "1"

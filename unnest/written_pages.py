@@ -1,4 +1,4 @@
-"""What is written beside a report, diagrams, pages and plots: complete or absent, and never in an input's place."""
+"""Write files beside a report (diagrams, pages, plots): complete or absent, and never in an input's place."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] =
 
 
 def _is_own(place: str) -> bool:
-    """Whether what is there is a page of many files that unnest wrote."""
+    """Return True if the file is a page of many files that unnest wrote."""
     from unnest.report.scan_page import MARK_WITHIN, is_page
 
     try:
@@ -66,7 +66,13 @@ def _is_own(place: str) -> bool:
 
 
 def write_plot(place: str, measured: Measured) -> None:
-    """What `balance` measured, as PNG or SVG by the suffix; an earlier file goes. Raises Refused or Failed."""
+    """Draw `balance`'s measurements as PNG or SVG by the suffix; an earlier file is replaced.
+
+    Raises:
+        Refused: nothing was measured.
+        Failed: the file cannot be written.
+
+    """
     from unnest.report import balance_table
 
     drawn = balance_table.plot(measured, os.path.splitext(place)[1][1:].lower())

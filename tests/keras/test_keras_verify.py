@@ -84,7 +84,7 @@ def test_other_predictions_fail(tmp_path: Path) -> None:
 def test_its_memory_is_limited(tmp_path: Path) -> None:
     """A process that wants more ends, and that is an answer."""
     job = {"keras": "keras", "output": str(tmp_path / "none.keras"), "input": None, "rows": 4, "memory": 64 << 20}
-    outcome = verify._tried(job)
+    outcome = verify._run_worker(job)
     assert outcome["loaded"] is False
     assert outcome["why"]
 
@@ -105,7 +105,7 @@ def test_what_is_not_one_file_is_verified_too(monkeypatch: pytest.MonkeyPatch, t
         jobs.append(job)
         return {"loaded": True, "ran": True, "why": None, "difference": None}
 
-    monkeypatch.setattr(verify, "_tried", tried)
+    monkeypatch.setattr(verify, "_run_worker", tried)
     folder = FIXTURES / "checkpoint/tf215/checkpoint-carried-named-adam"
     done = unnest.fix(
         folder / "parallel.ckpt", tmp_path / "o.keras", architecture=folder / "model.json", keras="3", verify=True

@@ -80,14 +80,14 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def wrong_usage(message: str, context: typer.Context | None) -> str:
-    """The parser's message, and the command whose help lists what there is, in one line."""
+    """Return the parser's message with the command for help, in one line."""
     command = context.command_path if context is not None else "unnest"
     message = message.rstrip(".")
     return f"{message[:1].lower()}{message[1:]} ({command} --help lists what there is)"
 
 
 def complain_of_memory() -> None:
-    """That there is too little, unless that has just been said of a file: then it lacks for the rest as well."""
+    """Report that memory ran out, unless a file's error has just said so."""
     if not any("not enough memory" in message for message in LAST_COMPLAINT):
         complain("the machine has not enough memory left; end other programs, or use a larger machine")
 

@@ -1,4 +1,4 @@
-"""`unnest balance`."""
+"""The command `unnest balance`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process ends with."""
+"""Exit codes of the process."""
 
 from __future__ import annotations
 

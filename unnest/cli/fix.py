@@ -1,4 +1,4 @@
-"""`unnest fix`."""
+"""The command `unnest fix`."""
 
 from __future__ import annotations
 

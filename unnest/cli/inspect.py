@@ -1,4 +1,4 @@
-"""`unnest inspect`."""
+"""The command `unnest inspect`."""
 
 from __future__ import annotations
 

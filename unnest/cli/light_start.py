@@ -1,4 +1,4 @@
-"""What NumPy and h5py would do while they are loaded, and no command but `balance` needs."""
+"""Guards that keep NumPy and h5py from work at import that only `balance` needs."""
 
 from __future__ import annotations
 

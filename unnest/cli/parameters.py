@@ -67,7 +67,12 @@ Verbose = Annotated[
 
 
 def engine(jobs: int, scheduler: str | None) -> Engine:
-    """Where the work is done. Raises UsageError where two places are named."""
+    """Return the place where the work runs.
+
+    Raises:
+        UsageError: the options name two places.
+
+    """
     from unnest.batch.work import Engine
 
     if scheduler is not None and jobs > 1:

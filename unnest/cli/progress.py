@@ -35,7 +35,7 @@ class ProgressBar:
         self._files = 0
 
     def meter(self, path: str) -> Callable[[int, int], None] | None:
-        """A bar with rate and time left; None where nobody looks."""
+        """Return a function that draws a bar with rate and time left; None if stderr is not shown."""
         if not self._shown:
             return None
 
@@ -48,7 +48,7 @@ class ProgressBar:
         return step
 
     def looked_at(self, path: str) -> None:  # noqa: ARG002 - their number is enough
-        """Counts files, where they are not listed on the same terminal."""
+        """Count files, if they are not listed on the same terminal."""
         self._files += 1
         if self._counts and self._files % FILES == 0:
             attempt(lambda: print(f"\r{self._files:,} files\x1b[K", end="", file=sys.stderr, flush=True))

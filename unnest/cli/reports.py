@@ -27,7 +27,7 @@ WIDTH = 80
 
 
 class ReportView(NamedTuple):
-    """What is shown of each entry."""
+    """The form in which stdout shows each entry."""
 
     form: Form
     quiet: bool
@@ -37,7 +37,12 @@ class ReportView(NamedTuple):
 
 
 def form_of(*, as_json: bool, json_lines: bool) -> Form:
-    """What stdout gets. Raises UsageError."""
+    """Return the form of stdout.
+
+    Raises:
+        UsageError: the options name two forms.
+
+    """
     if as_json and json_lines:
         raise UsageError("usage", "--json and --json-lines contradict each other: one document, or one a file")
     return "json" if as_json else "lines" if json_lines else "text"
@@ -74,7 +79,7 @@ def show(
             if view.form == "json":
                 continue
             _complain_of(entry, view)
-            shown = _rendered(entry, view, look)
+            shown = _render(entry, view, look)
             if lost is None and shown is not None:
                 try:
                     say(shown)
@@ -98,8 +103,8 @@ def _complain_of(entry: Report, view: ReportView) -> None:
         complain(entry.error.message)
 
 
-def _rendered(entry: Report, view: ReportView, look: Look) -> str | None:
-    """What stdout gets of one entry."""
+def _render(entry: Report, view: ReportView, look: Look) -> str | None:
+    """Return the text of one entry for stdout; None for nothing."""
     if view.form == "lines":
         from unnest.report import json
 
@@ -112,7 +117,7 @@ def _rendered(entry: Report, view: ReportView, look: Look) -> str | None:
 
 
 def _conclude(tally: Tally, view: ReportView) -> None:
-    """What follows the last entry on stderr."""
+    """Print the summary that follows the last entry to stderr."""
     if view.form == "text" and any(code == "internal" for _, code, _ in tally.kinds):
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
@@ -143,7 +148,7 @@ def write_report(place: str | None, entries: Sequence[Report] | None, also_read:
 
 
 def was_written(write: Callable[[], None]) -> bool:
-    """Whether a diagram or a page was written; if not, one line says why."""
+    """Write a diagram or a page; print one line and return False if that fails."""
     from unnest.errors import Failed, Refused
 
     try:
@@ -155,14 +160,14 @@ def was_written(write: Callable[[], None]) -> bool:
 
 
 def tell_what_to_paste() -> None:
-    """What an issue on an internal error needs beside its message."""
+    """Print what an issue on an internal error needs beside its message."""
     from unnest.about import versions
 
     tell("\n".join(["Please paste the line above and these into the issue:", *(f"    {line}" for line in versions())]))
 
 
 def _look(*, verbose: bool) -> Look:
-    """What stdout can show."""
+    """Return what stdout can show: colours, width, characters."""
     from unnest.report.text import Look
 
     color = has_colors(sys.stdout)

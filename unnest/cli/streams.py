@@ -25,7 +25,7 @@ def say(line: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Something for stderr; nobody listening is no reason to stop."""
+    """Print a line to stderr; a closed stderr is no reason to stop."""
     attempt(lambda: print(line, file=sys.stderr, flush=True))
 
 
@@ -38,7 +38,13 @@ def attempt(show: Callable[[], object]) -> None:
 
 
 def flush(stream: TextIO) -> None:
-    """Raises BrokenPipeError, or StdoutError."""
+    """Flush a stream.
+
+    Raises:
+        BrokenPipeError: its reader is gone.
+        StdoutError: it cannot be written.
+
+    """
     try:
         stream.flush()
     except BrokenPipeError:
@@ -67,5 +73,5 @@ def complain(message: str) -> None:
 
 
 def has_colors(stream: TextIO) -> bool:
-    """Whether colours are wanted, and shown."""
+    """Return True if colours are wanted, and can be shown."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

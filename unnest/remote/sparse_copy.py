@@ -52,7 +52,7 @@ class Copy(Readable):
             self.fetch(start, end)
 
     def size_without(self, holes: Iterable[tuple[int, int]]) -> int:
-        """How many bytes lie outside these ranges."""
+        """Return how many bytes lie outside these ranges."""
         return sum(end - start for start, end in self._gaps(holes))
 
     def _gaps(self, holes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -63,7 +63,7 @@ class Copy(Readable):
             end_of_hole = max(end_of_hole, end)
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
-        """As any file."""
+        """Read into a buffer, fetching what is missing, and return the number of bytes."""
         count = self.next_count(len(buffer))
         self.fetch(self.position, self.position + count)
         self._file.seek(self.position)
@@ -81,7 +81,7 @@ class _Part(Readable):
         self._copy, self._start = copy, start
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
-        """As any file; nothing beyond the part."""
+        """Read into a buffer, up to the end of the part, and return the number of bytes."""
         view = memoryview(buffer)[: self.next_count(len(buffer))]
         self._copy.seek(self._start + self.position)
         count = self._copy.readinto(view)

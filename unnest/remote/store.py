@@ -14,7 +14,7 @@ from unnest.files.temporary_file import full
 from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
 from unnest.remote.urls import shown
 
-#: What tells one state of an object from another, by the names that the drivers have for it.
+#: Fields that differ between two states of an object, by the drivers' names.
 MARKS = (
     *("size", "ETag", "etag", "md5Hash", "generation", "version", "blob_id"),
     *("LastModified", "last_modified", "mtime", "updated", "created"),
@@ -54,7 +54,7 @@ class RemoteStore:
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
-        """What drivers raise, in one line without what it says: that may hold credentials."""
+        """Translate a driver's exception into one line without its text, which may hold credentials."""
         try:
             yield
         except (UnnestError, ImportError):
@@ -70,7 +70,7 @@ class RemoteStore:
             raise Failed("read", f"{what}; try again") from e
 
     def touches(self, other: RemoteStore) -> bool:
-        """Whether one is the other, by whatever name its store has, lies in it, or is a file of that checkpoint."""
+        """Return True if one is the other under any name of its store, lies in it, or is a file of that checkpoint."""
         hosts = {each.system.storage_options.get("host") for each in (self, other)}
         if type(self.system) is not type(other.system) or len(hosts) > 1:
             return False
@@ -136,11 +136,11 @@ class RemoteStore:
             self._marks["changed"] = True
         size = info["size"]
         if not isinstance(size, int):
-            raise Unreadable("cannot-read", f"{self.shown}: the server does not tell its size; download it first")
+            raise Unreadable("cannot-read", f"{self.shown}: the server does not send its size; download it first")
         return size
 
     def changed(self) -> bool:
-        """Whether an object was not what it had been when it was looked at again."""
+        """Return True if an object had changed when it was looked at again."""
         return bool(self._marks.get("changed"))
 
     def read(self, name: str, start: int, end: int) -> bytes:

@@ -31,12 +31,17 @@ def is_repository(path: str) -> bool:
 
 
 def searched(path: str) -> str:
-    """The path of an input; a repository of the Hub is searched as a folder, whose URL ends with a slash."""
+    """Return an input's path as a walk takes it: a repository of the Hub is a folder, its URL ends with a slash."""
     return f"{path}/" if is_repository(path) else path
 
 
 def given_path(path: str | bytes | os.PathLike[str]) -> str:
-    """A path as the caller spelled it; that which a `file://` URL names. Raises UsageError."""
+    """Return a path as the caller spelled it; the local path of a `file://` URL.
+
+    Raises:
+        UsageError: the path contains a null byte.
+
+    """
     text = os.fsdecode(path)
     if "\0" in text:
         raise UsageError("usage", f"{text.partition(chr(0))[0]}: a null byte follows, which no path can hold")
@@ -44,12 +49,12 @@ def given_path(path: str | bytes | os.PathLike[str]) -> str:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is a URL."""
+    """Return True if a path is a URL."""
     return URL.match(path) is not None
 
 
 def shown(url: str) -> str:
-    """The URL without what may be secret: user and password, and the query (signatures). A path stays as it is."""
+    """Return the URL without its secrets: user and password, and the query (signatures). A path stays as it is."""
     if not is_remote(url):
         return url
     from urllib.parse import urlsplit, urlunsplit  # only for URLs: it takes part of every start otherwise
