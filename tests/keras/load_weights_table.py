@@ -1,6 +1,7 @@
 """What `load_weights` makes of a genuine file, with its base in Keras 3, renamed and random, as model.
 
 python -m tests.keras.load_weights_table [STACK...]       a table on stdout; every refusal on stderr
+python -m tests.keras.load_weights_table --write          all of them, into docs/load-in-python.md
 """
 
 from __future__ import annotations
@@ -71,12 +72,16 @@ def outcome(file: Path, base: Path, folder: Path) -> str:
 
     from unnest.keras import load_weights
 
-    keras_3 = folder / "base.keras"
+    keras_3 = folder / ("base.json" if base.suffix == ".json" else "base.keras")
     result = unnest.fix(base, keras_3, keras="3", force=True)
     if result.error is not None:
         return f"no model: {result.error.message}"
+    written = keras_3 if keras_3.exists() else base
     try:
-        model = renamed(keras.models.load_model(keras_3 if keras_3.exists() else base, compile=False))
+        if base.suffix == ".json":
+            model = renamed(keras.models.model_from_json(written.read_text()))
+        else:
+            model = renamed(keras.models.load_model(written, compile=False))
     except Exception as e:  # noqa: BLE001 - classes of the file's own
         return f"no model: {' '.join(str(e).split())[:100]}"
     rng = np.random.default_rng(0)
@@ -89,7 +94,7 @@ def outcome(file: Path, base: Path, folder: Path) -> str:
             load_weights(model, file)
     except ValueError as e:
         return f"refused: {e}"
-    with np.load(file.with_name("io.npz")) as io:
+    with np.load(recorded_beside(file)) as io:
         x, y = ([io[k] for k in sorted(io.files) if k[0] == kind] for kind in "xy")
         found = predictions(model, x)
     pairs = [(a.astype("f8"), b) for a, b in zip(found, y, strict=True)]
@@ -97,13 +102,21 @@ def outcome(file: Path, base: Path, folder: Path) -> str:
     return "equal" if off <= TOLERANCE else f"other by {off:.1e}"
 
 
+def recorded_beside(file: Path) -> Path:
+    """Return the predictions that were recorded of a file, or of the one that TensorFlow.js's converter read."""
+    beside = file.with_name("io.npz")
+    return beside if beside.exists() else (FIXTURES / note_of(file)["source"]).with_name("io.npz")
+
+
+def note_of(file: Path) -> dict[str, Any]:
+    """Return the note of a case."""
+    note: dict[str, Any] = json.loads(file.with_name("case.json").read_text())
+    return note
+
+
 def cases(stack: str) -> list[tuple[Path, Path]]:
     """The files of a stack, each with a base whose architecture is stored: weights alone with another stack's."""
-    bases: dict[tuple[str, str], list[Path]] = {}
-    for path in sorted(FIXTURES.glob("*/*/base.h5")):
-        note = json.loads(path.with_name("case.json").read_text())
-        if note.get("model") and note.get("situation") in ("plain", None, "double", "reload"):
-            bases.setdefault((note["model"], note.get("base_class")), []).append(path)
+    bases = bases_by_model()
     found = []
     for folder in sorted((FIXTURES / stack).iterdir()):
         if not (folder / "io.npz").exists():
@@ -113,14 +126,102 @@ def cases(stack: str) -> list[tuple[Path, Path]]:
             found += [(file, base)] if file.exists() and base.exists() else []
         if (folder / "weights.h5").exists():
             note = json.loads((folder / "case.json").read_text())
-            fitting = bases.get((note.get("model"), note.get("base_class")), [])
+            fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
             fitting = sorted(fitting, key=lambda p: (p.parents[1].name != stack, p.parents[1].name[:2] != stack[:2]))
             found += [(folder / "weights.h5", fitting[0])] if fitting else []
     return found
 
 
+def bases_by_model() -> dict[tuple[str, str], list[Path]]:
+    """Return the single-device files of every stack, by (model, its class)."""
+    bases: dict[tuple[str, str], list[Path]] = {}
+    for path in sorted(FIXTURES.glob("*/*/base.h5")):
+        note = note_of(path)
+        if note.get("model") and note.get("situation") in ("plain", None, "double", "reload"):
+            bases.setdefault((note["model"], note.get("base_class", "")), []).append(path)
+    return bases
+
+
+#: Container -> its parallel files below the fixtures.
+CONTAINERS = {
+    "`.h5`, a whole model": ("*/*/parallel.h5",),
+    "`.h5`, weights alone": ("*/*/weights.h5",),
+    "`.keras`": ("keras_zip/*/*/parallel.keras", "*/*/parallel.keras"),
+    "`.weights.h5`, also sharded": ("weights_h5/*/*/parallel.weights.h5", "weights_h5/*/*/parallel.weights.json"),
+    "SavedModel with Keras's metadata": ("saved_model/*/saved_model-*/parallel/saved_model.pb",),
+    "checkpoint": ("checkpoint/*/*/parallel.ckpt.index",),
+    "TensorFlow.js": ("tfjs/*/model.json",),
+}
+#: Era -> the beginnings of its stacks' names.
+ERAS = {
+    "Keras 1": ("k12", "py27k12"),
+    "Keras 2.0 to 2.3": ("k2", "py27k2"),
+    "tf.keras 1": ("tfk1", "py27tfk1"),
+    "tf.keras 2.0 to 2.11": ("tf20", "tf22", "tf23", "tf27", "tf210"),
+    "Keras 2.12 to 2.15, tf_keras": ("tf212", "tf213", "tf214", "tf215", "tfkeras"),
+    "Keras 3": ("keras3",),
+}
+PAGE = Path(__file__).parents[2] / "docs" / "load-in-python.md"
+BEGIN, END = "<!-- load_weights: python -m tests.keras.load_weights_table --write -->\n", "<!-- /load_weights -->"
+
+
+def era_of(stack: str) -> str | None:
+    """Return the era of a stack: the one with the longest beginning of its name."""
+    found = [(len(start), era) for era, starts in ERAS.items() for start in starts if stack.startswith(start)]
+    return max(found)[1] if found else None
+
+
+def files_of(container: str) -> list[tuple[Path, Path, str]]:
+    """Return (file, base, stack) of every parallel model in a container whose predictions were recorded."""
+    bases, found = bases_by_model(), []
+    for path in sorted({path for pattern in CONTAINERS[container] for path in FIXTURES.glob(pattern)}):
+        file = {"saved_model.pb": path.parent, "parallel.ckpt.index": path.with_suffix("")}.get(path.name, path)
+        if not file.with_name("case.json").exists():
+            continue
+        note = note_of(file)
+        is_converted = "source" in note and not note["options"] and (FIXTURES / note["source"]).is_file()
+        if not is_converted and not file.with_name("io.npz").exists():
+            continue
+        beside = (FIXTURES / note["source"]).with_name("base.h5") if is_converted else None
+        own = [file.with_name(name) for name in ("base.h5", "base.keras", "base.json", "base", "model.json")]
+        fitting = bases.get((note.get("model", ""), note.get("base_class", "")), [])
+        candidates = [beside] if beside else [*(p for p in own if p.exists() and p != file), *fitting]
+        if candidates and candidates[0] is not None and candidates[0].exists():
+            found.append((file, candidates[0], str(note["stack"])))
+    return found
+
+
+def table() -> str:
+    """Return the table of container and era: of how many files every weight was set, and predictions are the same."""
+    lines = [f"| container | {' | '.join(ERAS)} |", f"|{'---|' * (len(ERAS) + 1)}"]
+    wrong = without = 0
+    for container in CONTAINERS:
+        counts: dict[str, Counter[str]] = {era: Counter() for era in ERAS}
+        for file, base, stack in files_of(container):
+            era = era_of(stack)
+            if era is None:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                told = outcome(file, base, Path(folder))
+            kind = told.split()[0].rstrip(":")
+            counts[era][kind] += 1
+            if kind != "equal":
+                sys.stderr.write(f"{file.relative_to(FIXTURES)}: {told}\n")
+        wrong += sum(count["other"] for count in counts.values())
+        without += sum(count["no"] for count in counts.values())
+        cells = [f"{c['equal']} of {c['equal'] + c['refused'] + c['other']}" if c else "" for c in counts.values()]
+        lines.append(f"| {container} | {' | '.join(cells)} |")
+    told = f"{wrong or 'None'} predicts something else; the others are refused with the layer's name. "
+    left = f"{without} more could not be asked: Keras 3 cannot hold their model, or it needs classes of its author.\n"
+    return "".join(f"{line}\n" for line in lines) + f"\n{told}{left}"
+
+
 def main(stacks: list[str]) -> None:
     """Write the table."""
+    if stacks == ["--write"]:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], encoding="utf-8")
+        return
     total: Counter[str] = Counter()
     for stack in stacks or sorted({p.parents[1].name for p in FIXTURES.glob("*/*/io.npz")}):
         count: Counter[str] = Counter()

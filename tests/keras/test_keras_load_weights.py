@@ -14,7 +14,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from tests.keras.load_weights_table import cases, outcome
+from tests.keras.load_weights_table import BEGIN, CONTAINERS, END, PAGE, cases, files_of, outcome
 from unnest.keras import load_weights
 
 keras = pytest.importorskip("keras")
@@ -284,3 +284,11 @@ def test_all_genuine_files(tmp_path: Path) -> None:
     wrong = [(f, o) for f, o in told if not o.startswith(("equal", "refused: ", "no model: "))]
     assert wrong == []
     assert sum(o == "equal" for _, o in told) >= EQUAL
+
+
+def test_the_table_of_the_page() -> None:
+    """A row for each container, in which no file is set to something else; each has files to ask again."""
+    lines = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2 : 2 + len(CONTAINERS)]] == list(CONTAINERS)
+    assert lines[-1].startswith("None predicts something else")
+    assert all(files_of(container) for container in CONTAINERS)
