@@ -444,7 +444,7 @@ def cell(keras: Any, run: Usage) -> str:
                     outcomes.append(run(keras, wrap))
             except Exception as raised:  # noqa: BLE001 - whatever is raised is the result
                 if not outcomes:
-                    return f"fails without towers too: {type(raised).__name__}: {' '.join(str(raised).split())[:90]}"
+                    return f"fails without towers too: {type(raised).__name__}"
                 words = " ".join(str(raised).split())
                 return (
                     f"refused: {words}"

@@ -155,6 +155,23 @@ def test_console_blocks(page: Path) -> None:
         assert doc_blocks.agrees(told, done), done
 
 
+def words_of_users() -> dict[str, int]:
+    """Words of each page of the site, but for those of developers; a word has a letter or a digit."""
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    pages = re.findall(r"([\w/-]+\.md)$", site.partition("- For developers:")[0], re.MULTILINE)
+    assert len(pages) > 40
+    texts = {page: (ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages}
+    return {page: sum(re.search(r"\w", word) is not None for word in text.split()) for page, text in texts.items()}
+
+
+def test_users_read_little() -> None:
+    """What users have to read does not grow back: 25,000 words without the gallery, and a page is read in minutes."""
+    words = words_of_users()
+    assert sum(words.values()) <= 26_000
+    lists = {"findings.md", "usages.md"}
+    assert {page: count for page, count in words.items() if count > 1100 and page not in lists} == {}
+
+
 def test_pages_of_errors_are_run() -> None:
     """Each has a command that shows what it speaks of, and a place in the list and in the site."""
     listed = (ROOT / "docs" / "errors" / "index.md").read_text(encoding="utf-8")
