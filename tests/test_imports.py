@@ -84,7 +84,7 @@ OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *("unnest.core.byte_code.machine", "unnest.core.recognise.serving"),
     *("unnest.keras", "unnest.verify", "unnest.batch.workers", "unnest.batch.cluster", "unnest.measure_devices"),
-    *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.scan_page"),
+    *("unnest.remote.store", "unnest.remote.transfer", "unnest.report.json", "unnest.report.page.render"),
     *("unnest.report.diagram.svg", "unnest.report.diagram.page"),
 )
 

@@ -121,6 +121,16 @@ def limited(budget: Budget) -> Iterator[Budget]:
         _current.reset(token)
 
 
+@contextmanager
+def limited_apart(budget: Budget) -> Iterator[Budget]:
+    """Make `budget` the one that all within spend from; answers worked out before are known to it."""
+    before = _current.get()
+    if before is not None:
+        budget.known, budget.answers = before.known, before.answers
+    with limited(budget):
+        yield budget
+
+
 def spend(steps: int = 1) -> None:
     """Take `steps` of work. Raises OverBudget, now and on every later call, once they are used up."""
     budget = _current.get()

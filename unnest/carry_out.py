@@ -17,7 +17,7 @@ from unnest.core.rewrite.model_ends import exchanged_end
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic, os_calls, overwrite_checks, workspace
 from unnest.findings import Code, listed
-from unnest.formats.base import Source, Target, nbytes
+from unnest.formats.base import Source, Target
 from unnest.formats.convert import TargetFormat, planned_model, target_format
 from unnest.formats.detect import container, open_container
 from unnest.options import Dialect, FixOptions, Meter
@@ -284,7 +284,7 @@ class _Job(NamedTuple):
 def _write_job(source: Source, plan: Plan, target: TargetFormat, options: FixOptions, meter: Meter) -> _Job:
     writer, done = container(target.container), 0
     checks: list[str] = []
-    total = 2 * sum(nbytes(t) for t in target.model.tensors)
+    total = 2 * sum(t.nbytes for t in target.model.tensors)
 
     def step(size: int) -> None:
         nonlocal done

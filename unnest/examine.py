@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from unnest.budget import OverBudget, check
+from unnest.budget import Budget, OverBudget, check, limited_apart
 from unnest.core import stored_code
 from unnest.core.architecture import is_model, read
 from unnest.core.keras_facts.loading import needs
@@ -15,7 +16,7 @@ from unnest.core.plan import NotAGraph
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.base import Source
-from unnest.formats.detect import look, open_container
+from unnest.formats.detect import look, open_container, stored_size
 from unnest.formats.error_translation import not_a_graph, raise_callers_own, reading
 from unnest.options import FixOptions
 from unnest.report.load_hint import (
@@ -32,7 +33,9 @@ from unnest.report.result import AsKeras3, Report, Writer
 if TYPE_CHECKING:
     from unnest.core.keras3.context import Conversion
     from unnest.report.diagram.drawing import Drawing
+    from unnest.report.model_view import ModelView
 
+T = TypeVar("T")
 R = TypeVar("R", bound=Report)
 
 
@@ -87,21 +90,75 @@ def described(report: R, source: Source, made: Plan) -> R:
     )
 
 
-def drawing(source: Source, made: Plan, architecture: JsonObject | None, choices: Choices) -> Drawing | None:
-    """Draw the stored or given graph, and the one that `fix` would write.
+def illustrated(report: R, source: Source, made: Plan, options: FixOptions) -> R:
+    """The report with the drawing and the view that the options ask for.
 
-    None if there is no graph to draw, or if the file's budget is used up: a picture costs about as much as recognition.
-    Drawing never affects the verdict.
+    Neither decides anything: the verdict follows from the plan. Each has a budget of its own, of the file's size, and
+    is missing where that does not last.
     """
-    from unnest.report.diagram.drawing import draw
+    if options.parts.drawing:
+        report = replace(report, drawing=_within_budget(source, options, partial(_drawing, source, made, options)))
+    if options.parts.view:
+        report = replace(report, view=_within_budget(source, options, partial(_view, source, made, options)))
+    return report
 
-    before = source.stored.architecture or architecture
-    after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
-    refusal = made.refusal.message if made.refusal is not None else None
+
+def _within_budget(source: Source, options: FixOptions, make: Callable[[], T | None]) -> T | None:
     try:
-        return draw(before, after or None, made.wrappers, choices.slice_layers, refusal)
+        with limited_apart(Budget.of(source.path, stored_size(source.path), trust=options.trust)):
+            return make()
     except (OverBudget, NotAGraph, RecursionError):
         return None
+
+
+def _drawing(source: Source, made: Plan, options: FixOptions, *, whole: bool = False) -> Drawing | None:
+    """The picture of the graph that is stored, or was given, and of the one that `fix` would write."""
+    from unnest.report.diagram.drawing import draw
+
+    before = source.stored.architecture or options.architecture
+    after = made.result and (made.result.architecture or (made.complete and made.complete.architecture))
+    refusal = made.refusal.message if made.refusal is not None else None
+    return draw(before, after or None, made.wrappers, options.slice_layers, refusal, whole=whole)
+
+
+def _view(source: Source, made: Plan, options: FixOptions) -> ModelView | None:
+    """The model before and after as a page shows it, with the distributions of weights of VALUES_READ bytes at most."""
+    from unnest.report.model_view import ModelView, side
+
+    drawn = _drawing(source, made, options, whole=True)
+    stored, result = made.stored, made.complete or made.result
+    before = side(drawn and drawn.before[0], stored, stored.architecture or options.architecture)
+    after = None
+    if result is not None and made.verdict == "parallel":
+        after = side(drawn and drawn.after, result, result.architecture)
+    refusal = made.refusal.message if made.refusal is not None else None
+    view = ModelView(before, after, refusal)
+    return _with_histograms(view, source) if options.parts.values else view
+
+
+#: Bytes of weights that are read for a page: the smallest weights first.
+VALUES_READ = 16 << 20
+
+
+def _with_histograms(view: ModelView, source: Source) -> ModelView:
+    import numpy as np
+
+    from unnest.report.histogram import histogram
+
+    every = {tensor.ref: tensor for facts in view.before.layers.values() for tensor in facts.weights}
+    read, left = {}, VALUES_READ
+    for tensor in sorted(every.values(), key=lambda tensor: tensor.nbytes):
+        left -= tensor.nbytes
+        if left < 0 or tensor.dtype[1:2] not in NUMBERS:
+            continue
+        values = np.frombuffer(b"".join(source.blocks(tensor)), tensor.dtype)
+        if (found := histogram(values)) is not None:
+            read[tensor.ref] = found
+    return view._replace(histograms=read, unread=len(every) - len(read))
+
+
+#: Kinds of NumPy's dtypes that a histogram is made of.
+NUMBERS = "fiu"
 
 
 def as_keras_3(

@@ -21,7 +21,7 @@ from unnest.formats.base import Source
 from unnest.formats.detect import container_of, stored_size
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.known_models import KnownModels
-from unnest.options import Architecture, FixOptions, given_architecture
+from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, given_architecture
 from unnest.remote.urls import given_path, is_remote, renamed, shown
 from unnest.report.result import Problem, Report
 
@@ -56,17 +56,33 @@ def inspect(
         UsageError: `architecture` holds no architecture.
 
     """
-    inspect_here = partial(
-        inspect_with,
-        architecture=given_architecture(architecture),
-        choices=Choices(slice_layers=frozenset(slice_layers)),
-        trust=trust,
-        draw=draw,
-    )
-    path = given_path(path)
-    report = _inspect_remote(path, inspect_here, trust=trust) if is_remote(path) else inspect_here(path)
+    choices = Choices(slice_layers=frozenset(slice_layers))
+    parts = TEXT if draw else FACTS
+    report = inspect_anywhere(given_path(path), given_architecture(architecture), choices, trust=trust, parts=parts)
     logs.info("inspect %s: %s", report.path, report.verdict)
     return report
+
+
+def inspect_anywhere(
+    path: str,
+    architecture: JsonObject | None,
+    choices: Choices,
+    *,
+    trust: bool,
+    parts: ReportParts,
+    known: KnownModels | None = None,
+) -> Report:
+    """`inspect` of a path on this machine, or of a URL: of that a copy without the values of its weights."""
+    if not is_remote(path):
+        return inspect_with(path, architecture=architecture, choices=choices, trust=trust, parts=parts, known=known)
+    inspect_here = partial(
+        inspect_with,
+        architecture=architecture,
+        choices=choices,
+        trust=trust,
+        parts=parts._replace(values=False),
+    )
+    return _inspect_remote(path, inspect_here, trust=trust)
 
 
 def inspect_with(
@@ -75,7 +91,7 @@ def inspect_with(
     architecture: JsonObject | None,
     choices: Choices,
     trust: bool,
-    draw: bool,
+    parts: ReportParts,
     known: KnownModels | None = None,
 ) -> Report:
     """`inspect` of a path on this machine; `known` are models that need not be worked out again."""
@@ -85,15 +101,16 @@ def inspect_with(
         if known is not None:
             budget.answers = known.answers
         with limited(budget), reading(report.path), examine.looked_at(report.path) as source:
-            if known is not None and architecture is None and not draw:
-                return known.report(source, choices, partial(_report_without_architecture, report, source, choices))
+            if known is not None and architecture is None and not (parts.advice or parts.view):
+                return known.report(
+                    source, choices, partial(_report_without_architecture, report, source, choices, parts), parts
+                )
             plan = examine.planned(source, architecture, choices)
-            report = _report_with(report, source, plan)
-            if draw:
-                options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust)
+            options = FixOptions(architecture=architecture, slice_layers=choices.slice_layers, trust=trust, parts=parts)
+            report = _report_with(report, source, plan, options)
+            if parts.advice:
                 report = replace(
                     report,
-                    drawing=examine.drawing(source, plan, architecture, choices),
                     as_keras_3=examine.as_keras_3(source, plan, report, options, _unchanged(source, plan)),
                     architecture_beside=_beside(report, architecture, choices, trust=trust),
                 )
@@ -118,19 +135,21 @@ def _beside(report: Report, architecture: JsonObject | None, choices: Choices, *
     return architecture_beside.find(report.path, choices, trust=trust)
 
 
-def _report_without_architecture(report: Report, source: Source, choices: Choices) -> Report:
+def _report_without_architecture(report: Report, source: Source, choices: Choices, parts: ReportParts) -> Report:
     """Return the report of a model without a given architecture.
 
     Raises:
         Unreadable: the stored architecture is not a model.
 
     """
-    return _report_with(report, source, examine.planned(source, None, choices))
+    options = FixOptions(slice_layers=choices.slice_layers, parts=parts)
+    return _report_with(report, source, examine.planned(source, None, choices), options)
 
 
-def _report_with(report: Report, source: Source, plan: Plan) -> Report:
+def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
     described = examine.described(report, source, plan)
-    return replace(described, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
+    described = replace(described, near_misses=plan.near_misses, fix_would=examine.foreseen(plan))
+    return examine.illustrated(described, source, plan, options)
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from unnest.budget import Answers, Cost, measured, spent_again
 from unnest.core.model import Choices
 from unnest.formats.base import Source
+from unnest.options import ReportParts
 from unnest.report.load_hint import ending_of, moved
 from unnest.report.result import Report
 
@@ -41,12 +42,15 @@ class KnownModels:
         self.answers = Answers()
         self._lock = Lock()
 
-    def report(self, source: Source, choices: Choices, work_out: Callable[[], Report]) -> Report:
-        """Return the report of a source with these choices and no architecture, from the cache or by `work_out`."""
+    def report(self, source: Source, choices: Choices, work_out: Callable[[], Report], parts: ReportParts) -> Report:
+        """Return the report of a source with these choices and parts, from the cache or by `work_out`.
+
+        No architecture was given for it.
+        """
         content = source.content
         if content is None:
             return work_out()
-        key = source.container, content, choices, ending_of(source.path)
+        key = source.container, content, choices, parts, ending_of(source.path)
         with self._lock:
             known = self._known.get(key)
             if known is not None:

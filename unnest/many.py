@@ -12,7 +12,7 @@ from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.work import Engine
 from unnest.caller_code import target_model_of
-from unnest.options import Architecture, Dialect, FixOptions, architecture_inputs, given_architecture
+from unnest.options import FACTS, TEXT, Architecture, Dialect, FixOptions, architecture_inputs, given_architecture
 from unnest.remote.urls import given_path
 from unnest.report.result import Report, Result
 
@@ -43,7 +43,9 @@ def inspect_many(
 
     """
     architecture_json, classes = given_architecture(architecture), frozenset(slice_layers)
-    reports = inspect_all(_listed(paths), architecture_json, classes, trust=trust, draw=draw, engine=Engine(jobs))
+    reports = inspect_all(
+        _listed(paths), architecture_json, classes, trust=trust, parts=TEXT if draw else FACTS, engine=Engine(jobs)
+    )
     return _logged(reports, "inspect")
 
 

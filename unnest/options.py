@@ -22,6 +22,26 @@ Meter: TypeAlias = Callable[[int, int], None]
 Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 
 
+class ReportParts(NamedTuple):
+    """What a report holds beside the facts of the JSON document."""
+
+    #: The picture, small enough for a terminal or a row.
+    drawing: bool = False
+    #: What --keras 3 would do, and the architecture that lies beside weights alone.
+    advice: bool = False
+    #: The whole graph with each layer's settings and weights, for a page of one model.
+    view: bool = False
+    #: In it the distributions of the weights' values, which are read for that.
+    values: bool = True
+
+
+#: What --json needs, a row of a page, a text for people, a page of one model.
+FACTS = ReportParts()
+ROW = ReportParts(drawing=True)
+TEXT = ReportParts(drawing=True, advice=True)
+PAGE = ReportParts(drawing=True, advice=True, view=True)
+
+
 class FixOptions(NamedTuple):
     """The options of fix, as given."""
 
@@ -48,6 +68,8 @@ class FixOptions(NamedTuple):
     like: TargetModel | None = None
     #: The module to write for what the output still needs.
     stub: str | None = None
+    #: What the report holds, of which `advice` is always given.
+    parts: ReportParts = FACTS
 
     def near(self, path: str) -> str:
         """A path in the folder that the output goes to."""

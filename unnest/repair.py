@@ -127,7 +127,7 @@ def fix_with(path: str, options: FixOptions, meter: Meter | None = None) -> Resu
         ):
             with reading(path):
                 plan = examine.planned(source, options.architecture, Choices(options.keep_nested, options.slice_layers))
-                result = examine.described(result, source, plan)
+                result = examine.illustrated(examine.described(result, source, plan), source, plan, options)
             with writing(options.near(path)):
                 carried = carried_out(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and carried.output is not None:

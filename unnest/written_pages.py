@@ -41,22 +41,20 @@ def check_scan(place: str, inputs: Iterable[str] = (), *, force: bool) -> None:
 
 
 def write_scan(place: str, reports: Sequence[Report], also_read: Sequence[str] = (), *, force: bool) -> None:
-    """The page of many files, over an earlier one. `also_read` are inputs besides the reports'.
+    """The page of a model, or of many, over an earlier one. `also_read` are inputs besides the reports'.
 
     Raises: Refused or Failed, in one line.
     """
-    from unnest import __version__
-    from unnest.report import scan_page
+    from unnest.report.page.render import render
 
     read = [report.path for report in reports]
     written = [output for report in reports if (output := getattr(report, "output", None)) is not None]
-    drawn = scan_page.render(reports, __version__)
-    write(place, drawn, [*read, *written, *also_read], force=force or _is_own(place))
+    write(place, render(reports), [*read, *written, *also_read], force=force or _is_own(place))
 
 
 def _is_own(place: str) -> bool:
-    """Return True if the file is a page of many files that unnest wrote."""
-    from unnest.report.scan_page import MARK_WITHIN, is_page
+    """Return True if the file is a page that `--report` wrote."""
+    from unnest.report.page.render import MARK_WITHIN, is_page
 
     try:
         with open(place, "rb") as file:

@@ -22,6 +22,7 @@ from unnest.core.model import Choices, Json
 from unnest.core.recognise import code_rows
 from unnest.inspection import inspect_with
 from unnest.known_models import KnownModels
+from unnest.options import FACTS
 from unnest.report.load_hint import ENDINGS
 from unnest.report.result import Report
 
@@ -31,7 +32,7 @@ SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 def look(path: Path, known: KnownModels | None, *classes: str, trust: bool = False) -> Report:
     """As a batch does it."""
     choices = Choices(slice_layers=frozenset(classes))
-    return inspect_with(str(path), architecture=None, choices=choices, trust=trust, draw=False, known=known)
+    return inspect_with(str(path), architecture=None, choices=choices, trust=trust, parts=FACTS, known=known)
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import ClassVar
 from unnest.batch.walk import Task, tasks_in
 from unnest.batch.work import HERE, UNWATCHED, Engine, ModelWork, Watch, each
 from unnest.core.model import Choices, JsonObject
-from unnest.inspection import inspect, inspect_with
+from unnest.inspection import inspect_anywhere
 from unnest.known_models import KnownModels
-from unnest.options import FixOptions, Meter
-from unnest.remote.urls import is_remote, shown
+from unnest.options import FACTS, FixOptions, Meter, ReportParts
+from unnest.remote.urls import shown
 from unnest.report.result import Problem, Report
 
 #: Answers for models that this process has already seen; only batches keep them.
@@ -25,12 +25,12 @@ def inspect_all(  # noqa: PLR0913 - one argument per option of the command line
     slice_layers: Collection[str] = (),
     *,
     trust: bool = False,
-    draw: bool = False,
+    parts: ReportParts = FACTS,
     engine: Engine = HERE,
     watch: Watch = UNWATCHED,
 ) -> Generator[Report, None, None]:
-    """A report per model, in the order of the paths; with `draw`, with its picture."""
-    work = Inspecting(architecture, frozenset(slice_layers), trust, draw)
+    """A report per model, in the order of the paths, with the `parts` that are asked for."""
+    work = Inspecting(architecture, frozenset(slice_layers), trust, parts)
     return each(tasks_in(paths, FixOptions()), work, engine, watch)
 
 
@@ -44,26 +44,12 @@ class Inspecting(ModelWork[Report]):
     architecture: JsonObject | None
     slice_layers: frozenset[str]
     trust: bool
-    draw: bool = False
+    parts: ReportParts = FACTS
 
     def entry(self, task: Task, meter: Meter | None) -> Report:  # noqa: ARG002 - nothing is moved
         """Return the report on one file."""
-        if is_remote(task.path):
-            return inspect(
-                task.path,
-                architecture=self.architecture,
-                slice_layers=self.slice_layers,
-                trust=self.trust,
-                draw=self.draw,
-            )
-        return inspect_with(
-            task.path,
-            architecture=self.architecture,
-            choices=Choices(slice_layers=self.slice_layers),
-            trust=self.trust,
-            draw=self.draw,
-            known=KNOWN,
-        )
+        choices = Choices(slice_layers=self.slice_layers)
+        return inspect_anywhere(task.path, self.architecture, choices, trust=self.trust, parts=self.parts, known=KNOWN)
 
     def failed(self, task: Task, problem: Problem) -> Report:
         """Return the report on a file that could not be read."""

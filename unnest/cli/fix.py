@@ -102,7 +102,7 @@ def fix(
     from unnest.batch.fixing import fix_all
     from unnest.batch.walk import is_walked
     from unnest.caller_code import target_model_of
-    from unnest.options import FixOptions, architecture_inputs, given_architecture
+    from unnest.options import PAGE, ROW, FixOptions, architecture_inputs, given_architecture
 
     if to is not None and to not in parameters.TARGETS:
         raise UsageError("usage", f"--to {to}: choose one of {', '.join(parameters.TARGETS)}")
@@ -129,6 +129,8 @@ def fix(
     also_read = [architecture] if architecture is not None else []
     check_report(report, [*paths, *also_read], force=force)
     several = len(paths) > 1 or is_walked(paths[0])
+    if report is not None:
+        options = options._replace(parts=ROW if several else PAGE)
     progress = ProgressBar(quiet=quiet)
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
     kept: list[Result] | None = None if report is None else []

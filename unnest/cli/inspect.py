@@ -45,7 +45,7 @@ def inspect(
     keep_libraries_light()
     from unnest.batch.inspecting import inspect_all
     from unnest.batch.walk import is_walked
-    from unnest.options import given_architecture
+    from unnest.options import FACTS, PAGE, ROW, given_architecture
 
     form = form_of(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
@@ -55,7 +55,9 @@ def inspect(
             raise UsageError("usage", "--diagram draws one model: give one model file, and no folder to walk")
     also_read = [architecture] if architecture is not None else []
     check_report(report, [*paths, *also_read], force=force)
-    draw = diagram is not None or (one and form == "text" and not quiet)
+    parts = PAGE if report is not None and one else ROW if report is not None else FACTS
+    if diagram is not None or (one and form == "text" and not quiet):
+        parts = parts._replace(drawing=True, advice=True)
     known = given_architecture(architecture)
     progress = ProgressBar(quiet=quiet)
     reports = inspect_all(
@@ -63,7 +65,7 @@ def inspect(
         known,
         slice_layer or (),
         trust=trust,
-        draw=draw,
+        parts=parts,
         engine=parameters.engine(jobs, scheduler),
         watch=progress,
     )

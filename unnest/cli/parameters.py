@@ -54,7 +54,8 @@ AsLines = Annotated[bool, typer.Option("--json-lines", help="One JSON object per
 ReportPage = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.html", help="Write a page with a row a file, to sort and filter; replaces an earlier report."
+        metavar="FILE.html",
+        help="Write a page: of one model its graph, layers and weights, of many a row each; replaces earlier ones.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report; only errors, and the exit code.")]

@@ -59,6 +59,11 @@ class Tensor(NamedTuple):
             n *= d
         return n
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements: NumPy's spelling ends in the size of one; dtypes that NumPy lacks take two at most."""
+        return self.size * (int(self.dtype[2:]) if self.dtype[:1] in "<>|=" else 2)
+
 
 class Recipe(NamedTuple):
     """The computation of a tensor from stored ones, done as its bytes are written: one NumPy step.

@@ -201,11 +201,6 @@ class Container(ABC):
         """Read `path` back and name what was compared. Raises Failed where anything differs."""
 
 
-def nbytes(tensor: Tensor) -> int:
-    """Bytes of a tensor's elements: NumPy's spelling ends in the size of one; types it lacks have two at most."""
-    return tensor.size * (int(tensor.dtype[2:]) if tensor.dtype[:1] in "<>|=" else 2)
-
-
 def same_model(model: Stored, written: Stored, path: str) -> None:
     """Raises Failed unless what was read back from `path` is the model that was to be written, but for the bytes."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):

@@ -12,7 +12,7 @@ from unnest.report.result import Report, Tally
 
 SCHEMA_VERSION = 1
 #: Fields of a report that are for its text and its picture alone.
-LEFT_OUT = ("drawing", "as_keras_3", "architecture_beside")
+LEFT_OUT = ("drawing", "view", "as_keras_3", "architecture_beside")
 
 
 def render(entries: Sequence[Report]) -> str:
@@ -20,34 +20,36 @@ def render(entries: Sequence[Report]) -> str:
     return json.dumps(document(entries), indent=2, sort_keys=True)
 
 
-def line(entry: Report) -> str:
+def line(report: Report) -> str:
     """One entry of `files[]` alone, on one line."""
-    return json.dumps(_entry(entry), sort_keys=True)
+    return json.dumps(entry(report), sort_keys=True)
 
 
 def document(entries: Sequence[Report]) -> dict[str, Any]:
     """The document as data."""
-    tally = Tally()
-    for entry in entries:
-        tally.add(entry)
-    summary = {
-        "files": tally.files,
-        **{verdict: tally.verdicts[verdict] for verdict in ("clean", "parallel", "unreadable")},
-        "actions": dict(tally.actions),
-    }
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "unnest", "version": __version__},
-        "files": [_entry(e) for e in entries],
-        "summary": summary,
+        "files": [entry(report) for report in entries],
+        "summary": summary(entries),
     }
 
 
-def _entry(report: Report) -> dict[str, Any]:
-    entry: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name not in LEFT_OUT}
-    if entry["template"] is not None:
-        entry["template"]["class"] = entry["template"].pop("class_name")
-    return entry
+def summary(entries: Sequence[Report]) -> dict[str, Any]:
+    """The document's `summary`: how many files there are of each verdict and action."""
+    tally = Tally()
+    for report in entries:
+        tally.add(report)
+    verdicts = {verdict: tally.verdicts[verdict] for verdict in ("clean", "parallel", "unreadable")}
+    return {"files": tally.files, **verdicts, "actions": dict(tally.actions)}
+
+
+def entry(report: Report) -> dict[str, Any]:
+    """One entry of `files[]` as data."""
+    values: dict[str, Any] = {f.name: _plain(getattr(report, f.name)) for f in fields(report) if f.name not in LEFT_OUT}
+    if values["template"] is not None:
+        values["template"]["class"] = values["template"].pop("class_name")
+    return values
 
 
 def _plain(value: object) -> object:

@@ -14,14 +14,14 @@ def text(words: str) -> str:
     return escape(plain(words))
 
 
-def page(title: str, body: str, style: str, script: str, *, head: str = "") -> str:
-    """A self-contained page. The browser runs this script and style, by their hashes, and loads nothing else.
+def page(title: str, body: str, style: str, *scripts: str, head: str = "") -> str:
+    """A self-contained page. The browser runs these scripts and the style, by their hashes, and loads nothing else.
 
     `head` is markup for the page's head, before the title.
     """
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
+    hashes = " ".join(map(_hash, scripts))
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {hashes}; base-uri 'none'; form-action 'none'"
+    parts = "\n".join(f"<script>{script}</script>" for script in scripts)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +34,7 @@ def page(title: str, body: str, style: str, script: str, *, head: str = "") -> s
 </head>
 <body>
 {body}
-<script>{script}</script>
+{parts}
 </body>
 </html>
 """

@@ -14,6 +14,7 @@ from unnest.findings import Finding
 
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
+    from unnest.report.model_view import ModelView
     from unnest.report.notebook import Picture
 
 Action: TypeAlias = Literal["fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"]
@@ -106,6 +107,8 @@ class Report:
     """The JSON or YAML beside weights alone that fits them, where looked for; no part of the JSON report."""
     drawing: Drawing | None = None
     """The picture of it, where it was asked for; no part of the JSON report."""
+    view: ModelView | None = None
+    """What a page of one model shows, where it was asked for; no part of the JSON report."""
 
     def raise_for_error(self) -> None:
         """Raise what the file's error is, if it has one.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from unnest.core.model import Template, Wrapper
 from unnest.report.escape import plain
 from unnest.report.load_hint import UNPROMISED
+from unnest.report.next_steps import fix_command, keras_3_command, whole_model_command
 from unnest.report.result import AsKeras3, Report, Result, Tally
 
 #: Names per line of a list; the JSON report has them all.
@@ -131,18 +131,15 @@ def _body(report: Report, *, verbose: bool) -> Iterator[str]:
 
 def _fitting(report: Report) -> Iterator[str]:
     """The command with the architecture that lies beside weights alone and fits them."""
-    if report.architecture_beside is not None:
-        command = ["unnest", "fix", report.path, "--architecture", report.architecture_beside, "--keras", "3"]
-        yield f"next: {shlex.join(command)}  (fits; makes a whole model)"
+    command = whole_model_command(report)
+    if command is not None:
+        yield f"next: {command}  (fits; makes a whole model)"
 
 
 def _next(report: Report, fix_would: str) -> str:
     """The command that takes the wrapper out, and what it does; or why it will not."""
-    if "refuse" in fix_would:
-        return fix_would
-    given = [] if report.contents != "weights" else ["--architecture", report.architecture_beside or "MODEL.json"]
-    command = shlex.join(["unnest", "fix", report.path, *given])
-    return f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
+    command = fix_command(report)
+    return fix_would if command is None else f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
 
 
 def _not_in_keras_3(report: Report) -> Iterator[str]:
@@ -161,13 +158,9 @@ def _not_in_keras_3(report: Report) -> Iterator[str]:
     if asked.opens and not asked.altered:
         yield f"Keras 3: yes{', with compile=False' if asked.compile_false else ''}"
         return
-    given = [*asked.options]
-    if report.contents == "weights" and "--architecture" not in given:
-        given += ["--architecture", "MODEL.json"]
-    command = shlex.join(["unnest", "fix", report.path, *given, "--keras", "3"])
     if asked.opens:
         answer, why = "yes, but wrong: ", ", ".join(asked.altered)
-    yield f"Keras 3: {answer}{why}; next: {command}"
+    yield f"Keras 3: {answer}{why}; next: {keras_3_command(report)}"
 
 
 def _wrapper(wrapper: Wrapper) -> Iterator[str]:
@@ -208,6 +201,11 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
     lines += [*_not_in_keras_3(result), *_fitting(result)]
     lines += [*_attention(result)] if not look.verbose else [*_details(result)]
     yield from (f"  {plain(line)}" for line in lines)
+
+
+def done(report: Report) -> str:
+    """The verdict, or of `fix` the action; a clean input of which a copy was written is not unchanged but copied."""
+    return _done(report) if isinstance(report, Result) else report.verdict
 
 
 def _done(result: Result) -> str:
@@ -336,7 +334,7 @@ def writer(report: Report) -> str:
 KINDS = {
     "trouble": ("failed", "refused", "unreadable"),
     "found": ("parallel", "would-fix", "would-convert"),
-    "good": ("fixed", "converted", "unchanged", "clean"),
+    "good": ("fixed", "converted", "copied", "unchanged", "clean"),
 }
 STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
@@ -352,15 +350,16 @@ def row(report: Report, look: Look) -> str:
     state, width = (_done(report), ACTION) if isinstance(report, Result) else (report.verdict, VERDICT)
     start, end = paint.get(state, ""), paint.get("end", "")
     column = NARROW_PATH if look.wraps and look.width < NARROW else PATH
-    path, facts = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(_facts(report)))
-    line = f"{state:{width}}  {path:{column}}  {facts}".rstrip()
+    path, told = plain(report.path).replace(" ", HARD_SPACE), plain("; ".join(facts(report)))
+    line = f"{state:{width}}  {path:{column}}  {told}".rstrip()
     line = _wrapped(line, look, width + column + 4).replace(HARD_SPACE, " ")
     if report.error is not None:
         return f"{start}{line}{end}"
     return f"{start}{line[:width]}{end}{line[width:]}"
 
 
-def _facts(report: Report) -> Iterator[str]:
+def facts(report: Report) -> Iterator[str]:
+    """Yield what a row says of a model: its error, or its wrappers, where it loads, and how many warnings there are."""
     if report.error is not None:
         yield report.error.message.removeprefix(f"{report.path}: ")
         return

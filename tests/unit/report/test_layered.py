@@ -38,3 +38,22 @@ def test_arrows_lead_down_and_boxes_are_apart(graph: tuple[dict[str, float], lis
     for edge in edges:
         assert layout.routes[edge][0] == (at[edge[0]][0], at[edge[0]][1] + BOX / 2)
         assert layout.routes[edge][-1] == (at[edge[1]][0], at[edge[1]][1] - BOX / 2)
+
+
+@given(graphs(), st.data())
+def test_a_group_stands_side_by_side(
+    graph: tuple[dict[str, float], list[tuple[str, str]]], data: st.DataObject
+) -> None:
+    """In one row, with nothing between; arrows still lead down."""
+    widths, edges = graph
+    keys = [*widths]
+    start = data.draw(st.integers(0, len(keys) - 1))
+    group = keys[start : start + data.draw(st.integers(1, 4))]
+    edges = [edge for edge in edges if not set(edge) <= set(group)]
+    layout = place(widths, edges, [group])
+    at = layout.middles
+    assert all(at[end][1] - at[begin][1] >= BOX for begin, end in edges)
+    assert len({at[key][1] for key in group}) == 1
+    row = sorted((key for key in keys if at[key][1] == at[group[0]][1]), key=lambda key: at[key][0])
+    places = sorted(row.index(key) for key in group)
+    assert places == [*range(places[0], places[0] + len(group))]

@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.model import Wrapper
 from unnest.findings import Code
-from unnest.report import scan_page, text
+from unnest.report import text
 from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import AsKeras3, Problem, Report, Result, Tally, Writer
 
@@ -90,17 +90,6 @@ def test_kinds() -> None:
         "1 parallel h5, Keras 2.2.4",
         "1 unreadable truncated",
     ]
-
-
-def test_the_page_of_a_scan() -> None:
-    """A row a file; what a name holds stays text."""
-    page = scan_page.render([TORN, CLEAN, PARALLEL] * 400, "1.0")
-    assert page.count("<tr class=") == 1200
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;.h5" in page
-    assert "<b>names" not in page
-    assert not {"\x1b", "\x07"} & set(page)
-    assert page == scan_page.render([TORN, CLEAN, PARALLEL] * 400, "1.0")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from unnest.errors import Unreadable
 from unnest.files import reflinks
 from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
-from unnest.formats.base import BLOCK, OnBytes, Source, nbytes
+from unnest.formats.base import BLOCK, OnBytes, Source
 from unnest.formats.error_translation import blames_system, oneline
 from unnest.formats.hdf5 import deferred_allocation
 from unnest.formats.hdf5.deferred_allocation import Room
@@ -171,7 +171,7 @@ class Transfer:
         for header, tensor, stored in self._declared:
             if stored is not None:
                 end += (stored.offset - end) % reflinks.BLOCK
-            rooms.append(Room(header, end, nbytes(tensor)))
+            rooms.append(Room(header, end, tensor.nbytes))
             end += rooms[-1].size
         deferred_allocation.give(file, rooms)
         for (_, tensor, stored), room in zip(self._declared, rooms, strict=True):

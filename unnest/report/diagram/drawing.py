@@ -34,7 +34,10 @@ DEEPEST = 8
 
 
 class Box(NamedTuple):
-    """One box. `key` is its name in the figure's edges; `stands_for` layers or towers, where it is not one."""
+    """One box. `key` is its name in the figure's edges; `stands_for` layers or towers, where it is not one.
+
+    Of towers, `wrapper` is the number of their wrapper in the figure.
+    """
 
     key: str
     name: str
@@ -42,6 +45,7 @@ class Box(NamedTuple):
     role: Role
     inside: Figure | None = None
     stands_for: int = 1
+    wrapper: int | None = None
 
 
 class Figure(NamedTuple):
@@ -70,30 +74,35 @@ def draw(
     wrappers: Sequence[Wrapper],
     vouched: Collection[str] = (),
     refusal: str | None = None,
+    *,
+    whole: bool = False,
 ) -> Drawing | None:
     """The drawing of an architecture, and of the one that `fix` writes.
 
     `wrappers` are those that were found: where the architecture is not stored (weights alone, a serving graph), or has
-    none of them, they are all that can be drawn. `vouched`: classes said to cut the batch. None where there is nothing
-    to draw.
+    none of them, they are all that can be drawn. `vouched`: classes said to cut the batch. With `whole` no layers are
+    folded into groups, and `before` is the outermost graph alone, whose boxes open to the others. None where there is
+    nothing to draw.
     """
+    depth = 1 if whole else 0
     graphs = [] if before is None else [*_levels(before, vouched)]
     if wrappers and not any(found for _, found in graphs):
         last = Figure("after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1)
-        whole = last if after is None else _figure(read(after), (), vouched, kept=None)
-        return Drawing((_schema(wrappers),), None if refusal else whole._replace(title="after"), refusal)
+        output = last if after is None else _figure(read(after), (), vouched, kept=None, depth=depth)
+        return Drawing((_schema(wrappers),), None if refusal else output._replace(title="after"), refusal)
     if not graphs:
         return None
     top, *inner = graphs
     shown = [top, *(level for level in inner if level[1])]
     titles = ["before" if wrappers else top[0].name, *(f"inside {graph.name}" for graph, _ in shown[1:])]
     figures = tuple(
-        _figure(graph, found, vouched)._replace(title=title)
-        for title, (graph, found) in zip(titles, shown, strict=True)
+        _figure(graph, found, vouched, depth=depth)._replace(title=title)
+        for title, (graph, found) in [*zip(titles, shown, strict=True)][: 1 if whole else None]
     )
-    if not wrappers or after is None or refusal:
+    if after is None or refusal or not (wrappers or whole):
         return Drawing(figures, None, refusal)
-    return Drawing(figures, _figure(read(after), (), vouched, kept=_template_layers(shown))._replace(title="after"))
+    kept = _template_layers(shown)
+    return Drawing(figures, _figure(read(after), (), vouched, kept=kept, depth=depth)._replace(title="after"))
 
 
 def _levels(
@@ -128,19 +137,21 @@ def _figure(
     """One graph. `kept`: the layers that are a template's; None for all."""
     found = found[:WRAPPERS_DRAWN]
     roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
+    wrapper_of = {call: n for n, wrapper in enumerate(found) for tower in _towers(graph, wrapper) for call in tower}
     boxes, edges = _boxes(graph, _drawn_as_one(graph, found, roles, depth))
     insides: dict[str, Figure | None] = {}
     nodes = []
     for key, calls in boxes.items():
+        wrapper = next((wrapper_of[call] for call in calls if call in wrapper_of), None)
         if key == _key(calls[0]):
             layer = graph.layers[calls[0].layer]
             if layer.name not in insides:
                 insides[layer.name] = _inside(layer, vouched, depth)
             is_kept = kept is None or layer.name in kept
             role = roles.get(calls[0]) or ("input" if is_input(layer.stored) else "kept" if is_kept else "layer")
-            nodes.append(Box(key, layer.name, layer.class_name, role, insides[layer.name]))
+            nodes.append(Box(key, layer.name, layer.class_name, role, insides[layer.name], wrapper=wrapper))
         else:
-            nodes.append(_folded(graph, key, calls, found, kept))
+            nodes.append(_folded(graph, key, calls, found, kept)._replace(wrapper=wrapper))
     return Figure(graph.name, tuple(nodes), edges, len(graph.layers))
 
 
@@ -315,12 +326,12 @@ def _schema(wrappers: Sequence[Wrapper]) -> Figure:
         edges = []
         for lane in lanes:
             nodes.append(Box(f"slice {lane}", f"slice {lane + 1}", "rows of the batch", "slice"))
-            nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside))
+            nodes.append(_template(wrapper, "tower")._replace(key=f"tower {lane}", inside=inside, wrapper=0))
             edges += [("batch", f"slice {lane}"), (f"slice {lane}", f"tower {lane}")]
             edges += [(f"tower {lane}", f"merge {m}") for m in range(len(merges))]
         if len(lanes) < shown:
             more = shown - len(lanes)
-            nodes.append(Box("more", f"{more} more towers", "drawn as one", "more", stands_for=more))
+            nodes.append(Box("more", f"{more} more towers", "drawn as one", "more", stands_for=more, wrapper=0))
             edges += [("batch", "more"), *(("more", f"merge {m}") for m in range(len(merges)))]
         nodes += [Box(f"merge {m}", name, "merge", "merge") for m, name in enumerate(merges)]
         inside = Figure(wrapper.name or "before", tuple(nodes), tuple(edges), len(nodes))

@@ -27,16 +27,21 @@ class PlacedFigure(NamedTuple):
     height: float
 
 
-def place(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> PlacedFigure:
-    """The layout of boxes of these widths, which come in an order in which each follows those that it reads."""
-    edges = [*edges]
-    rows_of = _rows_of([*widths], edges)
+def place(
+    widths: Mapping[str, float], edges: Iterable[tuple[str, str]], groups: Iterable[Sequence[str]] = ()
+) -> PlacedFigure:
+    """The layout of boxes of these widths, which come in an order in which each follows those that it reads.
+
+    The boxes of a group, none of which reads another, stand side by side in one row.
+    """
+    edges, groups = [*edges], [*groups]
+    rows_of = _rows_of([*widths], edges, groups)
     chains = _with_points(rows_of, edges)
     rows: list[list[str]] = [[] for _ in range(max(rows_of.values(), default=0) + 1)]
     for key, row in rows_of.items():
         rows[row].append(key)
     beside = _neighbours(chains)
-    _untangle(rows, beside)
+    _untangle(rows, beside, {key: group for group in groups for key in group})
     middles = _columns(rows, beside, {**dict.fromkeys(rows_of, LANE), **widths})
     left = min((x - widths.get(k, LANE) / 2 for k, x in middles.items()), default=0.0)
     width = max((x + widths.get(k, LANE) / 2 for k, x in middles.items()), default=0.0) - left
@@ -45,8 +50,11 @@ def place(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> Plac
     return PlacedFigure({key: at[key] for key in widths}, routes, width, (len(rows) - 1) * ROW + BOX)
 
 
-def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Row by key: one below the lowest that it reads; an input sits right above whom it feeds."""
+def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]], groups: Iterable[Sequence[str]]) -> dict[str, int]:
+    """Row by key: one below the lowest that it reads, a group's below all that it reads.
+
+    An input sits right above whom it feeds.
+    """
     reads: dict[str, list[str]] = {key: [] for key in keys}
     feeds: dict[str, list[str]] = {key: [] for key in keys}
     for start, end in edges:
@@ -55,6 +63,10 @@ def _rows_of(keys: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str,
     rows: dict[str, int] = {}
     for key in keys:
         rows[key] = max((rows[r] + 1 for r in reads[key]), default=0)
+    for group in groups:
+        rows.update(dict.fromkeys(group, max(rows[key] for key in group)))
+        for key in keys:
+            rows[key] = max([rows[key], *(rows[r] + 1 for r in reads[key])])
     for key in keys:
         if not reads[key] and feeds[key]:
             rows[key] = min(rows[f] for f in feeds[key]) - 1
@@ -84,8 +96,12 @@ def _neighbours(chains: Iterable[Sequence[str]]) -> tuple[dict[str, list[str]], 
     return above, below
 
 
-def _untangle(rows: list[list[str]], beside: tuple[dict[str, list[str]], dict[str, list[str]]]) -> None:
-    """Order each row by the mean place of the neighbours, down and up in turn."""
+def _untangle(
+    rows: list[list[str]],
+    beside: tuple[dict[str, list[str]], dict[str, list[str]]],
+    group_of: Mapping[str, Sequence[str]],
+) -> None:
+    """Order each row by the mean place of the neighbours, down and up in turn; a group by the mean of its boxes."""
     place_of: dict[str, float] = {}
 
     def remember(row: Sequence[str]) -> None:
@@ -95,12 +111,16 @@ def _untangle(rows: list[list[str]], beside: tuple[dict[str, list[str]], dict[st
         around = [place_of[n] for n in neighbours.get(key, ())] or [place_of[key]]
         return sum(around) / len(around)
 
+    def by_group(key: str) -> tuple[float, str, float]:
+        group = group_of.get(key, (key,))
+        return sum(map(mean, group)) / len(group), group[0], mean(key)
+
     for row in rows:
         remember(row)
     for sweep in range(SWEEPS):
         neighbours = beside[sweep % 2]
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            row.sort(key=mean)
+            row.sort(key=by_group if group_of.keys() & set(row) else mean)
             remember(row)
 
 

@@ -63,7 +63,7 @@ Link = Callable[[Box], "str | None"]
 def render(drawing: Drawing, title: str) -> str:
     """The whole drawing as one file."""
     figures = [*drawing.before, *([drawing.after] if drawing.after else [])]
-    places = [_place(figure) for figure in figures]
+    places = [place_boxes(figure) for figure in figures]
     legend = [*_legend(figures)]
     width = max(sum(_wide(f, p) for f, p in zip(figures, places, strict=True)), 360.0)
     width += BETWEEN * (len(figures) - 1) + 2 * MARGIN
@@ -77,7 +77,7 @@ def render(drawing: Drawing, title: str) -> str:
     ]
     x = MARGIN
     for figure, layout in zip(figures, places, strict=True):
-        parts.append(f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(_short(figure.title))}</text>')
+        parts.append(f'<text class="t" x="{x:.0f}" y="{MARGIN + 6:.0f}">{text(short(figure.title))}</text>')
         own = _wide(figure, layout)
         parts.append(f'<g transform="translate({x + (own - layout.width) / 2:.1f} {HEAD:.0f})">')
         parts += [*_drawn(figure, layout, lambda _: None), "</g>"]
@@ -92,7 +92,7 @@ def _size(width: float, height: float) -> str:
 
 def fragment(figure: Figure, link: Link) -> str:
     """One figure for a page that has STYLE; no size of its own but its proportions."""
-    layout = _place(figure)
+    layout = place_boxes(figure)
     width, height = layout.width + 8, layout.height + 8
     body = "\n".join(_drawn(figure, layout, link))
     return (
@@ -101,16 +101,28 @@ def fragment(figure: Figure, link: Link) -> str:
     )
 
 
-def _place(figure: Figure) -> PlacedFigure:
-    return place({node.key: _width(node) for node in figure.nodes}, figure.edges)
+def place_boxes(figure: Figure) -> PlacedFigure:
+    """The layout of a figure; towers of one wrapper stand side by side."""
+    widths = {node.key: box_width(node) for node in figure.nodes}
+    return place(widths, figure.edges, tower_groups(figure))
+
+
+def tower_groups(figure: Figure) -> list[list[str]]:
+    """The keys of the towers of each wrapper, those that are drawn as one included."""
+    groups: dict[int, list[str]] = {}
+    for node in figure.nodes:
+        if node.wrapper is not None and node.role in ("tower", "more"):
+            groups.setdefault(node.wrapper, []).append(node.key)
+    return [*groups.values()]
 
 
 def _wide(figure: Figure, layout: PlacedFigure) -> float:
-    return max(layout.width, len(_short(figure.title)) * 8.5)
+    return max(layout.width, len(short(figure.title)) * 8.5)
 
 
-def _width(node: Box) -> float:
-    return max(len(_short(node.name)) * LETTER, len(_short(told(node))) * SMALL_LETTER) + PADDING
+def box_width(node: Box) -> float:
+    """Pixels of a box, which is as wide as its text."""
+    return max(len(short(node.name)) * LETTER, len(short(told(node))) * SMALL_LETTER) + PADDING
 
 
 def told(node: Box) -> str:
@@ -124,7 +136,8 @@ def told(node: Box) -> str:
     return " · ".join(fact for fact in (node.kind, part, inside) if fact)
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """The name as a box shows it: of a long one the beginning and the end."""
     return name if len(name) <= LETTERS else f"{name[: LETTERS - 11]}…{name[-10:]}"
 
 
@@ -140,13 +153,13 @@ def _drawn(figure: Figure, layout: PlacedFigure, link: Link) -> Iterator[str]:
 
 def _box(node: Box, middle: tuple[float, float], target: str | None) -> str:
     x, y = middle
-    width = _width(node)
+    width = box_width(node)
     whole = f"{node.name} ({told(node)})"
     box = (
         f'<g class="n {node.role}"><title>{text(whole)}</title>'
         f'<rect x="{x - width / 2:.1f}" y="{y - BOX / 2:.1f}" width="{width:.1f}" height="{BOX:.0f}" rx="7"/>'
-        f'<text x="{x:.1f}" y="{y - 4:.1f}">{text(_short(node.name))}</text>'
-        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{text(_short(told(node)))}</text></g>'
+        f'<text x="{x:.1f}" y="{y - 4:.1f}">{text(short(node.name))}</text>'
+        f'<text class="k" x="{x:.1f}" y="{y + 13:.1f}">{text(short(told(node)))}</text></g>'
     )
     return box if target is None else f'<a href="#{target}">{box}</a>'
 
