@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: What a build reads.
+#: Files and folders that a build reads.
 NEEDED = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "docs/man")
 
 

@@ -23,11 +23,11 @@ Architecture: TypeAlias = "str | os.PathLike[str] | JsonObject | None"
 
 
 class ReportParts(NamedTuple):
-    """What a report holds beside the facts of the JSON document."""
+    """Parts of a report beside the facts of the JSON document."""
 
     #: The picture, small enough for a terminal or a row.
     drawing: bool = False
-    #: What --keras 3 would do, and the architecture that lies beside weights alone.
+    #: The answer of --keras 3, and the architecture that lies beside weights alone.
     advice: bool = False
     #: The whole graph with each layer's settings and weights, for a page of one model.
     view: bool = False
@@ -35,7 +35,7 @@ class ReportParts(NamedTuple):
     values: bool = True
 
 
-#: What --json needs, a row of a page, a text for people, a page of one model.
+#: Parts for --json, for a row of a page, for the text, for a page of one model.
 FACTS = ReportParts()
 ROW = ReportParts(drawing=True)
 TEXT = ReportParts(drawing=True, advice=True)
@@ -68,7 +68,7 @@ class FixOptions(NamedTuple):
     like: TargetModel | None = None
     #: The module to write for what the output still needs.
     stub: str | None = None
-    #: What the report holds, of which `advice` is always given.
+    #: Parts of the report; `advice` is always given.
     parts: ReportParts = FACTS
 
     def near(self, path: str) -> str:

@@ -1,4 +1,4 @@
-"""What a page shows of one model: its graph before and after, each layer's settings and weights, and the totals."""
+"""A model for a page: its graph before and after, each layer's settings and weights, and the totals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LayerPath: TypeAlias = "tuple[str, ...]"
 LAYERS_LISTED = 20_000
 #: Settings of one layer, and letters of one setting.
 SETTINGS_LISTED, SETTING_LETTERS = 40, 160
-#: What the graph and the table of weights show already.
+#: Keys of a config that the graph and the table of weights show.
 SHOWN_ELSEWHERE = frozenset({"name", "layers", "input_layers", "output_layers"})
 
 

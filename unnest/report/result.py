@@ -108,7 +108,7 @@ class Report:
     drawing: Drawing | None = None
     """The picture of it, where it was asked for; no part of the JSON report."""
     view: ModelView | None = None
-    """What a page of one model shows, where it was asked for; no part of the JSON report."""
+    """The graph, layers and weights for a page of one model, if asked for; no part of the JSON report."""
 
     def raise_for_error(self) -> None:
         """Raise what the file's error is, if it has one.

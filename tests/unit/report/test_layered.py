@@ -44,7 +44,7 @@ def test_arrows_lead_down_and_boxes_are_apart(graph: tuple[dict[str, float], lis
 def test_a_group_stands_side_by_side(
     graph: tuple[dict[str, float], list[tuple[str, str]]], data: st.DataObject
 ) -> None:
-    """In one row, with nothing between; arrows still lead down."""
+    """Its boxes are in one row, with nothing between; arrows still lead down."""
     widths, edges = graph
     keys = [*widths]
     start = data.draw(st.integers(0, len(keys) - 1))

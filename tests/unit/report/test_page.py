@@ -40,7 +40,7 @@ EVIL = (
 
 
 def inspected(path: Path | str, parts: Any = PAGE) -> Report:
-    """As `inspect --report` does it."""
+    """The report that `inspect --report` makes."""
     return inspect_anywhere(str(path), None, Choices(), trust=False, parts=parts)
 
 
@@ -184,7 +184,7 @@ def test_names_stay_names(evil: str, tmp_path: Path) -> None:
 
 
 def test_only_hashed_scripts_and_styles_may_run(bad: Path) -> None:
-    """And nothing is loaded; the scripts neither make markup of text nor evaluate it."""
+    """Nothing is loaded; the scripts neither make markup of text nor evaluate it."""
     page = render([inspected(bad)])
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
     directives = dict(part.split(" ", 1) for part in policy.replace("&#x27;", "'").split("; "))
@@ -218,7 +218,7 @@ def test_the_library_is_under_its_licence(bad: Path) -> None:
 
 
 def test_a_page_of_ours_is_known(bad: Path) -> None:
-    """By its beginning."""
+    """Its mark stands within the first bytes."""
     page = render([inspected(bad)]).encode()
     assert is_page(page[:MARK_WITHIN])
     assert not is_page(page.replace(MARK.encode(), b""))
@@ -232,7 +232,7 @@ def test_without_scripts_the_files_are_listed(bad: Path) -> None:
 
 
 class TestSize:
-    """What a page may grow to."""
+    """Bytes of a page."""
 
     def test_a_row(self) -> None:
         """Of a file like others: below 2,500 bytes."""

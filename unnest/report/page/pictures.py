@@ -23,7 +23,7 @@ FRAME = 14
 
 
 class Place(NamedTuple):
-    """Where a layer is drawn: the number of the figure, and of the box in it."""
+    """The box of a layer: the number of the figure, and of the box in it."""
 
     figure: int
     box: int
@@ -80,7 +80,7 @@ class Pictures:
 
 
 def _is_folded(box: Box) -> bool:
-    """Whether a box stands for several layers of the same graph, or for towers that are not drawn."""
+    """Return True for a box that stands for several layers of the same graph, or for towers that are not drawn."""
     return box.kind == "layers" or box.role == "more"
 
 

@@ -44,7 +44,7 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def is_page(beginning: bytes) -> bool:
-    """Whether a file that begins so is a page that `render` made."""
+    """Return True if a file with this beginning is a page that `render` made."""
     return MARK.encode() in beginning[:MARK_WITHIN]
 
 

@@ -1,4 +1,4 @@
-"""What a page holds of a file is bounded: long texts and lists are cut, and say so."""
+"""Limits of the texts and lists that a page takes from a file; what is cut says so."""
 
 from __future__ import annotations
 
